@@ -1,0 +1,46 @@
+# Everything runs in .venv, which tools/setup.sh makes on first use and keeps up to date.
+#
+#   make demo            train a transformer on handwritten digits, draw its graph
+#   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all lint docs bench install clean
+export PYTHON
+
+RUN := .venv/bin/python
+# Two test processes, one BLAS thread each: on two cores more threads only wait for one another.
+TEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) -m pytest -n 2
+
+help:  ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: setup-demo  ## train a transformer on handwritten digits, draw its graph
+	@$(RUN) examples/digits.py $(ARGS)
+
+test: lint docs  ## run everything that must pass: lint, types, documentation, tests
+	@$(TEST)
+
+test-all: lint docs  ## the same, with the long tests and many more random examples
+	@HYPOTHESIS_PROFILE=long $(TEST) -m ''
+
+lint: setup-dev  ## ruff and mypy
+	@$(RUN) -m ruff check
+	@# From another folder: here mypy would take minigrad/ as it stands, without nn/ inside it.
+	@cd .venv && bin/python -m mypy --config-file ../pyproject.toml
+
+docs: setup-dev  ## build the documentation; a warning is an error
+	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build
+	@echo "documentation: docs/_build/index.html"
+
+bench: setup-dev  ## time minigrad's ops against PyTorch's
+	@$(RUN) benchmarks/ops.py $(ARGS)
+
+install: setup-dev  ## make .venv ready for development, and do nothing else
+
+clean:  ## remove .venv and everything built
+	rm -rf .venv build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: setup-demo setup-dev
+setup-demo setup-dev: setup-%:
+	@sh tools/setup.sh $*

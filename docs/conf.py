@@ -1,0 +1,55 @@
+"""Sphinx's settings: pages in Markdown, reference from docstrings, mathematics as MathML."""
+
+from __future__ import annotations
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
+
+import minigrad
+
+project = "minigrad"
+author = "The minigrad developers"
+copyright = "2026, The minigrad developers"
+version = release = minigrad.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+add_module_names = False
+napoleon_custom_sections = [("Example", "example_section"), ("Shape", "params_style")]
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"minigrad {version}"
+html_copy_source = False
+html_show_sphinx = False
+html_math_renderer = "mathml"
+
+
+def visit_inline_math(translator: HTML5Translator, node: nodes.math) -> None:
+    translator.body.append(convert(node.astext()))
+    raise nodes.SkipNode
+
+
+def visit_block_math(translator: HTML5Translator, node: nodes.math_block) -> None:
+    translator.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>\n')
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Let browsers draw the mathematics themselves: no script, no font, no network."""
+    app.add_html_math_renderer(
+        "mathml",
+        inline_renderers=(visit_inline_math, None),
+        block_renderers=(visit_block_math, None),
+    )

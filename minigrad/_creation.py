@@ -1,0 +1,347 @@
+"""Functions that make tensors from nothing, or from a shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
+from minigrad.autograd.node import Variable
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = [
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "made", "on_cpu",
+    "ones", "ones_like", "shape_of", "tensor", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def on_cpu(device: Any) -> None:
+    """Refuse every device but the CPU.
+
+    Raises:
+        ValueError: Another device was asked for.
+    """
+    if device is not None and str(device) != "cpu":
+        raise ValueError(f'minigrad runs on the CPU: device="cpu" expected, got {device!r}')
+
+
+def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape from ``f(2, 3)`` or ``f((2, 3))``."""
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = tuple(shape[0])
+    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
+        raise TypeError(f"{name}: a shape is made of integers of at least 0, got {shape}")
+    return tuple(int(n) for n in shape)
+
+
+def made(array: Any, requires_grad: bool) -> Tensor:
+    """A leaf around an array that nobody else holds."""
+    tensor: Any = object.__new__(Variable.result_class)
+    tensor._data = np.asarray(array)
+    if requires_grad:
+        tensor.requires_grad = True
+    return tensor
+
+
+def _dtype(dtype: Any) -> np.dtype[Any]:
+    return get_default_dtype() if dtype is None else checked(dtype)
+
+
+def tensor(
+    data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu"
+) -> Tensor:
+    """Make a tensor of numbers, nested lists, an array or another tensor, always copying.
+
+    Args:
+        data: Python floats become the default dtype, integers int64; arrays keep theirs.
+        requires_grad: Whether gradients are wanted for it.
+        dtype: The dtype, None for the rule above.
+        device: "cpu".
+
+    Returns:
+        A leaf.
+
+    Raises:
+        TypeError: The data are not numeric, or integers are to require a gradient.
+        ValueError: A nested list is ragged, or the device is not the CPU.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        Tensor([[1., 2.],
+                [3., 4.]], dtype=float32, requires_grad=True)
+    """
+    on_cpu(device)
+    return made(to_array(data, dtype), requires_grad)
+
+
+def zeros(
+    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
+    """Zeros.
+
+    Args:
+        *shape: The lengths of the axes, or one tuple of them.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf.
+
+    Raises:
+        TypeError: The shape is not made of integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.zeros(2, 3).shape
+        (2, 3)
+    """
+    on_cpu(device)
+    return made(np.zeros(shape_of("zeros", shape), _dtype(dtype)), requires_grad)
+
+
+def ones(
+    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
+    """Ones.
+
+    Args:
+        *shape: The lengths of the axes, or one tuple of them.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf.
+
+    Raises:
+        TypeError: The shape is not made of integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ones(2)
+        Tensor([1., 1.], dtype=float32)
+    """
+    on_cpu(device)
+    return made(np.ones(shape_of("ones", shape), _dtype(dtype)), requires_grad)
+
+
+def empty(
+    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
+    """Memory with whatever it holds.
+
+    Args:
+        *shape: The lengths of the axes, or one tuple of them.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf.
+
+    Raises:
+        TypeError: The shape is not made of integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.empty(2, 3).shape
+        (2, 3)
+    """
+    on_cpu(device)
+    return made(np.empty(shape_of("empty", shape), _dtype(dtype)), requires_grad)
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False,
+    device: str = "cpu",
+) -> Tensor:  # fmt: skip
+    """One value everywhere.
+
+    Args:
+        shape: The lengths of the axes.
+        fill_value: The number.
+        dtype: By default that of the number, the default dtype for a Python float.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf.
+
+    Raises:
+        TypeError: The shape is not made of integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.full((2,), 7.0)
+        Tensor([7., 7.], dtype=float32)
+    """
+    on_cpu(device)
+    value = to_array(fill_value, dtype)
+    return made(np.full(shape_of("full", (shape,)), value, value.dtype), requires_grad)
+
+
+def eye(
+    n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False,
+    device: str = "cpu",
+) -> Tensor:  # fmt: skip
+    """Ones on the diagonal, zeros elsewhere.
+
+    Args:
+        n: The number of rows.
+        m: The number of columns, `n` if None.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf of shape (n, m).
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.eye(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    on_cpu(device)
+    return made(np.eye(n, m, dtype=_dtype(dtype)), requires_grad)
+
+
+def arange(
+    start: float, stop: float | None = None, step: float = 1, dtype: Any = None,
+    requires_grad: bool = False, device: str = "cpu",
+) -> Tensor:  # fmt: skip
+    """Evenly spaced numbers: from `start` (or 0) up to, but not including, `stop`.
+
+    Args:
+        start: The first number; the end if `stop` is None.
+        stop: The end.
+        step: The distance.
+        dtype: By default int64 for integers, else the default dtype.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf with one axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arange(3)
+        Tensor([0, 1, 2], dtype=int64)
+    """
+    on_cpu(device)
+    values = np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
+    if dtype is not None or values.dtype.kind == "f":
+        values = values.astype(_dtype(dtype))
+    return made(values, requires_grad)
+
+
+def linspace(
+    start: float, stop: float, num: int = 50, dtype: Any = None, requires_grad: bool = False,
+    device: str = "cpu",
+) -> Tensor:  # fmt: skip
+    """Evenly spaced numbers from `start` to `stop`, both included.
+
+    Args:
+        start: The first number.
+        stop: The last number.
+        num: How many.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf of shape (num,).
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linspace(0, 1, 3)
+        Tensor([0. , 0.5, 1. ], dtype=float32)
+    """
+    on_cpu(device)
+    return made(np.linspace(start, stop, num, dtype=_dtype(dtype)), requires_grad)
+
+
+def _like(x: Any, dtype: Any) -> dict[str, Any]:
+    known = x._data if isinstance(x, Variable) else to_array(x)
+    return {"shape": known.shape, "dtype": known.dtype if dtype is None else checked(dtype)}
+
+
+def zeros_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Zeros of the shape and dtype of another tensor.
+
+    Args:
+        x: The tensor or array to be like.
+        dtype: Another dtype.
+        requires_grad: Whether gradients are wanted for it.
+
+    Returns:
+        A leaf.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.zeros_like(minigrad.ones(2))
+        Tensor([0., 0.], dtype=float32)
+    """
+    return made(np.zeros(**_like(x, dtype)), requires_grad)
+
+
+def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Ones of the shape and dtype of another tensor.
+
+    Args:
+        x: The tensor or array to be like.
+        dtype: Another dtype.
+        requires_grad: Whether gradients are wanted for it.
+
+    Returns:
+        A leaf.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ones_like(minigrad.zeros(2))
+        Tensor([1., 1.], dtype=float32)
+    """
+    return made(np.ones(**_like(x, dtype)), requires_grad)
+
+
+def empty_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Memory with whatever it holds, of the shape and dtype of another tensor.
+
+    Args:
+        x: The tensor or array to be like.
+        dtype: Another dtype.
+        requires_grad: Whether gradients are wanted for it.
+
+    Returns:
+        A leaf.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.empty_like(minigrad.zeros(2)).shape
+        (2,)
+    """
+    return made(np.empty(**_like(x, dtype)), requires_grad)
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """One value everywhere, in the shape and dtype of another tensor.
+
+    Args:
+        x: The tensor or array to be like.
+        fill_value: The number.
+        dtype: Another dtype.
+        requires_grad: Whether gradients are wanted for it.
+
+    Returns:
+        A leaf.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.full_like(minigrad.zeros(2), 3)
+        Tensor([3., 3.], dtype=float32)
+    """
+    return made(np.full(fill_value=fill_value, **_like(x, dtype)), requires_grad)

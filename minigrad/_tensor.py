@@ -1,0 +1,575 @@
+"""Tensor: an array that remembers how it was made.
+
+Nearly every method is an op bound under its name; the op's own page has the details.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from minigrad import _creation, _numpy, ops, random
+from minigrad._inplace import inplace, set_item
+from minigrad.autograd import graph
+from minigrad.autograd.dtypes import checked, to_array
+from minigrad.autograd.node import Leaf, Node, Variable
+
+__all__ = ["Tensor"]
+
+
+def _reflected(op: Callable[..., Any]) -> Callable[..., Any]:
+    """The method for ``other ∘ tensor``."""
+
+    def method(self: Tensor, other: Any) -> Tensor:
+        return op(other, self)
+
+    return method
+
+
+class Tensor(Variable, results=True):
+    """An n-dimensional array with a place in a compute graph.
+
+    Args:
+        data: Numbers, nested lists, an array or another tensor; always copied. Python floats
+            become the default dtype (float32), integers int64; arrays keep their dtype.
+        requires_grad: Whether gradients are wanted for it; floats only.
+        dtype: Another dtype.
+        device: "cpu".
+
+    Attributes:
+        data: The live array. Writing to it goes around the graph and its checks.
+        grad: The gradient that backward passes have added up, a Tensor, or None.
+
+    Raises:
+        TypeError: The data are not numeric, or integers are to require a gradient.
+        ValueError: A nested list is ragged, or the device is not the CPU.
+
+    Example:
+        >>> from minigrad import Tensor
+        >>> x = Tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        Tensor([2., 4.], dtype=float32)
+    """
+
+    _grad: Tensor | None = None
+
+    def __init__(
+        self, data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu"
+    ) -> None:
+        _creation.on_cpu(device)
+        self._data = to_array(data, dtype)
+        if requires_grad:
+            self.requires_grad = True
+
+    # What it is -----------------------------------------------------------------------------
+
+    @property
+    def data(self) -> np.ndarray:
+        """The live array. Writing to it goes around the graph and its checks."""
+        return self._data
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        if isinstance(self._node, Node):
+            raise RuntimeError("data: only a leaf can be given other data; this is a result")
+        array = value._data if isinstance(value, Variable) else value
+        self._data = array if isinstance(array, np.ndarray) else to_array(array)
+        known = self._node
+        if known is not None and (known.shape, known.dtype) != (self.shape, self.dtype):
+            self._node = None
+            self.requires_grad = True
+            self._node.name = known.name  # type: ignore[union-attr]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self._data.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._data.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._data.size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype."""
+        return self._data.dtype
+
+    @property
+    def device(self) -> str:
+        """Always "cpu"."""
+        return "cpu"
+
+    @property
+    def T(self) -> Tensor:
+        """The axes in reverse order."""
+        return ops.transpose(self)
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two axes exchanged."""
+        return ops.swapaxes(self, -1, -2)
+
+    # Its place in the graph -----------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to or through it; can be set on leaves."""
+        return self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if isinstance(self._node, Node):
+            if not value:
+                raise RuntimeError("requires_grad: a result cannot be cut off; use .detach()")
+        elif not value:
+            self._node = None
+        elif self._node is None:
+            if self._data.dtype.kind != "f":
+                raise TypeError(f"only floats can require grad, this tensor is {self.dtype}")
+            self._node = Leaf(self)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Set `requires_grad`, in place.
+
+        Args:
+            requires_grad: Whether gradients are wanted.
+
+        Returns:
+            The tensor itself.
+
+        Raises:
+            TypeError: It does not hold floats.
+            RuntimeError: It is a result, and cannot be cut off.
+
+        Example:
+            >>> import minigrad
+            >>> minigrad.ones(2).requires_grad_()
+            Tensor([1., 1.], dtype=float32, requires_grad=True)
+        """
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it was made by a user and not by a recorded op."""
+        return not isinstance(self._node, Node)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward passes have added up, None before the first."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None:
+            value = value if isinstance(value, Tensor) else Tensor(value, dtype=self.dtype)
+            if value.shape != self.shape:
+                raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
+        self._grad = value
+
+    def zero_grad(self) -> None:
+        """Forget the gradient.
+
+        Example:
+            >>> import minigrad
+            >>> x = minigrad.ones(2, requires_grad=True)
+            >>> x.sum().backward()
+            >>> x.zero_grad()
+            >>> x.grad is None
+            True
+        """
+        self._grad = None
+
+    def backward(
+        self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False
+    ) -> None:
+        """Add the gradient of this tensor to the ``.grad`` of every leaf it depends on.
+
+        Args:
+            gradient: The cotangent of this tensor; 1 if omitted, for scalars only.
+            retain_graph: Keep what was saved, so that the graph can be used once more.
+            create_graph: Record the pass itself, so that gradients can be differentiated.
+
+        Raises:
+            RuntimeError: It has no history, is not a scalar, or its graph is used up.
+            ValueError: `gradient` has another shape.
+
+        Example:
+            >>> import minigrad
+            >>> x = minigrad.tensor(3.0, requires_grad=True)
+            >>> (x**2).backward()
+            >>> x.grad
+            Tensor(6., dtype=float32)
+        """
+        graph.backward(self, gradient, retain_graph, create_graph)
+
+    def detach(self) -> Tensor:
+        """The same values without the history: a read-only view that follows in-place writes.
+
+        Returns:
+            A leaf that does not require grad.
+
+        Example:
+            >>> import minigrad
+            >>> minigrad.ones(2, requires_grad=True).detach().requires_grad
+            False
+        """
+        return _creation.made(self.numpy(), False)
+
+    def retain_grad(self) -> None:
+        """Have backward passes store the gradient of this interior tensor too.
+
+        Raises:
+            RuntimeError: It does not require grad.
+
+        Example:
+            >>> import minigrad
+            >>> x = minigrad.tensor(3.0, requires_grad=True)
+            >>> y = 2 * x
+            >>> y.retain_grad()
+            >>> (y * y).backward()
+            >>> y.grad
+            Tensor(12., dtype=float32)
+        """
+        if self._node is None:
+            raise RuntimeError("retain_grad: this tensor does not require grad")
+        if isinstance(self._node, Leaf):
+            return
+        reference = weakref.ref(self)
+
+        def store(g: Tensor) -> None:
+            tensor = reference()
+            if tensor is not None:
+                tensor.grad = g.clone() if tensor.grad is None else tensor.grad + g
+
+        graph.add_hook(self._node, store)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> graph.Removable:
+        """Have `hook` see, and perhaps replace, the full gradient of this tensor in each pass.
+
+        Args:
+            hook: Gets the gradient; what it returns, unless None, takes its place.
+
+        Returns:
+            A callable, also with ``.remove()``, that takes the hook away.
+
+        Raises:
+            RuntimeError: It does not require grad.
+
+        Example:
+            >>> import minigrad
+            >>> x = minigrad.tensor(3.0, requires_grad=True)
+            >>> handle = x.register_hook(lambda g: 10 * g)
+            >>> (x * x).backward()
+            >>> handle.remove()
+            >>> x.grad
+            Tensor(60., dtype=float32)
+        """
+        if self._node is None:
+            raise RuntimeError("register_hook: this tensor does not require grad")
+        return graph.add_hook(self._node, hook)
+
+    # To Python and NumPy --------------------------------------------------------------------
+
+    def numpy(self) -> np.ndarray:
+        """The values as an array: a read-only view that follows in-place writes.
+
+        Returns:
+            An array of the same shape and dtype.
+
+        Example:
+            >>> import minigrad
+            >>> minigrad.ones(2).numpy()
+            array([1., 1.], dtype=float32)
+        """
+        view = self._data.view()
+        view.flags.writeable = False
+        return view
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if dtype is not None and np.dtype(dtype) != self.dtype:
+            return self._data.astype(dtype)
+        return self._data.copy() if copy else self.numpy()
+
+    __array_ufunc__ = _numpy.array_ufunc
+    __array_function__ = _numpy.array_function
+
+    def item(self) -> float | int | bool:
+        """The only element, as a Python number.
+
+        Returns:
+            A float, int or bool.
+
+        Raises:
+            ValueError: There is not exactly one element.
+
+        Example:
+            >>> import minigrad
+            >>> minigrad.tensor([2.5]).item()
+            2.5
+        """
+        if self._data.size != 1:
+            raise ValueError(f"item: exactly one element expected, the shape is {self.shape}")
+        value: float | int | bool = self._data.item()
+        return value
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers.
+
+        Returns:
+            A list, or a number for a tensor without axes.
+
+        Example:
+            >>> import minigrad
+            >>> minigrad.arange(3).tolist()
+            [0, 1, 2]
+        """
+        return self._data.tolist()
+
+    def __len__(self) -> int:
+        if not self._data.ndim:
+            raise TypeError("a tensor without axes has no length")
+        return len(self._data)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._data.ndim:
+            raise TypeError("a tensor without axes cannot be iterated over")
+        return (ops.getitem(self, i) for i in range(len(self._data)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self._data == (value._data if isinstance(value, Variable) else value)).any())
+
+    def __bool__(self) -> bool:
+        if self._data.size != 1:
+            raise ValueError(
+                f"the truth of a tensor of shape {self.shape} is ambiguous; compare, then reduce "
+                f"with .min() (all) or .max() (any)"
+            )
+        return bool(self._data.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self._data.dtype.kind not in "iu" or self._data.size != 1:
+            raise TypeError(f"an index is one integer, got {self.dtype} of shape {self.shape}")
+        return int(self._data.item())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else repr(self)
+
+    def __repr__(self) -> str:
+        values = np.array2string(self._data, separator=", ", prefix="Tensor(")
+        suffix = ""
+        if isinstance(self._node, Leaf):
+            suffix = ", requires_grad=True"
+        elif self._node is not None:
+            suffix = f", op={self._node.plan.op.name}"
+        return f"{type(self).__name__}({values}, dtype={self.dtype}{suffix})"
+
+    # Copies ---------------------------------------------------------------------------------
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        self._refuse_result("deepcopy")
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        twin.__setstate__(self.__getstate__())
+        twin._data = twin._data.copy()
+        if self._grad is not None:
+            twin._grad = self._grad.detach().clone()
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._refuse_result("pickle")
+        name = self._node.name if isinstance(self._node, Leaf) else None
+        return {"data": self._data, "requires_grad": self.requires_grad, "name": name}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        data = state["data"]
+        self._data = data.astype(data.dtype.type, copy=False)
+        if state["requires_grad"]:
+            self._node = Leaf(self)
+            self._node.name = state["name"]
+
+    def _refuse_result(self, what: str) -> None:
+        if isinstance(self._node, Node):
+            raise RuntimeError(
+                f"{what}: this tensor is the result of {self._node.plan.op.name} and its graph is "
+                f"not copied; use .detach() first"
+            )
+
+    # Conversions and shapes, where the method's arguments are more lenient than the op's ----
+
+    def astype(self, dtype: Any) -> Tensor:
+        """Convert to another dtype; see `minigrad.astype`."""
+        return ops.astype(self, dtype)
+
+    def to(self, target: Any) -> Tensor:
+        """Convert to a dtype, or to the device "cpu", where it is already.
+
+        Args:
+            target: A dtype, or "cpu".
+
+        Returns:
+            A tensor of that dtype; the same one if nothing changes.
+
+        Raises:
+            ValueError: Another device was asked for.
+
+        Example:
+            >>> import minigrad
+            >>> minigrad.ones(2).to(minigrad.float64).dtype
+            dtype('float64')
+        """
+        if isinstance(target, str) and target.split(":")[0] in ("cpu", "gpu", "cuda", "mps"):
+            _creation.on_cpu(target)
+            return self
+        return ops.astype(self, checked(target))
+
+    def reshape(self, *shape: int | Sequence[int]) -> Tensor:
+        """The same elements in another shape; see `minigrad.reshape`."""
+        return ops.reshape(self, _one_tuple(shape))
+
+    def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:
+        """Reorder the axes, or reverse them; see `minigrad.transpose`."""
+        chosen = _one_tuple(axes)
+        return ops.transpose(self, chosen if chosen and chosen != (None,) else None)
+
+    def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
+        """Repeat along axes of length 1; see `minigrad.broadcast_to`."""
+        return ops.broadcast_to(self, _one_tuple(shape))
+
+    # Operators ------------------------------------------------------------------------------
+
+    __add__ = ops.add
+    __sub__ = ops.subtract
+    __mul__ = ops.multiply
+    __truediv__ = ops.divide
+    __pow__ = ops.power
+    __matmul__ = ops.matmul
+    __and__ = ops.bitwise_and
+    __or__ = ops.bitwise_or
+    __radd__ = _reflected(ops.add)
+    __rsub__ = _reflected(ops.subtract)
+    __rmul__ = _reflected(ops.multiply)
+    __rtruediv__ = _reflected(ops.divide)
+    __rpow__ = _reflected(ops.power)
+    __rmatmul__ = _reflected(ops.matmul)
+    __rand__ = _reflected(ops.bitwise_and)
+    __ror__ = _reflected(ops.bitwise_or)
+    __neg__ = ops.negative
+    __abs__ = ops.abs
+    __invert__ = ops.invert
+    __lt__ = ops.less
+    __le__ = ops.less_equal
+    __gt__ = ops.greater
+    __ge__ = ops.greater_equal
+    __hash__ = object.__hash__
+    __getitem__ = ops.getitem
+    __setitem__ = set_item
+
+    def __eq__(self, other: Any) -> Any:
+        return NotImplemented if other is None or isinstance(other, str) else ops.equal(self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        if other is None or isinstance(other, str):
+            return NotImplemented
+        return ops.not_equal(self, other)
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    # Methods --------------------------------------------------------------------------------
+
+    abs = ops.abs
+    add = ops.add
+    argmax = ops.argmax
+    clip = ops.clip
+    clone = ops.clone
+    divide = ops.divide
+    erf = ops.erf
+    exp = ops.exp
+    expand_dims = ops.expand_dims
+    gelu = ops.gelu
+    log = ops.log
+    log_softmax = ops.log_softmax
+    logsumexp = ops.logsumexp
+    masked_fill = ops.masked_fill
+    matmul = ops.matmul
+    max = ops.max
+    maximum = ops.maximum
+    mean = ops.mean
+    min = ops.min
+    minimum = ops.minimum
+    multiply = ops.multiply
+    negative = ops.negative
+    norm = ops.norm
+    power = ops.power
+    relu = ops.relu
+    sigmoid = ops.sigmoid
+    sign = ops.sign
+    silu = ops.silu
+    softmax = ops.softmax
+    split = ops.split
+    sqrt = ops.sqrt
+    square = ops.square
+    squeeze = ops.squeeze
+    subtract = ops.subtract
+    sum = ops.sum
+    swapaxes = ops.swapaxes
+    tanh = ops.tanh
+    unsqueeze = ops.expand_dims
+    var = ops.var
+
+    # In place -------------------------------------------------------------------------------
+
+    __iadd__ = inplace(ops.add, "__iadd__")
+    __isub__ = inplace(ops.subtract, "__isub__")
+    __imul__ = inplace(ops.multiply, "__imul__")
+    __itruediv__ = inplace(ops.divide, "__itruediv__")
+    add_ = inplace(ops.add, "add_")
+    sub_ = inplace(ops.subtract, "sub_")
+    mul_ = inplace(ops.multiply, "mul_")
+    div_ = inplace(ops.divide, "div_")
+    power_ = inplace(ops.power, "power_")
+    neg_ = inplace(ops.negative, "neg_")
+    exp_ = inplace(ops.exp, "exp_")
+    log_ = inplace(ops.log, "log_")
+    sqrt_ = inplace(ops.sqrt, "sqrt_")
+    maximum_ = inplace(ops.maximum, "maximum_")
+    minimum_ = inplace(ops.minimum, "minimum_")
+    clip_ = inplace(ops.clip, "clip_")
+
+    # Creation -------------------------------------------------------------------------------
+
+    arange = staticmethod(_creation.arange)
+    empty = staticmethod(_creation.empty)
+    eye = staticmethod(_creation.eye)
+    full = staticmethod(_creation.full)
+    linspace = staticmethod(_creation.linspace)
+    ones = staticmethod(_creation.ones)
+    rand = staticmethod(random.rand)
+    randint = staticmethod(random.randint)
+    randn = staticmethod(random.randn)
+    zeros = staticmethod(_creation.zeros)
+
+    def __complex__(self) -> NoReturn:
+        raise TypeError("minigrad has no complex numbers")
+
+
+def _one_tuple(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of ``f(2, 3)`` and ``f((2, 3))`` alike."""
+    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args

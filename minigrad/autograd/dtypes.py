@@ -1,0 +1,152 @@
+"""Dtypes: the default, how Python values become arrays, and how operands meet.
+
+The promotion rules are NumPy 2's with two changes: Python scalars, NumPy scalars and 0-d arrays
+are weak (they never widen an array of their own kind), and integer or bool arrays never widen a
+float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["default_dtype", "get_default_dtype", "operand", "promote", "set_default_dtype",
+           "to_array"]  # fmt: skip
+
+_default = np.dtype(np.float32)
+
+
+def get_default_dtype() -> np.dtype[Any]:
+    """The dtype that Python floats become.
+
+    Returns:
+        float32 unless `set_default_dtype` changed it.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.get_default_dtype()
+        dtype('float32')
+    """
+    return _default
+
+
+default_dtype = get_default_dtype
+
+
+def set_default_dtype(dtype: Any) -> None:
+    """Choose the dtype that Python floats become, for the whole process.
+
+    Args:
+        dtype: float16, float32 or float64.
+
+    Raises:
+        TypeError: It is not a floating dtype.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.set_default_dtype(minigrad.float64)
+        >>> minigrad.tensor(1.0).dtype
+        dtype('float64')
+        >>> minigrad.set_default_dtype(minigrad.float32)
+    """
+    global _default
+    chosen = np.dtype(dtype)
+    if chosen.kind != "f" or chosen.itemsize > 8:
+        raise TypeError(f"set_default_dtype: float16, float32 or float64 expected, got {chosen}")
+    _default = chosen
+
+
+def to_array(value: Any, dtype: Any = None) -> np.ndarray:
+    """A new array of what a user gave: numbers, nested lists, arrays.
+
+    Python floats become the default dtype; arrays and NumPy scalars keep theirs.
+
+    Args:
+        value: Anything that NumPy makes a numeric array of.
+        dtype: The dtype wanted, None for the rule above.
+
+    Returns:
+        An array that shares no memory with `value`.
+
+    Raises:
+        TypeError: It holds something else than bools, integers and floats.
+        ValueError: A nested list is ragged.
+    """
+    has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
+    array = np.array(value)
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise TypeError(
+            f"a tensor holds bools, integers or floats of at most 64 bits; "
+            f"got {type(value).__name__} of dtype {array.dtype}"
+        )
+    if dtype is not None:
+        return array.astype(checked(dtype), copy=False)
+    if not has_dtype and array.dtype.kind == "f" and not _holds_numpy(value):
+        return array.astype(_default, copy=False)
+    if not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def checked(dtype: Any) -> np.dtype[Any]:
+    """A dtype that tensors can have; Python's float means the default."""
+    if dtype is float:
+        return _default
+    chosen = np.dtype(dtype)
+    if chosen.kind not in "biuf" or chosen.itemsize > 8:
+        raise TypeError(f"a tensor cannot have dtype {chosen}: bool, integer or float expected")
+    return chosen
+
+
+def _holds_numpy(value: Any) -> bool:
+    """Whether a nested list has NumPy arrays or scalars at its bottom, which keep their dtype."""
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def operand(value: Any) -> Any:
+    """One side of a binary op: a Python scalar stays one, a NumPy scalar becomes one."""
+    kind = value.__class__
+    if kind is float or kind is int or kind is bool:
+        return value
+    if kind is np.ndarray and value.dtype.kind in "biuf" and value.dtype.isnative:
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return value.item()
+    return to_array(value)
+
+
+def promote(values: Sequence[Any], floating: bool = False) -> list[Any]:
+    """Bring operands to the dtype in which they are computed.
+
+    Args:
+        values: Arrays and Python scalars.
+        floating: Whether the op is defined on floats only, as division is.
+
+    Returns:
+        The same operands in the common dtype; Python scalars that NumPy treats rightly by itself
+        stay what they are.
+    """
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
+    floats = [dtype for dtype in strong if dtype.kind == "f"]
+    if floats:
+        common = floats[0] if len(floats) == 1 else np.result_type(*floats)
+    else:
+        weak = [v.dtype if isinstance(v, np.ndarray) else np.dtype(type(v)) for v in values]
+        if floating or any(dtype.kind == "f" for dtype in weak):
+            common = _default
+        elif strong:
+            scalars = [v for v in values if not isinstance(v, np.ndarray)]
+            common = np.result_type(*strong, *scalars)
+        else:
+            common = np.result_type(*weak)
+    return [
+        value.astype(common, copy=False)
+        if isinstance(value, np.ndarray)
+        else (value if arrays and value.__class__ is not bool else np.asarray(value, common))
+        for value in values
+    ]

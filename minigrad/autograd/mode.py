@@ -1,0 +1,174 @@
+"""What the current thread is doing: is it recording, and inside which module call.
+
+Both facts are read once per op, so they share one ContextVar. Its value is immutable: whoever
+changes it puts the old one back, also when an exception passes. A new thread starts with the
+default, which is to record, outside of any module.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
+from typing import Any, NamedTuple
+
+__all__ = [
+    "Scope",
+    "State",
+    "enable_grad",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+    "state",
+]
+
+
+class Scope:
+    """One call of one module: where in a model an op was made.
+
+    The module is held weakly, so a graph keeps no model alive and a module that stores its own
+    output makes no cycle; its name and class stay readable after it is gone.
+
+    Args:
+        module: The module that is called.
+        name: What its parent calls it, such as ``"linear1"``.
+        parent: The call from within which this one is made, None at the top.
+    """
+
+    __slots__ = ("_module", "kind", "name", "parent")
+
+    def __init__(self, module: Any, name: str, parent: Scope | None) -> None:
+        self.name = name
+        self.kind = type(module).__name__
+        self.parent = parent
+        self._module = weakref.ref(module)
+
+    @property
+    def module(self) -> Any | None:
+        """The module itself, or None once it is gone."""
+        return self._module()
+
+    @property
+    def path(self) -> str:
+        """The dotted names from the outermost call (which contributes nothing) to this one."""
+        names: list[str] = []
+        scope: Scope | None = self
+        while scope is not None and scope.parent is not None:
+            names.append(scope.name)
+            scope = scope.parent
+        return ".".join(reversed(names))
+
+    def __repr__(self) -> str:
+        return f"Scope({self.path or self.kind!r})"
+
+
+class State(NamedTuple):
+    """The state of a thread.
+
+    Attributes:
+        recording: Whether ops build a graph.
+        scope: The innermost module call, None outside of any.
+    """
+
+    recording: bool = True
+    scope: Scope | None = None
+
+
+state: ContextVar[State] = ContextVar("minigrad.state", default=State())
+
+
+def is_grad_enabled() -> bool:
+    """Tell whether ops are being recorded in this thread.
+
+    Returns:
+        True unless inside ``no_grad()`` or ``set_grad_enabled(False)``.
+
+    Example:
+        >>> import minigrad
+        >>> with minigrad.no_grad():
+        ...     minigrad.is_grad_enabled()
+        False
+    """
+    return state.get().recording
+
+
+class _Recording(ContextDecorator):
+    """A context manager and decorator that sets `recording` and puts the old value back."""
+
+    _recording: bool
+
+    def __init__(self) -> None:
+        self._tokens: list[Token[State]] = []
+
+    def _recreate_cm(self) -> _Recording:
+        # A decorated function may run in several threads and recurse: a fresh manager each call.
+        return type(self)()
+
+    def __enter__(self) -> None:
+        self._tokens.append(state.set(State(self._recording, state.get().scope)))
+
+    def __exit__(self, *exc: object) -> None:
+        state.reset(self._tokens.pop())
+
+
+class no_grad(_Recording):
+    """Within the block (or the decorated function) nothing is recorded.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with minigrad.no_grad():
+        ...     (2 * x).requires_grad
+        False
+    """
+
+    _recording = False
+
+
+class enable_grad(_Recording):
+    """Within the block (or the decorated function) ops are recorded, also inside ``no_grad``.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with minigrad.no_grad(), minigrad.enable_grad():
+        ...     (2 * x).requires_grad
+        True
+    """
+
+    _recording = True
+
+
+class set_grad_enabled(_Recording):
+    """Turn recording on or off within a block, or from here on in this thread.
+
+    Args:
+        mode: True to record, False not to.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with minigrad.set_grad_enabled(False):
+        ...     (2 * x).requires_grad
+        False
+        >>> (2 * x).requires_grad
+        True
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self._recording = bool(mode)
+        # Called as a plain statement it takes effect at once, as in PyTorch.
+        self._tokens.append(state.set(State(self._recording, state.get().scope)))
+
+    def _recreate_cm(self) -> set_grad_enabled:
+        return type(self)(self._recording)
+
+    def __call__(self, func: Callable[..., Any]) -> Any:
+        state.reset(self._tokens.pop())  # used as a decorator: nothing changes until the call
+        return super().__call__(func)
+
+    def __enter__(self) -> None:
+        if not self._tokens:  # entered for the second time
+            super().__enter__()

@@ -1,0 +1,130 @@
+"""In-place writes: right or refused, never silently wrong.
+
+Two questions are asked. Before a write that is recorded: can anything else see this memory? Its
+graph would be wrong afterwards, so such a write is refused. Before a rule runs: were the values it
+saved written since? There are no version counters. One clock stamps nodes and writes; a write is remembered for the
+array that owns the memory, and a backward pass that meets a node older than the latest write
+looks whether the arrays it saved were among those written. A pass that meets no such node pays
+one comparison per node.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.node import Node, clock
+
+__all__ = ["alone", "check", "latest", "owner", "wrote"]
+
+_writes: dict[int, tuple[weakref.ref[np.ndarray], int]] = {}
+latest = 0
+"""The stamp of the latest in-place write."""
+
+
+class _Holder:
+    _data: np.ndarray
+
+
+def _count_of_one() -> int:
+    """What sys.getrefcount reports for an array that a single attribute holds."""
+    holder = _Holder()
+    holder._data = np.empty(1)
+    return sys.getrefcount(holder._data)
+
+
+_ALONE = _count_of_one()
+
+
+def owner(array: np.ndarray) -> np.ndarray:
+    """Follow a view to the array that owns its memory.
+
+    Args:
+        array: Any array.
+
+    Returns:
+        The last array along ``.base``; the array itself when it owns its memory.
+    """
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def wrote(array: np.ndarray) -> None:
+    """Note that the memory of `array` was just written in place.
+
+    Whoever writes to a tensor's memory other than through ops calls this: optimizers, loading,
+    initialisation. A later backward pass that needs the old values is then refused.
+
+    Args:
+        array: The array written to, or a view of it.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd.mutation import wrote
+        >>> x = minigrad.ones(2, requires_grad=True)
+        >>> y = (x * x).sum()
+        >>> x.data[:] = 5.0
+        >>> wrote(x.data)
+        >>> y.backward()
+        Traceback (most recent call last):
+        ...
+        RuntimeError: multiply: its input b was written in place after it was saved for the \
+backward pass; write to a copy, or run the forward pass again
+    """
+    global latest
+    memory = owner(array)
+    key = id(memory)
+    stamp = next(clock)
+    known = _writes.get(key)
+    if known is None:
+        reference = weakref.ref(memory, lambda _: _writes.pop(key, None))
+    else:
+        reference = known[0]
+    _writes[key] = (reference, stamp)
+    latest = stamp
+
+
+def check(node: Node) -> None:
+    """Refuse a node whose saved arrays were written after it was recorded.
+
+    Args:
+        node: A node that is about to run its rules.
+
+    Raises:
+        RuntimeError: One of its saved arrays was written in place meanwhile.
+    """
+    for name, saved in zip(node.plan.saved_names, node.saved, strict=True):
+        arrays = saved if isinstance(saved, tuple) else (saved,)
+        for array in arrays:
+            if not isinstance(array, np.ndarray):
+                continue
+            known = _writes.get(id(owner(array)))
+            if known is not None and known[1] > node.stamp:
+                what = "output" if name == "out" else f"input {name}"
+                where = f" [in {node.scope.path}]" if node.scope and node.scope.path else ""
+                raise RuntimeError(
+                    f"{node.plan.op.name}: its {what} was written in place after it was saved "
+                    f"for the backward pass; write to a copy, or run the forward pass again{where}"
+                )
+
+
+def alone(holder: Any) -> bool:
+    """Tell whether nobody but `holder` can see the memory of ``holder._data``.
+
+    Args:
+        holder: A tensor, or a cotangent on its way. The caller keeps no other reference.
+
+    Returns:
+        True if the array is writable, and neither it nor the array whose memory it views has
+        another holder (a view, a saved value, a name in somebody's program).
+    """
+    if sys.getrefcount(holder._data) > _ALONE or not holder._data.flags.writeable:
+        return False
+    if holder._data.base is None:
+        return True
+    whole = isinstance(holder._data.base, np.ndarray) and holder._data.base.base is None
+    return whole and sys.getrefcount(holder._data.base) <= _ALONE

@@ -1,0 +1,149 @@
+"""What one op saves and runs, for one choice of arguments that need gradients.
+
+A rule says by the names of its parameters what it needs. A plan reads those names once and turns
+them into two one-line functions, which `print(plan)` shows. For ``a * b``, both differentiable:
+
+    save = lambda a, b, out: (b, a)
+    pull = lambda g, b, a: (vjp_a(g, b), vjp_b(g, a))
+
+So an op saves exactly what its rules read, and a backward step costs one call.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from minigrad.autograd.primitive import Primitive
+
+__all__ = ["Plan", "Rule"]
+
+
+class Rule:
+    """A vector-Jacobian product and the names of what it reads.
+
+    Args:
+        op: The op that the rule belongs to.
+        function: ``rule(g, ...)``; a joint rule is ``rule(g, needed, ...)``.
+        joint: Whether the rule returns the cotangents of several arguments at once.
+
+    Raises:
+        TypeError: A parameter names nothing that the op has.
+    """
+
+    __slots__ = ("function", "needs")
+
+    def __init__(self, op: Primitive, function: Callable[..., Any], joint: bool = False) -> None:
+        names = list(inspect.signature(function).parameters)
+        first = ["g", "needed"] if joint else ["g"]
+        if names[: len(first)] != first:
+            raise TypeError(f"{op.name}: a rule's parameters begin with {', '.join(first)}")
+        self.function = function
+        self.needs = tuple(names[len(first) :])
+        known = [*op.params, *(f"{name}_shape" for name in op.params), "out", *op.residuals]
+        for name in self.needs:
+            if name not in known:
+                raise TypeError(
+                    f"{op.name}: a rule asks for {name!r}; it can have {', '.join(known)}"
+                )
+
+
+class Plan:
+    """What to save and what to run when the arguments in `slots` need gradients.
+
+    Attributes:
+        op: The primitive.
+        slots: Which arguments the node's edges feed: positions in the op's parameters, or, for a
+            variadic op, positions among its tensors.
+        slot_names: The same as names.
+        saved_names: What stands in `Node.saved`, in order.
+        save: From ``(*arguments, out, *residuals)`` to the saved tuple.
+        pull: From the cotangent of the output and what was saved to those of the edges.
+    """
+
+    __slots__ = (
+        "_narrow", "_source", "arguments_saved", "op", "pull", "save", "saved_names",
+        "slot_names", "slots",
+    )  # fmt: skip
+
+    def __init__(
+        self, op: Primitive, slots: tuple[int, ...], wanted: tuple[bool, ...] | None = None
+    ) -> None:
+        self.op = op
+        self.slots = slots
+        self.slot_names = tuple(
+            f"{op.params[0]}[{slot}]" if op.variadic else op.params[slot] for slot in slots
+        )
+        self._narrow: dict[tuple[bool, ...], Plan] = {}
+        self.saved_names = self._names_to_save()
+        # Which array arguments are kept: a caller's ndarray among them must be copied first.
+        self.arguments_saved = tuple(name in self.saved_names for name in op.params)
+
+        inputs = ", ".join((*op.params, "out", *op.residuals))
+        kept = ", ".join(self._read(name) for name in self.saved_names)
+        save = f"lambda {inputs}: ({kept}{',' if kept else ''})"
+        calls, rules = self._calls(wanted or (True,) * len(slots))
+        pull = f"lambda {', '.join(('g', *self.saved_names))}: {calls}"
+        self._source = f"{op.name}\n    save = {save}\n    pull = {pull}"
+        self.save: Callable[..., tuple[Any, ...]] = eval(save)
+        self.pull: Callable[..., Any] = eval(pull, rules)
+
+    def narrow(self, wanted: tuple[bool, ...]) -> Plan:
+        """The same plan with a pull that computes only the wanted edges, None for the others."""
+        if wanted not in self._narrow:
+            self._narrow[wanted] = Plan(self.op, self.slots, wanted)
+        return self._narrow[wanted]
+
+    def _rules(self) -> list[Rule]:
+        op = self.op
+        if op.joint is not None:
+            return [op.joint]
+        names = [op.params[slot] for slot in self.slots]
+        for name in names:
+            if name not in op.rules:
+                raise TypeError(
+                    f"{op.name} has no derivative with respect to {name!r}, which requires a "
+                    f"gradient; pass {name}.detach()"
+                )
+        return [op.rules[name] for name in names]
+
+    def _names_to_save(self) -> tuple[str, ...]:
+        needs = [name for rule in self._rules() for name in rule.needs]
+        if self.op.meaning is not None:
+            needs += self.op.params  # higher orders run the meaning on the same arguments
+        return tuple(dict.fromkeys(needs))
+
+    def _read(self, name: str) -> str:
+        """The expression for `name` within the parameters of `save`."""
+        op = self.op
+        argument = name.removesuffix("_shape")
+        if name in op.params or argument not in op.params:
+            return name
+        if op.variadic and argument == op.params[0]:
+            return f"tuple([x.shape for x in {argument}])"
+        return f"{argument}.shape"
+
+    def _calls(self, wanted: tuple[bool, ...]) -> tuple[str, dict[str, Any]]:
+        """The expression that `pull` evaluates, and the rules that it names."""
+        op = self.op
+        if op.joint is not None:
+            # A variadic op's rule answers for every tensor, in order: no need to know how many.
+            needed = {slot for slot, want in zip(self.slots, wanted, strict=True) if want}
+            order = tuple(range(max(self.slots) + 1)) if op.variadic else op.joint_slots
+            flags = tuple(slot in needed for slot in order)
+            places = [order.index(slot) for slot in self.slots]
+            arguments = ", ".join(("g", repr(flags), *op.joint.needs))
+            rules = {"vjp": op.joint.function, "edges": lambda parts: [parts[i] for i in places]}
+            return f"edges(vjp({arguments}))", rules
+        calls: list[str] = []
+        rules = {}
+        for slot, want in zip(self.slots, wanted, strict=True):
+            rule, name = op.rules[op.params[slot]], f"vjp_{op.params[slot]}"
+            rules[name] = rule.function
+            calls.append(f"{name}({', '.join(('g', *rule.needs))})" if want else "None")
+        return f"({', '.join(calls)},)", rules
+
+    def __repr__(self) -> str:
+        return self._source

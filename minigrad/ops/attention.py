@@ -1,0 +1,231 @@
+"""Scaled dot-product attention: kernel and rule above, meaning below.
+
+    weights = softmax(query @ key.T * scale + bias)    with -inf where nothing may be attended
+    output  = dropout(weights) @ value
+
+The kernel keeps the log-sum-exp of each query's scores, not the weights: the backward pass
+computes them again. Shapes: query (..., L, E), key (..., S, E), value (..., S, V).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw
+from minigrad.ops.dropout import dropout_factor
+from minigrad.ops.softmax import LOWEST
+
+__all__ = ["attention", "attention_weights"]
+
+
+def _cannot_attend(
+    query: Any, key: Any, value: Any, bias: Any, keep: Any, *_: Any
+) -> str | None:
+    q, k, v = query.shape, key.shape, value.shape
+    shown = f"query {q}, key {k}, value {v}"
+    if min(len(q), len(k), len(v)) < 2:
+        return f"{shown}: each needs a length and a width, (..., L, E)"
+    if q[-1] != k[-1]:
+        return f"{shown}: the widths of query ({q[-1]}) and key ({k[-1]}) must be equal"
+    if k[-2] != v[-2]:
+        return f"{shown}: the lengths of key ({k[-2]}) and value ({v[-2]}) must be equal"
+    try:
+        leading = np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
+    except ValueError:
+        return f"{shown}: the leading axes do not broadcast"
+    scores = (*leading, q[-2], k[-2])
+    for name, mask in (("bias", bias), ("keep", keep)):
+        if mask is not None:
+            try:
+                fits = np.broadcast_shapes(np.shape(mask), scores) == scores
+            except ValueError:
+                fits = False
+            if not fits:
+                return f"{shown}: {name} of shape {np.shape(mask)} does not broadcast to {scores}"
+    if keep is not None and np.asarray(keep).dtype != np.bool_:
+        return f"keep must hold bools (True = may attend), got {np.asarray(keep).dtype}"
+    return None
+
+
+def _allowed(keep: Any, causal: bool, length: int, size: int) -> np.ndarray | None:
+    """Which key each query may attend: a bool array that broadcasts to (..., L, S), or None."""
+    if not causal:
+        return None if keep is None else np.asarray(raw(keep))
+    past = np.tri(length, size, dtype=bool)  # top-left aligned: query i sees keys 0 to i
+    return past if keep is None else past & np.asarray(raw(keep))
+
+
+def _scale_of(query: Any, scale: float | None) -> float:
+    return 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
+
+
+def _scores(query: Any, key: Any, bias: Any, allowed: Any, scale: float) -> np.ndarray:
+    """Scores (..., L, S), -inf where nothing may be attended."""
+    scores = np.matmul(query * scale, key.swapaxes(-1, -2))
+    if bias is not None:
+        scores = scores + bias
+    if allowed is not None:
+        scores = np.where(allowed, scores, np.asarray(-np.inf, scores.dtype))
+    return scores
+
+
+@primitive(
+    arrays=5,
+    residuals=("lse",),
+    floating=True,
+    promotes=("query", "key", "value", "bias"),
+    complain=_cannot_attend,
+)
+def attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    keep: Any = None,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    dropout_key: int | None = None,
+) -> Any:
+    """Scaled dot-product attention.
+
+    Args:
+        query: Shape (..., L, E).
+        key: Shape (..., S, E).
+        value: Shape (..., S, V).
+        bias: Added to the scores; broadcasts to (..., L, S); differentiable.
+        keep: Bools, True = may attend; broadcasts to (..., L, S).
+        causal: Query i may attend keys 0 to i only.
+        scale: Factor of the scores, 1/sqrt(E) if None.
+        dropout: Probability with which a weight is dropped.
+        dropout_key: From ``minigrad.random.key()``; needed where `dropout` is not 0.
+
+    Returns:
+        Shape (..., L, V); zeros, with finite gradients, for a query that may attend nowhere.
+
+    Raises:
+        ValueError: The shapes do not fit, or there is no key for the dropout.
+
+    Source:
+        Vaswani et al. 2017, arXiv:1706.03762; the log-sum-exp residual: Dao et al. 2022,
+        arXiv:2205.14135.
+
+    Example:
+        >>> import minigrad
+        >>> q, k, v = minigrad.zeros((1, 4)), minigrad.ones((2, 4)), minigrad.tensor([[1.0], [3.0]])
+        >>> minigrad.ops.attention(q, k, v)
+        Tensor([[2.]], dtype=float32)
+    """
+    if _cannot_attend(query, key, value, bias, keep):
+        raise ValueError("shapes")
+    if dropout and dropout_key is None:
+        raise ValueError("dropout needs a dropout_key, from minigrad.random.key()")
+    allowed = _allowed(keep, causal, query.shape[-2], key.shape[-2])
+    weights = _scores(query, key, bias, allowed, _scale_of(query, scale))
+    top = weights.max(axis=-1, keepdims=True, initial=LOWEST[weights.dtype])  # (..., L, 1)
+    weights -= top
+    np.exp(weights, out=weights)
+    total = weights.sum(axis=-1, keepdims=True)
+    # A query that may attend nowhere: its log-sum-exp is +inf, so that its weights come out 0.
+    nowhere = total == 0
+    lse = np.where(nowhere, np.inf, np.log(np.where(nowhere, 1, total)) + top)
+    weights /= np.where(nowhere, 1, total)
+    if dropout:
+        weights *= dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
+    return np.matmul(weights, value), lse.astype(query.dtype, copy=False)
+
+
+@attention.defjoint("query", "key", "value", "bias")
+def _attention_pull(
+    g: np.ndarray,
+    needed: tuple[bool, bool, bool, bool],
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    bias: np.ndarray | None,
+    keep: np.ndarray | None,
+    lse: np.ndarray,
+    causal: bool,
+    scale: float | None,
+    dropout: float,
+    dropout_key: int | None,
+) -> tuple[Any, Any, Any, Any]:
+    allowed = _allowed(keep, causal, query.shape[-2], key.shape[-2])
+    factor = _scale_of(query, scale)
+    weights = np.exp(_scores(query, key, bias, allowed, factor) - lse)  # (..., L, S)
+    kept = dropout_factor(dropout_key, weights.shape, dropout, weights.dtype) if dropout else None
+    grad_value = None
+    if needed[2]:
+        used = weights if kept is None else weights * kept
+        grad_value = np.matmul(used.swapaxes(-1, -2), g)
+    if not (needed[0] or needed[1] or needed[3]):
+        return None, None, grad_value, None
+    grad_scores = np.matmul(g, value.swapaxes(-1, -2))
+    if kept is not None:
+        grad_scores *= kept
+    grad_scores -= np.einsum("...ls,...ls->...l", grad_scores, weights)[..., None]
+    grad_scores *= weights
+    grad_query = np.matmul(grad_scores, key) * factor if needed[0] else None
+    grad_key = np.matmul(grad_scores.swapaxes(-1, -2), query) * factor if needed[1] else None
+    return grad_query, grad_key, grad_value, grad_scores if needed[3] else None
+
+
+def attention_weights(
+    query: Any,
+    key: Any,
+    bias: Any = None,
+    keep: Any = None,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+) -> Any:
+    """The weights that `attention` uses, before dropout, as an ordinary differentiable tensor.
+
+    Args:
+        query: Shape (..., L, E).
+        key: Shape (..., S, E).
+        bias: Added to the scores; broadcasts to (..., L, S).
+        keep: Bools, True = may attend; broadcasts to (..., L, S).
+        causal: Query i may attend keys 0 to i only.
+        scale: Factor of the scores, 1/sqrt(E) if None.
+
+    Returns:
+        Shape (..., L, S); each row sums to 1, or is zero where nothing may be attended.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ops.attention_weights(minigrad.zeros((1, 4)), minigrad.ones((2, 4)))
+        Tensor([[0.5, 0.5]], dtype=float32)
+    """
+    scores = (query * _scale_of(query, scale)) @ key.swapaxes(-1, -2)
+    if bias is not None:
+        scores = scores + bias
+    allowed = _allowed(keep, causal, query.shape[-2], key.shape[-2])
+    if allowed is not None:
+        scores = np.where(allowed, scores, -np.inf)
+    return scores.softmax(axis=-1)
+
+
+@attention.defmeaning
+def _attention_meaning(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    keep: Any = None,
+    *,
+    causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    dropout_key: int | None = None,
+) -> Any:
+    weights = attention_weights(query, key, bias, keep, causal=causal, scale=scale)
+    if dropout:
+        assert dropout_key is not None
+        weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
+    return weights @ value

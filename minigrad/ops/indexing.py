@@ -1,0 +1,237 @@
+"""Reading and writing parts of a tensor, in all of NumPy's index forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.graph import Update
+from minigrad.autograd.node import Variable
+from minigrad.autograd.primitive import primitive, wrap
+from minigrad.ops._numerics import raw
+
+__all__ = ["IndexUpdate", "getitem", "normalized", "scatter", "setitem"]
+
+
+class IndexUpdate(Update):
+    """The cotangent of ``x[index]``: `value` at `index`, zero elsewhere.
+
+    Args:
+        value: The cotangent of what was read.
+        index: The index, as `normalized` returns it.
+        shape: The shape of `x`.
+    """
+
+    def __init__(self, value: Any, index: Any, shape: tuple[int, ...]) -> None:
+        self.value = value
+        self.index = index
+        self.shape = shape
+
+    def add_to(self, buffer: np.ndarray) -> None:
+        if _reads_twice(self.index):
+            add_at(buffer, self.index, self.value)
+        else:
+            buffer[self.index] += self.value
+
+    def dense(self) -> Any:
+        return scatter(self.value, self.index, self.shape)
+
+
+def add_at(buffer: np.ndarray, index: Any, value: Any) -> None:
+    """``np.add.at``, with one sorted pass where whole rows are addressed by one int array."""
+    rows = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "iu" or buffer.ndim < 2:
+        np.add.at(buffer, index, value)
+        return
+    flat = rows.ravel() % len(buffer) if len(buffer) else rows.ravel()
+    if not flat.size:
+        return
+    values = np.broadcast_to(value, rows.shape + buffer.shape[1:])
+    values = values.reshape(flat.size, *buffer.shape[1:])
+    order = np.argsort(flat, kind="stable")
+    ranked = flat[order]
+    starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
+    buffer[ranked[starts]] += np.add.reduceat(values[order], starts, axis=0)
+
+
+def _reads_twice(index: Any) -> bool:
+    """Whether an index may name one element several times: only integer arrays can."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in parts)
+
+
+def normalized(index: Any) -> Any:
+    """An index without tensors and lists, sharing no memory with the caller's arrays.
+
+    Args:
+        index: Whatever stands between the brackets.
+
+    Returns:
+        The same index made of ints, slices, None, Ellipsis and arrays.
+
+    Raises:
+        IndexError: A float is used as an index.
+    """
+    if isinstance(index, tuple):
+        return tuple(normalized(part) for part in index)
+    if index is None or index is Ellipsis or isinstance(index, (int, slice)):
+        return index
+    array = np.array(raw(index))
+    if array.size == 0 and not isinstance(index, (np.ndarray, Variable)):
+        array = array.astype(np.intp)  # x[[]] selects nothing
+    if array.dtype.kind not in "biu":
+        raise IndexError(f"getitem: an index holds integers or bools, got {array.dtype}")
+    return array
+
+
+def _bad_index(x: Any, index: Any) -> str | None:
+    parts = index if isinstance(index, tuple) else (index,)
+    shown = ", ".join(
+        f"{part.dtype} array of shape {part.shape}" if isinstance(part, np.ndarray) else
+        _slice_text(part) for part in parts
+    )  # fmt: skip
+    for axis, part in enumerate(parts):
+        if part is Ellipsis or part is None or isinstance(part, np.ndarray) and part.dtype == bool:
+            break
+        if axis < x.ndim and not isinstance(part, slice):
+            n = x.shape[axis]
+            values = np.asarray(part)
+            bad = values[(values < -n) | (values >= n)]
+            if bad.size:
+                return f"index {bad.flat[0]} is out of range for axis {axis} of shape {x.shape}"
+    return f"index [{shown}] does not fit shape {x.shape}"
+
+
+def _slice_text(part: Any) -> str:
+    if not isinstance(part, slice):
+        return "..." if part is Ellipsis else str(part)
+    return ":".join("" if i is None else str(i) for i in (part.start, part.stop))
+
+
+@primitive(arrays=1, complain=_bad_index)
+def _getitem(x: Any, index: Any) -> Any:
+    return x[index]
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """Read a part: ``x[index]`` in all of NumPy's forms.
+
+    Args:
+        x: Tensor or array.
+        index: Ints, slices, None, Ellipsis, int or bool arrays, lists, tensors, or a tuple.
+
+    Returns:
+        A view for ints and slices, a copy for arrays. An element that is read several times
+        receives the sum of the gradients.
+
+    Raises:
+        IndexError: The index is out of range, or of another kind.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        >>> minigrad.ops.getitem(x, [0, 0, 2]).sum().backward()
+        >>> x.grad
+        Tensor([2., 0., 1.], dtype=float32)
+    """
+    return _getitem(x, normalized(index))
+
+
+@primitive(arrays=1)
+def scatter(value: Any, index: Any, shape: Any) -> Any:
+    """Zeros of `shape` with `value` added at `index`: the transpose of reading.
+
+    Args:
+        value: What to add; it broadcasts to the shape of ``zeros(shape)[index]``.
+        index: An index as `normalized` returns it.
+        shape: The shape of the result.
+
+    Returns:
+        A tensor of the dtype of `value`.
+
+    Example:
+        >>> import minigrad, numpy
+        >>> minigrad.ops.indexing.scatter(minigrad.ones(3), numpy.array([0, 0, 2]), (4,))
+        Tensor([2., 0., 1., 0.], dtype=float32)
+    """
+    buffer = np.zeros(shape, value.dtype)
+    IndexUpdate(value, index, shape).add_to(buffer)
+    return buffer
+
+
+@primitive(arrays=2)
+def _setitem(x: Any, value: Any, index: Any) -> Any:
+    x[index] = value
+    return x
+
+
+def setitem(x: Any, index: Any, value: Any) -> Any:
+    """A copy of `x` with ``x[index] = value``; gradients reach `x` elsewhere, and `value`.
+
+    Args:
+        x: Tensor or array.
+        index: As in `getitem`.
+        value: What to write; it broadcasts. Where an element is written several times, the last
+            one counts, for values and for gradients.
+
+    Returns:
+        A new tensor.
+
+    Raises:
+        IndexError: The index is out of range, or of another kind.
+        ValueError: The value does not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ops.setitem(minigrad.zeros(3), slice(1, None), 5)
+        Tensor([0., 5., 5.], dtype=float32)
+    """
+    if isinstance(x, Variable):
+        x = x.clone()  # type: ignore[attr-defined]
+    return write(x, index, value)
+
+
+def write(x: Any, index: Any, value: Any) -> Any:
+    """As `setitem`, into the memory of `x`: for a caller that made sure that nobody else sees it.
+
+    Args:
+        x: A tensor, or an array to be copied.
+        index: As in `getitem`.
+        value: What to write, cast to the dtype of `x`.
+
+    Returns:
+        A tensor with the memory of `x` and the history of both.
+    """
+    if isinstance(value, Variable):
+        value = value.astype(raw(x).dtype)  # type: ignore[attr-defined]
+    else:
+        value = wrap(np.array(value).astype(raw(x).dtype))
+    return _setitem(x, value, normalized(index))
+
+
+def _kept(shape: tuple[int, ...], index: Any) -> np.ndarray:
+    """Where a write left the old values."""
+    kept = np.ones(shape, bool)
+    kept[index] = False
+    return kept
+
+
+def _winners(shape: tuple[int, ...], index: Any) -> Any:
+    """Which of the written values survived: all, unless an element was written repeatedly."""
+    if not _reads_twice(index):
+        return True
+    size = int(np.prod(shape))
+    places = np.arange(size).reshape(shape)[index]
+    order = np.arange(places.size).reshape(places.shape)
+    last = np.empty(size, np.intp)
+    last[places.ravel()] = order.ravel()
+    return last[places] == order
+
+
+_getitem.defvjp(x=lambda g, index, x_shape: IndexUpdate(g, index, x_shape))
+scatter.defvjp(value=lambda g, index: g[index])
+_setitem.defvjp(
+    x=lambda g, x_shape, index: np.where(_kept(x_shape, index), g, 0),
+    value=lambda g, x_shape, index: np.where(_winners(x_shape, index), g[index], 0),
+)

@@ -1,0 +1,201 @@
+"""Cross-entropy against class indices: kernel and rule above, meaning below.
+
+No one-hot array is ever made. The class axis is moved last, and everything else is one axis:
+logits (M, C), targets (M,).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+
+__all__ = ["cross_entropy"]
+
+Reduction = Literal["mean", "sum", "none"]
+
+
+def class_rows(logits: Any) -> Any:
+    """Logits as (M, C): the class axis is 1, or 0 where there is no batch."""
+    classes = logits.shape[min(1, logits.ndim - 1)]
+    if logits.ndim > 2:
+        order = (0, *range(2, logits.ndim), 1)
+        logits = logits.transpose(order)
+    return logits.reshape((-1, classes) if logits.size else (0, classes))
+
+
+def _unrows(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Undo `class_rows`."""
+    if len(shape) <= 2:
+        return rows.reshape(shape)
+    rows = rows.reshape(shape[0], *shape[2:], shape[1])
+    return rows.transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
+
+
+def check_target(
+    logits: np.ndarray, target: np.ndarray, weight: Any, reduction: str, ignore_index: Any,
+    label_smoothing: float,
+) -> None:  # fmt: skip
+    """Refuse targets and options that do not fit the logits."""
+    if not logits.ndim:
+        raise ValueError("logits need a class axis, got shape ()")
+    classes = logits.shape[min(1, logits.ndim - 1)]
+    wanted = logits.shape[:1] + logits.shape[2:] if logits.ndim > 1 else ()
+    if target.dtype.kind not in "iu":
+        raise TypeError(
+            f"the target must hold class indices (integers), got {target.dtype} of shape "
+            f"{target.shape}; for one-hot rows pass target.argmax(axis=1)"
+        )
+    if target.shape != wanted:
+        raise ValueError(
+            f"logits of shape {logits.shape} need a target of shape {wanted}, got {target.shape}"
+        )
+    if weight is not None and np.shape(weight) != (classes,):
+        raise ValueError(f"weight must have shape ({classes},), got {np.shape(weight)}")
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f'reduction must be "mean", "sum" or "none", got {reduction!r}')
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")
+    wrong = (target < 0) | (target >= classes)
+    if ignore_index is not None:
+        wrong &= target != ignore_index
+    if wrong.any():
+        bad = target[wrong].flat[0]
+        raise IndexError(
+            f"target {bad} is outside of 0 to {classes - 1}; to leave it out pass "
+            f"ignore_index={bad}"
+        )
+
+
+def row_weights(
+    target: np.ndarray, weight: Any, ignore_index: int | None, dtype: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """The class of each row (0 for ignored ones) and what its loss counts (0 for those)."""
+    flat = target.reshape(-1)
+    kept = np.ones(flat.shape, bool) if ignore_index is None else flat != ignore_index
+    index = np.where(kept, flat, 0)
+    counts = kept.astype(dtype)
+    if weight is not None:
+        counts *= np.asarray(weight, dtype)[index]
+    return index, counts
+
+
+def _class_weights(weight: Any, classes: int, dtype: Any) -> np.ndarray:
+    return np.ones(classes, dtype) if weight is None else np.asarray(weight, dtype)
+
+
+@primitive(arrays=3, residuals=("log_total",), floating=True, promotes=("logits",))
+def cross_entropy(
+    logits: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    reduction: Reduction = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+) -> Any:
+    """The negative log-likelihood of the right classes under softmax.
+
+    Args:
+        logits: Scores, shape (N, C, ...), or (C,) for one example.
+        target: Class indices, shape (N, ...), or ().
+        weight: How much each class counts, shape (C,); a constant.
+        reduction: "mean" (weighted by `weight`), "sum", or "none" for one loss per target.
+        ignore_index: A target that counts nothing and receives no gradient.
+        label_smoothing: The part of the probability that is spread over all classes.
+
+    Returns:
+        The loss. The mean over no target at all is NaN, with gradients of zero.
+
+    Raises:
+        TypeError: The target does not hold integers.
+        ValueError: The shapes do not fit, or an option is out of range.
+        IndexError: A target is no class.
+
+    Source:
+        Label smoothing: Szegedy et al. 2015, arXiv:1512.00567.
+
+    Example:
+        >>> import minigrad
+        >>> logits = minigrad.tensor([[2.0, 0.0], [0.0, 0.0]])
+        >>> minigrad.ops.cross_entropy(logits, minigrad.tensor([0, 1]))
+        Tensor(0.41003764, dtype=float32)
+    """
+    target = np.asarray(target)
+    check_target(logits, target, weight, reduction, ignore_index, label_smoothing)
+    rows = class_rows(logits)  # (M, C)
+    index, counts = row_weights(target, weight, ignore_index, rows.dtype)
+    top = rows.max(axis=1, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0)
+    log_total = (np.log(np.exp(rows - top).sum(axis=1, keepdims=True)) + top)[:, 0]  # (M,)
+    losses = (log_total - rows[np.arange(len(rows)), index]) * counts
+    if label_smoothing:
+        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+        smooth = log_total * spread_out.sum() - rows @ spread_out
+        losses *= 1 - label_smoothing
+        losses += (label_smoothing / rows.shape[1]) * smooth * (counts != 0)
+    if reduction == "none":
+        return losses.reshape(target.shape), log_total
+    total = losses.sum()
+    if reduction == "mean":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = total / counts.sum()
+    return total, log_total
+
+
+@cross_entropy.defjoint("logits")
+def _cross_entropy_pull(
+    g: np.ndarray,
+    needed: tuple[bool],
+    logits: np.ndarray,
+    target: Any,
+    weight: Any,
+    log_total: np.ndarray,
+    reduction: str,
+    ignore_index: int | None,
+    label_smoothing: float,
+) -> tuple[np.ndarray]:
+    rows = class_rows(logits)
+    index, counts = row_weights(np.asarray(target), weight, ignore_index, rows.dtype)
+    each = np.broadcast_to(g, np.shape(target)).reshape(-1)  # (M,)
+    if reduction == "mean":
+        each = each / counts.sum()
+    kept = counts != 0
+    scale = np.where(kept, each * counts * (1 - label_smoothing), 0)
+    probability = np.exp(rows - log_total[:, None])
+    if label_smoothing:
+        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+        smooth = np.where(kept, each * (label_smoothing / rows.shape[1]), 0)
+        pull = probability * (scale + smooth * spread_out.sum())[:, None]
+        pull -= smooth[:, None] * spread_out
+    else:
+        pull = probability
+        pull *= scale[:, None]
+    pull[np.arange(len(rows)), index] -= scale
+    return (_unrows(pull, logits.shape),)
+
+
+@cross_entropy.defmeaning
+def _cross_entropy_meaning(
+    logits: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    reduction: Reduction = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+) -> Any:
+    target = np.asarray(target)
+    rows = class_rows(logits)
+    index, counts = row_weights(target, weight, ignore_index, rows.dtype)
+    log_p = rows.log_softmax(axis=1)
+    losses = -log_p[np.arange(len(rows)), index] * counts
+    if label_smoothing:
+        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+        smooth = -(log_p * spread_out).sum(axis=1) * (counts != 0)
+        losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / rows.shape[1])
+    if reduction == "none":
+        return losses.reshape(target.shape)
+    return losses.sum() / counts.sum() if reduction == "mean" else losses.sum()

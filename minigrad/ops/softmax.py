@@ -1,0 +1,80 @@
+"""Softmax and its logarithm. Their rules read only the output, and serve every order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+
+__all__ = ["log_softmax", "softmax"]
+
+
+LOWEST = {np.dtype(t): np.finfo(t).min for t in (np.float16, np.float32, np.float64)}
+"""The least finite number of each dtype: subtracted instead of -inf, it makes no NaN."""
+
+
+def _shifted(x: np.ndarray, axis: int) -> np.ndarray:
+    """`x` less its maximum along an axis, which leaves both functions unchanged."""
+    if not x.size:
+        return x.copy()
+    top = np.maximum.reduce(x, axis, keepdims=True)
+    return np.asarray(x - np.maximum(top, LOWEST[x.dtype]))
+
+
+@primitive(floating=True)
+def softmax(x: Any, axis: int = -1) -> Any:
+    """Positive weights that sum to 1 along an axis, ``exp(x) / sum(exp(x))``, without overflow.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis along which the weights sum to 1.
+
+    Returns:
+        A tensor of the shape of `x`; zeros where all of a row is -inf.
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.softmax(minigrad.tensor([1000.0, 1000.0, 0.0]))
+        Tensor([0.5, 0.5, 0. ], dtype=float32)
+    """
+    out = _shifted(x, axis)
+    np.exp(out, out=out)
+    total = np.add.reduce(out, axis, keepdims=True)
+    out /= np.maximum(total, 1)  # at least exp(0) = 1, but for a row of -inf, where it is 0
+    return out
+
+
+@primitive(floating=True)
+def log_softmax(x: Any, axis: int = -1) -> Any:
+    """The logarithm of softmax along an axis, exact also where softmax rounds to 0 or 1.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis along which the exponentials sum to 1.
+
+    Returns:
+        A tensor of the shape of `x`.
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log_softmax(minigrad.tensor([10000.0, 0.0]))
+        Tensor([     0., -10000.], dtype=float32)
+    """
+    out = _shifted(x, axis)
+    total = np.add.reduce(np.exp(out), axis, keepdims=True)
+    out -= np.log(np.maximum(total, 1))  # as in softmax
+    return out
+
+
+softmax.defvjp(x=lambda g, out, axis: out * (g - (g * out).sum(axis=axis, keepdims=True)))
+log_softmax.defvjp(
+    x=lambda g, out, axis: g - np.exp(out) * g.sum(axis=axis, keepdims=True)
+)

@@ -1,0 +1,141 @@
+"""Adam and AdamW."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.optim.optimizer import Optimizer, Params, State
+
+
+class Adam(Optimizer):
+    r"""Adaptive moments: each element has a step size of its own.
+
+    With running means m of the gradient and v of its square, each corrected for having begun at
+    zero, the parameter moves by θ ← θ - lr · m / (√v + eps). With `amsgrad`, v is replaced by the
+    largest it has been.
+
+    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2014; AMSGrad: Reddi, Kale
+    and Kumar, "On the convergence of Adam and beyond", 2018; as in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The step size.
+        betas: The shares of the means of gradient and square that are kept from step to step.
+        eps: Keeps the division from one by zero.
+        weight_decay: The factor of an L2 penalty on the parameters.
+        amsgrad: Never let an element's step size grow again.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.Adam([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> round(x.item(), 4)
+        0.75
+    """
+
+    _required = ("step", "exp_avg", "exp_avg_sq")
+    _kept = (*_required, "max_exp_avg_sq")
+    _decoupled = False
+    """Whether decay shrinks the parameter itself instead of entering its gradient."""
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        amsgrad: bool = False,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+        }
+        super().__init__(params, defaults)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in ("lr", "eps", "weight_decay"):
+            self._check(name, options[name], 0.0)
+        betas = options["betas"]
+        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+            raise ValueError(f"{self._name}: betas must be two numbers, got {betas!r}")
+        for beta in betas:
+            self._check("each of betas", beta, 0.0, 1.0)
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        lr, decay = float(group["lr"]), float(group["weight_decay"])
+        beta1, beta2 = (float(beta) for beta in group["betas"])
+        if not state:
+            state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
+        if group["amsgrad"] and "max_exp_avg_sq" not in state:
+            state["max_exp_avg_sq"] = np.zeros_like(data)
+        state["step"] += 1
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        part, work = self._buffer(0, data), self._buffer(1, data)
+
+        if decay and self._decoupled:
+            data *= 1.0 - lr * decay
+        elif decay:
+            grad = np.add(grad, np.multiply(data, decay, out=part), out=part)
+        mean *= beta1
+        mean += np.multiply(grad, 1.0 - beta1, out=work)
+        square *= beta2
+        np.multiply(grad, grad, out=work)
+        work *= 1.0 - beta2
+        square += work
+        if group["amsgrad"]:
+            square = np.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
+
+        np.sqrt(square, out=work)
+        work /= math.sqrt(1.0 - beta2 ** state["step"])
+        work += float(group["eps"])
+        np.divide(mean, work, out=work)
+        work *= lr / (1.0 - beta1 ** state["step"])
+        data -= work
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameters themselves: θ ← (1 - lr · weight_decay) θ.
+
+    Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2017; as in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The step size.
+        betas: The shares of the means of gradient and square that are kept from step to step.
+        eps: Keeps the division from one by zero.
+        weight_decay: By how much, relative to lr, a parameter shrinks in each step.
+        amsgrad: Never let an element's step size grow again.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn, optim
+        >>> model = nn.Linear(3, 1)
+        >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
+        >>> model(minigrad.ones((4, 3))).sum().backward()
+        >>> optimizer.step()
+        >>> optimizer.zero_grad()
+    """
+
+    _decoupled = True
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+        amsgrad: bool = False,
+    ) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad)

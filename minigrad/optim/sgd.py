@@ -1,0 +1,89 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.optim.optimizer import Optimizer, Params, State
+
+
+class SGD(Optimizer):
+    r"""Gradient descent, with momentum if wanted.
+
+    With g the gradient plus weight_decay · θ, the velocity v ← momentum · v + (1 - dampening) · g
+    (g itself in the first step) moves the parameter: θ ← θ - lr · v. With `nesterov`,
+    g + momentum · v does.
+
+    Source: Sutskever et al., "On the importance of initialization and momentum in deep learning",
+    2013; as in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The step size.
+        momentum: The share of the velocity that is kept from step to step.
+        weight_decay: The factor of an L2 penalty on the parameters.
+        dampening: The share of the gradient that does not enter the velocity.
+        nesterov: Look ahead along the velocity; needs momentum, and no dampening.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.SGD([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.item()
+        0.5
+    """
+
+    _kept = ("momentum_buffer",)
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        *,
+        dampening: float = 0.0,
+        nesterov: bool = False,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "weight_decay": weight_decay,
+            "dampening": dampening,
+            "nesterov": nesterov,
+        }
+        super().__init__(params, defaults)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in ("lr", "momentum", "weight_decay", "dampening"):
+            self._check(name, options[name], 0.0)
+        if options["nesterov"] and (options["momentum"] == 0 or options["dampening"] != 0):
+            raise ValueError("SGD: nesterov needs a momentum, and no dampening")
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        lr, momentum = float(group["lr"]), float(group["momentum"])
+        step = self._buffer(0, data)
+        if group["weight_decay"]:
+            np.multiply(data, float(group["weight_decay"]), out=step)
+            step += grad
+            grad = step
+        if momentum:
+            velocity = state.get("momentum_buffer")
+            if velocity is None:
+                velocity = state["momentum_buffer"] = grad.copy()
+            else:
+                velocity *= momentum
+                fresh = self._buffer(1, data)
+                velocity += np.multiply(grad, 1.0 - float(group["dampening"]), out=fresh)
+            if group["nesterov"]:
+                ahead = np.multiply(velocity, momentum, out=self._buffer(1, data))
+                grad = np.add(grad, ahead, out=step)
+            else:
+                grad = velocity
+        data -= np.multiply(grad, lr, out=step)

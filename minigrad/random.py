@@ -1,0 +1,276 @@
+"""Random numbers: one generator for the process, and keys for dropout.
+
+`seed` makes a program repeatable. Each dropout call draws a key, so that its mask depends on the
+key alone and can be made again, in any order and by any thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad._creation import made, on_cpu, shape_of
+from minigrad.autograd.dtypes import checked, get_default_dtype
+from minigrad.autograd.node import Variable
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = [
+    "bernoulli", "generator", "get_state", "key", "normal", "permutation", "rand", "randint",
+    "randn", "seed", "set_state", "uniform",
+]  # fmt: skip
+
+_generator = np.random.default_rng()
+
+
+def generator() -> np.random.Generator:
+    """The generator that all of minigrad draws from.
+
+    Returns:
+        A NumPy Generator.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.random.generator().random() < 1
+        True
+    """
+    return _generator
+
+
+def seed(value: int) -> None:
+    """Start the generator anew, so that what follows is repeatable.
+
+    Args:
+        value: A non-negative integer.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.random.seed(0)
+        >>> a = minigrad.randn(3)
+        >>> minigrad.random.seed(0)
+        >>> bool((minigrad.randn(3) == a).min())
+        True
+    """
+    set_state(np.random.default_rng(value).bit_generator.state)
+
+
+def get_state() -> dict[str, Any]:
+    """The state of the generator, to be kept and set again.
+
+    Returns:
+        A dictionary of plain values.
+
+    Example:
+        >>> import minigrad
+        >>> state = minigrad.random.get_state()
+        >>> a = minigrad.rand(2)
+        >>> minigrad.random.set_state(state)
+        >>> bool((minigrad.rand(2) == a).min())
+        True
+    """
+    state: dict[str, Any] = dict(_generator.bit_generator.state)
+    return state
+
+
+def set_state(state: dict[str, Any]) -> None:
+    """Put the generator into a state that `get_state` returned.
+
+    Args:
+        state: The state.
+
+    Raises:
+        ValueError: It is not the state of this kind of generator.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.random.set_state(minigrad.random.get_state())
+    """
+    _generator.bit_generator.state = state
+
+
+def key() -> int:
+    """Draw a key for one call of dropout.
+
+    Returns:
+        An integer of 63 bits.
+
+    Example:
+        >>> import minigrad
+        >>> 0 <= minigrad.random.key() < 2**63
+        True
+    """
+    return int(_generator.integers(2**63))
+
+
+def rand(
+    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
+    """Numbers drawn evenly from 0 up to, but not including, 1.
+
+    Args:
+        *shape: The lengths of the axes, or one tuple of them.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.rand(2, 3).shape
+        (2, 3)
+    """
+    on_cpu(device)
+    size = shape_of("rand", shape)
+    return made(np.asarray(_generator.random(size)).astype(_float(dtype)), requires_grad)
+
+
+def randn(
+    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
+    """Numbers drawn from the normal distribution with mean 0 and variance 1.
+
+    Args:
+        *shape: The lengths of the axes, or one tuple of them.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+        device: "cpu".
+
+    Returns:
+        A leaf.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.randn(2, 3).shape
+        (2, 3)
+    """
+    on_cpu(device)
+    size = shape_of("randn", shape)
+    return made(np.asarray(_generator.standard_normal(size)).astype(_float(dtype)), requires_grad)
+
+
+def randint(low: int, high: int | None = None, size: Any = (), device: str = "cpu") -> Tensor:
+    """Integers drawn evenly from `low` up to, but not including, `high`.
+
+    Args:
+        low: The least integer; the end, with 0 as the least, if `high` is None.
+        high: The end.
+        size: The shape.
+        device: "cpu".
+
+    Returns:
+        A tensor of int64.
+
+    Raises:
+        ValueError: There is no integer in the range.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.randint(0, 10, size=(2, 3)).shape
+        (2, 3)
+    """
+    on_cpu(device)
+    return made(_generator.integers(low, high, shape_of("randint", (size,))), False)
+
+
+def uniform(
+    low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Numbers drawn evenly from `low` to `high`.
+
+    Args:
+        low: The lower end.
+        high: The upper end.
+        size: The shape.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+
+    Returns:
+        A leaf.
+
+    Example:
+        >>> import minigrad
+        >>> float(minigrad.random.uniform(2.0, 3.0)) >= 2.0
+        True
+    """
+    draws = _generator.uniform(low, high, shape_of("uniform", (size,)))
+    return made(np.asarray(draws).astype(_float(dtype)), requires_grad)
+
+
+def normal(
+    mean: float = 0.0, std: float = 1.0, size: Any = (), dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
+    """Numbers drawn from a normal distribution.
+
+    Args:
+        mean: Its mean.
+        std: Its standard deviation.
+        size: The shape.
+        dtype: The default dtype if None.
+        requires_grad: Whether gradients are wanted for it.
+
+    Returns:
+        A leaf.
+
+    Raises:
+        ValueError: `std` is negative.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.random.normal(1.0, 2.0, size=4).shape
+        (4,)
+    """
+    draws = _generator.normal(mean, std, shape_of("normal", (size,)))
+    return made(np.asarray(draws).astype(_float(dtype)), requires_grad)
+
+
+def bernoulli(p: Any) -> Tensor:
+    """Ones with probability `p`, zeros else.
+
+    Args:
+        p: Probabilities, of any shape.
+
+    Returns:
+        A tensor of the shape of `p`, in the default dtype.
+
+    Raises:
+        ValueError: A probability is not between 0 and 1.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.random.bernoulli(minigrad.ones(3))
+        Tensor([1., 1., 1.], dtype=float32)
+    """
+    chance = np.asarray(p._data if isinstance(p, Variable) else p)
+    if not ((chance >= 0) & (chance <= 1)).all():
+        raise ValueError("bernoulli: probabilities lie between 0 and 1")
+    return made((_generator.random(chance.shape) < chance).astype(get_default_dtype()), False)
+
+
+def permutation(n: int) -> Tensor:
+    """The integers from 0 to below `n` in random order.
+
+    Args:
+        n: How many.
+
+    Returns:
+        A tensor of int64, shape (n,).
+
+    Example:
+        >>> import minigrad
+        >>> sorted(minigrad.random.permutation(4).tolist())
+        [0, 1, 2, 3]
+    """
+    return made(_generator.permutation(n), False)
+
+
+def _float(dtype: Any) -> np.dtype[Any]:
+    chosen = get_default_dtype() if dtype is None else checked(dtype)
+    if chosen.kind != "f":
+        raise TypeError(f"random numbers are floats here, got dtype {chosen}; see randint")
+    return chosen

@@ -1,0 +1,282 @@
+"""A diagram as a `graphviz.Digraph`.
+
+Kinds of boxes differ by shape and glyph first, by hue second. Labels are HTML-like, since only
+those hold two sizes of type; whatever a user named is escaped on its way into one.
+"""
+
+from __future__ import annotations
+
+import html
+from collections import defaultdict
+
+import graphviz
+
+from minigrad.viz.fold import residuals, shape_text
+from minigrad.viz.model import Diagram, Edge, Group, Kind, Node
+
+__all__ = ["digraph"]
+
+# Hues that stay apart for every kind of colour vision.
+OP, PARAMETER, NEUTRAL, FAINT, LINE = "#0060A8", "#9C6B00", "#333333", "#666666", "#8A8F98"
+FONT = "Helvetica,Arial,sans-serif"
+
+PAGE = {
+    "fontname": FONT,
+    "fontsize": "9",
+    "fontcolor": FAINT,
+    "labeljust": "l",
+    "bgcolor": "white",
+    "pad": "0.15",
+    "nodesep": "0.25",
+    "ranksep": "0.3",
+}
+BOX = {"fontname": FONT, "fontsize": "11", "fontcolor": NEUTRAL, "color": NEUTRAL}
+ARROW = {"fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "color": LINE, "arrowsize": "0.6"}
+RESIDUAL = {"penwidth": "2.2", "color": "#5A6069", "arrowsize": "0.45", "weight": "0"}
+STRAIGHT = {"weight": "10"}
+CLUSTER = {
+    "labeljust": "l",
+    "style": "rounded,filled",
+    "color": LINE,
+    "penwidth": "0.6",
+    "fontcolor": NEUTRAL,
+    "fontsize": "10",
+}
+GROUNDS = ("#F7F8FA", "white")
+"""What modules stand on, by turns."""
+
+SLANTED = {
+    "shape": "polygon",
+    "sides": "4",
+    "skew": "0.2",
+    "margin": "0",
+    "style": "filled",
+    "fillcolor": "#F1F2F4",
+}
+STYLES: dict[Kind, dict[str, str]] = {
+    "op": {"shape": "box", "style": "rounded,filled", "color": OP, "fillcolor": "#EDF4FA"},
+    "parameter": {
+        "shape": "box",
+        "style": "rounded,filled",
+        "color": PARAMETER,
+        "fillcolor": "#FDF8EC",
+        "penwidth": "2",
+    },
+    "input": SLANTED,
+    "output": SLANTED,
+    "module": {"shape": "box", "peripheries": "2", "style": "filled", "fillcolor": "white"},
+}
+LEGEND: dict[Kind, str] = {
+    "op": "rounded: op",
+    "parameter": "thick, W: parameter",
+    "input": "slanted: input, output",
+    "module": "double, ⊞: closed module",
+}
+
+TABLE = '<table border="0" cellborder="0" cellspacing="0" cellpadding="1">'
+LETTER = 6
+"""The width of a letter, more or less, in points."""
+
+COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
+"""Ops whose operands need no names."""
+
+
+def digraph(diagram: Diagram) -> graphviz.Digraph:
+    """Draw a diagram as DOT.
+
+    Args:
+        diagram: What to draw, all of it.
+
+    Returns:
+        The graph; ``.source`` is its text.
+    """
+    nodes = {node.id: node for node in diagram.nodes}
+    beside = _beside(diagram, nodes)
+    rows = _operand_rows(diagram, beside)
+    thick = residuals(diagram)
+    dot = graphviz.Digraph(
+        graph_attr={**PAGE, "label": _legend(diagram)}, node_attr=BOX, edge_attr=ARROW
+    )
+    _draw_boxes(dot, diagram, beside, rows)
+    for index, edge in enumerate(diagram.edges):
+        tail, head = nodes[edge.source], nodes[edge.target]
+        style = RESIDUAL if index in thick else STRAIGHT
+        style = {**style, "label": _tensor(edge, diagram.dtype)}
+        if tail.kind in ("parameter", "input"):
+            del style["label"]  # their boxes say their shapes
+        sides = beside.get(head.id, [])
+        if tail.id in sides:
+            # Graphviz puts a tail to the left of its head; to the right the arrow points back.
+            right = tail.id in sides[1::2]
+            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name)
+            end = "taillabel" if right else "headlabel"
+            style = {} if told else {end: f"<{_small(_operand(edge))}>", "labeldistance": "1.8"}
+            if right:
+                dot.edge(head.id, tail.id, dir="back", **style)
+            else:
+                dot.edge(tail.id, head.id, **style)
+        elif rows[head.id]:
+            dot.edge(tail.id, f"{head.id}:s{edge.slot}:n", **style)
+        else:
+            dot.edge(tail.id, head.id, **style)
+    return dot
+
+
+def _draw_boxes(
+    dot: graphviz.Digraph,
+    diagram: Diagram,
+    beside: dict[str, list[str]],
+    rows: dict[str, list[Edge]],
+) -> None:
+    """Put every box into the cluster of its module, and the clusters into each other."""
+    groups = {group.id: group for group in diagram.groups}
+    closed = {node.id for node in diagram.nodes if node.kind == "module"}
+    bodies: dict[str | None, graphviz.Digraph] = {None: dot}
+    inside: dict[str | None, list[str]] = {None: []}
+    level: dict[str | None, int] = {None: -1}
+    for group in diagram.groups:
+        if group.id not in closed:
+            level[group.id] = level[group.parent] + 1
+            style = _cluster(group, level[group.id])
+            bodies[group.id] = graphviz.Digraph(f"cluster_{group.id}", graph_attr=style)
+            inside[group.parent].append(group.id)
+            inside[group.id] = []
+    for node in diagram.nodes:
+        style = _module(node, groups[node.id]) if node.id in closed else _box(node, rows[node.id])
+        bodies[node.group].node(node.id, **style)
+        if node.id in beside:
+            with bodies[node.group].subgraph(graph_attr={"rank": "same"}) as row:
+                for name in (*beside[node.id][::2], node.id, *beside[node.id][1::2]):
+                    row.node(name)
+    # A parent comes before its children: backwards, each body is whole when it is put in place.
+    for place in reversed(inside):
+        for child in inside[place]:
+            bodies[place].subgraph(bodies[child])
+
+
+def _beside(diagram: Diagram, nodes: dict[str, Node]) -> dict[str, list[str]]:
+    """For each op, the parameters that it alone reads: they stand at its left and right."""
+    readers: dict[str, list[str]] = defaultdict(list)
+    for edge in diagram.edges:
+        readers[edge.source].append(edge.target)
+    beside: dict[str, list[str]] = defaultdict(list)
+    for node in diagram.nodes:
+        if node.kind == "parameter" and len(readers[node.id]) == 1:
+            op = nodes[readers[node.id][0]]
+            if op.kind == "op" and op.group == node.group:
+                beside[op.id].append(node.id)
+    return dict(beside)
+
+
+def _operand_rows(diagram: Diagram, beside: dict[str, list[str]]) -> dict[str, list[Edge]]:
+    """The operands that an op names: none if there is one, or if any order is the same."""
+    rows: dict[str, list[Edge]] = {node.id: [] for node in diagram.nodes}
+    for edge in diagram.edges:
+        if edge.source not in beside.get(edge.target, ()):
+            rows[edge.target].append(edge)
+    for node in diagram.nodes:
+        plain = node.kind != "op" or node.label in COMMUTATIVE
+        if plain or not any(edge.slot for edge in rows[node.id]):
+            rows[node.id] = []
+    return rows
+
+
+def _box(node: Node, operands: list[Edge]) -> dict[str, str]:
+    """The look of an op, under a row of its operands, or of a tensor."""
+    style = STYLES[node.kind]
+    name, shape = _text(node.label), shape_text(node.shape)
+    if node.kind == "op" and operands:
+        cells = "".join(
+            f'<td port="s{edge.slot}">{_small(f" {_operand(edge)} ")}</td>' for edge in operands
+        )
+        name = f'<td colspan="{len(operands)}">{name}</td>'
+        label = f"{TABLE}<tr>{cells}</tr><tr>{name}</tr></table>"
+        style = {**style, "margin": "0.08,0"}
+    elif node.kind == "op":
+        label = name
+    elif node.kind == "parameter":
+        owner, dot, last = node.label.rpartition(".")
+        label = _lines(_small(owner + dot), _bold("W " + _text(last)), _small(shape))
+    else:
+        label = _lines(_bold(name), _small(shape))
+    tooltip = _plain(f"{node.label} {shape} {node.dtype}")
+    return {**style, "label": f"<{label}>", "tooltip": tooltip}
+
+
+def _module(node: Node, group: Group) -> dict[str, str]:
+    """The look of a closed module."""
+    title = _bold("⊞ " + _text(group.name or group.module)) + _badge(group)
+    kind = _small(group.module if group.name else "")
+    label = _lines(title, kind, *map(_small, node.notes))
+    return {**STYLES["module"], "label": f"<{label}>", "tooltip": _tooltip(group)}
+
+
+def _cluster(group: Group, level: int) -> dict[str, str]:
+    """The look of an open module."""
+    name, kind = group.name or group.module, group.module if group.name else ""
+    title = f"{_bold(_text(name))} {_small(kind)}{_badge(group)}"
+    size = _small(f"{group.size:,} parameters" if group.size else "")
+    # The right half of the label stays empty: tensors come in from above, in the middle.
+    letters = len(name + kind) + (9 if group.calls > 1 else 0)
+    empty = f'<td width="{LETTER * letters}"></td>'
+    label = f"<{TABLE}<tr><td>{_lines(title, size, align='left')}</td>{empty}</tr></table>>"
+    ground = GROUNDS[level % len(GROUNDS)]
+    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _tooltip(group)}
+
+
+def _badge(group: Group) -> str:
+    """Which call it is, for a module that is called more than once."""
+    if group.calls == 1:
+        return ""
+    return f' <font point-size="9" color="{OP}">call {group.call}/{group.calls}</font>'
+
+
+def _tooltip(group: Group) -> str:
+    return _plain(f"{group.path or 'the whole'}: {group.module}")
+
+
+def _tensor(edge: Edge, dtype: str) -> str:
+    """The shape, and the dtype where it is not the usual one."""
+    shape = shape_text(edge.shape)
+    return _plain(f" {shape} " if edge.dtype == dtype else f" {shape} {edge.dtype} ")
+
+
+def _operand(edge: Edge) -> str:
+    """The name of an argument; ``tensors[2]`` is short enough as ``2``."""
+    return edge.name.rpartition("[")[2].rstrip("]")
+
+
+def _legend(diagram: Diagram) -> str:
+    kinds = {node.kind for node in diagram.nodes}
+    return " · ".join(text for kind, text in LEGEND.items() if kind in kinds)
+
+
+def _lines(*lines: str, align: str = "center") -> str:
+    """One line under the other; plain line breaks would set the small type too tight."""
+    rows = "".join(f'<tr><td align="{align}">{line}</td></tr>' for line in lines if line)
+    return f"{TABLE}{rows}</table>"
+
+
+def _bold(markup: str) -> str:
+    return f"<b>{markup}</b>"
+
+
+def _small(text: str) -> str:
+    return f'<font point-size="9" color="{FAINT}">{_text(text)}</font>' if text else ""
+
+
+def _text(text: str) -> str:
+    """Escape what stands in an HTML-like label. Graphviz reads backslashes even there."""
+    return html.escape(_printable(text).replace("\\", "\\\\"))
+
+
+def _plain(text: str) -> str:
+    """Escape what stands in a plain attribute."""
+    return graphviz.escape(_printable(text))
+
+
+def _printable(text: str) -> str:
+    r"""Write a newline as ``\n``, and so on: one line, and valid XML."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )

@@ -1,0 +1,181 @@
+"""What a drawing is made of: boxes, the tensors that run between them, and the calls around them.
+
+Plain data, equal when their contents are, the same in every process. `Diagram` goes to JSON and
+back without loss; everything that draws reads it and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self, get_args
+
+__all__ = ["Diagram", "Edge", "Group", "Kind", "Node"]
+
+Kind = Literal["op", "parameter", "input", "output", "module"]
+
+FORMAT = 1
+"""Changes when old JSON can no longer be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A box: an op, a tensor that comes from outside or leaves, or a module that is not opened.
+
+    Attributes:
+        id: ``"n0"``, ``"n1"``, ... in order of creation; a closed module has the id of its group.
+        kind: What the box stands for.
+        label: The op's name, the parameter's full name, what the module calls the input.
+        shape: The shape of the tensor that comes out of the box.
+        dtype: Its dtype.
+        group: The id of the innermost group around the box, None at the top.
+        notes: For a closed module, the parameters inside, one a line.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> [(node.kind, node.label) for node in viz.graph(x * x, x=x).nodes]
+        [('input', 'x'), ('op', 'multiply'), ('output', 'output')]
+    """
+
+    id: str
+    kind: Kind
+    label: str
+    shape: tuple[int, ...] = ()
+    dtype: str = "float32"
+    group: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A tensor on its way into one argument of an op: ``x * x`` has two edges.
+
+    Attributes:
+        source: The id of the node where the tensor comes from.
+        target: The id of the node that it goes into.
+        slot: Which argument it is; None where it enters a closed module.
+        name: What the op calls that argument.
+        shape: The shape of the tensor.
+        dtype: Its dtype.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> [(edge.source, edge.target, edge.name) for edge in viz.graph(x * x).edges]
+        [('n0', 'n1', 'a'), ('n0', 'n1', 'b'), ('n1', 'n2', '')]
+    """
+
+    source: str
+    target: str
+    slot: int | None = 0
+    name: str = ""
+    shape: tuple[int, ...] = ()
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One call of one module. A module that is called twice is two groups.
+
+    Attributes:
+        id: ``"g0"``, ``"g1"``, ... in order of creation: a parent comes before its children.
+        name: What the parent calls the module, empty at the top.
+        path: The dotted names from the outermost call, empty at the top.
+        module: The module's class.
+        parent: The id of the group around this one, None at the top.
+        size: The number of parameter values in the module; None when it is gone.
+        call: Which call of the module this is, from 1.
+        calls: How many calls of the module there are.
+
+    Example:
+        >>> from minigrad import nn, ones, viz
+        >>> layer = nn.Linear(4, 4)
+        >>> twice = viz.graph(layer(layer(ones(2, 4))))
+        >>> [(group.module, group.call, group.size) for group in twice.groups]
+        [('Linear', 1, 20), ('Linear', 2, 20)]
+    """
+
+    id: str
+    name: str
+    path: str
+    module: str
+    parent: str | None = None
+    size: int | None = None
+    call: int = 1
+    calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """Boxes in an order in which every edge points forward, their edges, and their groups.
+
+    Attributes:
+        nodes: The boxes.
+        edges: The tensors between them.
+        groups: The module calls, parents before their children.
+        dtype: The dtype that goes without saying.
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    groups: tuple[Group, ...] = field(default=())
+    dtype: str = "float32"
+
+    def to_json(self) -> str:
+        """Write the diagram as JSON.
+
+        Returns:
+            The text; equal diagrams give equal texts, in every process.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import viz
+            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> drawing = viz.graph(x * x)
+            >>> viz.Graph.from_json(drawing.to_json()) == drawing
+            True
+        """
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote.
+
+        Args:
+            text: The JSON text.
+
+        Returns:
+            A diagram equal to the one that was written.
+
+        Raises:
+            ValueError: The text is no JSON, or no diagram, or of another version.
+        """
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ValueError(
+                f"from_json: this is no graph that viz wrote: 'format' is not {FORMAT}"
+            )
+        try:
+            return cls(
+                nodes=tuple(_node(row) for row in data["nodes"]),
+                edges=tuple(Edge(**_tuples(row)) for row in data["edges"]),
+                groups=tuple(Group(**row) for row in data["groups"]),
+                dtype=data["dtype"],
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"from_json: this is no graph that viz wrote: {error}") from error
+
+
+def _node(row: dict[str, Any]) -> Node:
+    node = Node(**_tuples(row))
+    if node.kind not in get_args(Kind):
+        raise ValueError(f"from_json: {node.id} is a {node.kind!r}; known are {get_args(Kind)}")
+    return node
+
+
+def _tuples(row: dict[str, Any]) -> dict[str, Any]:
+    """JSON knows lists only."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}

@@ -1,0 +1,189 @@
+"""Activations as modules, and finding one by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn.module import Module
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "silu": F.silu,
+    "tanh": F.tanh,
+    "sigmoid": F.sigmoid,
+}
+"""The activations that a layer can be told by name."""
+
+
+def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """The activation that a layer was given.
+
+    Args:
+        activation: A key of `ACTIVATIONS`, or the function or module itself.
+
+    Returns:
+        A function of a tensor.
+
+    Raises:
+        ValueError: The name is unknown.
+        TypeError: It is neither a name nor callable.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn.activation import activation_function
+        >>> activation_function("relu")(minigrad.tensor([-1.0, 1.0])).tolist()
+        [0.0, 1.0]
+    """
+    if isinstance(activation, str):
+        if activation not in ACTIVATIONS:
+            known = ", ".join(repr(name) for name in ACTIVATIONS)
+            raise ValueError(f"activation: {activation!r} is none of {known}; pass a function")
+        return ACTIVATIONS[activation]
+    if not callable(activation):
+        raise TypeError(f"activation: a name or a function expected, got {activation!r}")
+    return activation
+
+
+class ReLU(Module):
+    """The rectifier max(x, 0).
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.ReLU()(minigrad.tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.relu(input_)
+
+
+class GELU(Module):
+    r"""The Gaussian error linear unit :math:`x\,\Phi(x)`.
+
+    Source: Hendrycks and Gimpel, "Gaussian error linear units", 2016.
+
+    Args:
+        approximate: "none" for the exact function, "tanh" for the approximation of the paper.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> round(nn.GELU()(minigrad.tensor(1.0)).item(), 4)
+        0.8413
+    """
+
+    def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None:
+        super().__init__()
+        if approximate not in ("none", "tanh"):
+            raise ValueError(f"GELU: approximate must be 'none' or 'tanh', got {approximate!r}")
+        self.approximate = approximate
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.gelu(input_, self.approximate)
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class SiLU(Module):
+    """The sigmoid linear unit x · σ(x).
+
+    Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units", 2017.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> round(nn.SiLU()(minigrad.tensor(1.0)).item(), 4)
+        0.7311
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.silu(input_)
+
+
+class Tanh(Module):
+    """The hyperbolic tangent.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Tanh()(minigrad.tensor([0.0, 100.0])).tolist()
+        [0.0, 1.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.tanh(input_)
+
+
+class Sigmoid(Module):
+    """The logistic function 1 / (1 + e⁻ˣ).
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Sigmoid()(minigrad.tensor([0.0, 100.0])).tolist()
+        [0.5, 1.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.sigmoid(input_)
+
+
+class Softmax(Module):
+    """Exponentials that sum to one along an axis.
+
+    Args:
+        axis: The axis.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Softmax()(minigrad.tensor([7.0, 7.0])).tolist()
+        [0.5, 0.5]
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it along the axis of a tensor of any shape."""
+        return F.softmax(input_, axis=self.axis)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}"
+
+
+class LogSoftmax(Module):
+    """The logarithm of `Softmax`, exact where that rounds to 0 or 1.
+
+    Args:
+        axis: The axis.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.LogSoftmax()(minigrad.tensor([0.0, 1000.0])).tolist()
+        [-1000.0, 0.0]
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it along the axis of a tensor of any shape."""
+        return F.log_softmax(input_, axis=self.axis)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}"

@@ -1,0 +1,54 @@
+"""Checks of what layers are given, and the place that an error names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.dtypes import checked
+from minigrad.autograd.mode import state
+
+
+def located(message: str) -> str:
+    """The message of an error, with the module that is being called: as the ops say it."""
+    scope = state.get().scope
+    return message if scope is None else f"{message} [in {scope.path or scope.kind}]"
+
+
+def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least `least`, as an int.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{owner}: {name} must be an int, got {value!r}")
+    if value < least:
+        raise ValueError(f"{owner}: {name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def check_probability(owner: str, name: str, value: Any) -> float:
+    """A number from 0 to 1, as a float.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (number and 0 <= value <= 1):
+        raise ValueError(f"{owner}: {name} must be a number from 0 to 1, got {value!r}")
+    return float(value)
+
+
+def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
+    """A floating dtype that tensors can have.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    target = checked(dtype)
+    if target.kind != "f":
+        raise TypeError(f"{owner}: a floating dtype expected, got {target}")
+    return target

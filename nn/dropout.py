@@ -1,0 +1,48 @@
+"""Dropout."""
+
+from __future__ import annotations
+
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn.checks import check_probability
+from minigrad.nn.module import Module
+
+
+class Dropout(Module):
+    """Zero each element with probability p while training, and scale the others by 1 / (1 - p).
+
+    In evaluation mode the input is returned as it is.
+
+    Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
+    2014.
+
+    Args:
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> drop = nn.Dropout(0.5)
+        >>> sorted(set(drop(minigrad.ones(1000)).tolist()))
+        [0.0, 2.0]
+        >>> set(drop.eval()(minigrad.ones(1000)).tolist())
+        {1.0}
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = check_probability("Dropout", "p", p)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Drop elements, in training mode.
+
+        Args:
+            input_: A tensor of any shape.
+
+        Returns:
+            A tensor of the same shape; in evaluation mode the same tensor.
+        """
+        return F.dropout(input_, self.p, self.training)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}"

@@ -1,0 +1,38 @@
+"""Dropout."""
+
+from __future__ import annotations
+
+from minigrad import ops, random
+from minigrad._tensor import Tensor
+from minigrad.nn.checks import check_probability
+
+
+def dropout(input_: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Zero each element with probability p, and scale the others by 1 / (1 - p).
+
+    Which elements is decided by a key drawn from `minigrad.random`.
+
+    Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
+    2014.
+
+    Args:
+        input_: A tensor of any shape.
+        p: The probability, from 0 to 1.
+        training: False to return the input as it is.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: p is not a probability.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> sorted(set(F.dropout(minigrad.ones(1000), 0.75).tolist()))
+        [0.0, 4.0]
+    """
+    p = check_probability("dropout", "p", p)
+    if not training or p == 0.0:
+        return input_
+    return ops.dropout(input_, p, random.key())

@@ -1,0 +1,5 @@
+"""The affine map: the op itself."""
+
+from minigrad.ops import linear
+
+__all__ = ["linear"]

@@ -1,0 +1,287 @@
+"""Losses: one number, or one per element, that says how far a prediction is from its target."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._creation import zeros_like
+from minigrad._tensor import Tensor
+from minigrad.nn.checks import located
+from minigrad.ops.loss import check_target, class_rows, row_weights
+
+Reduction = Literal["mean", "sum", "none"] | None
+"""What becomes of the losses of all elements; None is "none", as in Lucid."""
+
+
+def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
+    """The squared error (x - y)².
+
+    Args:
+        input_: x, a tensor of any shape.
+        target: y, of the same shape.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes differ.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.mse_loss(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 4.0])).item()
+        2.0
+    """
+    difference = input_ - _like("mse_loss", input_, target)
+    return _reduced("mse_loss", difference * difference, reduction)
+
+
+def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
+    """The absolute error |x - y|.
+
+    Args:
+        input_: x, a tensor of any shape.
+        target: y, of the same shape.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes differ.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.l1_loss(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 4.0])).item()
+        1.0
+    """
+    return _reduced("l1_loss", ops.abs(input_ - _like("l1_loss", input_, target)), reduction)
+
+
+def huber_loss(
+    input_: Tensor, target: Any, delta: float = 1.0, reduction: Reduction = "mean"
+) -> Tensor:
+    """The Huber loss of d = x - y: d² / 2 up to |d| = delta, delta · (|d| - delta / 2) beyond.
+
+    Source: Huber, "Robust estimation of a location parameter", 1964.
+
+    Args:
+        input_: x, a tensor of any shape.
+        target: y, of the same shape.
+        delta: Where the parabola goes over into a line; positive.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes differ, or delta is not positive.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.huber_loss(minigrad.tensor([0.0, 0.0]), minigrad.tensor([1.0, 3.0]), reduction="none")
+        Tensor([0.5, 2.5], dtype=float32)
+    """
+    if not delta > 0:
+        raise ValueError(f"huber_loss: delta must be positive, got {delta}")
+    difference = input_ - _like("huber_loss", input_, target)
+    near = ops.clip(difference, -delta, delta)
+    return _reduced("huber_loss", near * (difference - 0.5 * near), reduction)
+
+
+def cross_entropy(
+    input_: Tensor,
+    target: Any,
+    weight: Any = None,
+    reduction: Reduction = "mean",
+    *,
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """The negative log-likelihood of the right class under the softmax of the scores.
+
+    Args:
+        input_: Scores, of shape (N, C, ...) or (C,).
+        target: The right classes, integers of shape (N, ...) or ().
+        weight: How much each class counts, of shape (C,).
+        reduction: "mean" (weighted by the weights of the targets), "sum", or "none" for one loss
+            per target.
+        ignore_index: A target that does not count.
+        label_smoothing: The share of the likelihood that is spread over all classes evenly.
+
+    Returns:
+        A scalar, or a tensor of the shape of `target`.
+
+    Raises:
+        ValueError: Shapes do not fit, or an option is out of range.
+        TypeError: The targets are not integers.
+        IndexError: A target is no class.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> round(F.cross_entropy(minigrad.tensor([[0.0, 0.0]]), [1]).item(), 4)
+        0.6931
+    """
+    return ops.cross_entropy(
+        input_, target, weight, reduction=reduction or "none", ignore_index=ignore_index,
+        label_smoothing=label_smoothing,
+    )  # fmt: skip
+
+
+def nll_loss(
+    input_: Tensor,
+    target: Any,
+    weight: Any = None,
+    reduction: Reduction = "mean",
+    *,
+    ignore_index: int | None = None,
+) -> Tensor:
+    """The negative log-likelihood of the right class, given log-probabilities.
+
+    Args:
+        input_: Log-probabilities, of shape (N, C, ...) or (C,), as `log_softmax` gives them.
+        target: The right classes, integers of shape (N, ...) or ().
+        weight: How much each class counts, of shape (C,).
+        reduction: "mean" (weighted by the weights of the targets), "sum", or "none" for one loss
+            per target.
+        ignore_index: A target that does not count.
+
+    Returns:
+        A scalar, or a tensor of the shape of `target`.
+
+    Raises:
+        ValueError: Shapes do not fit.
+        TypeError: The targets are not integers.
+        IndexError: A target is no class.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.nll_loss(minigrad.tensor([[-0.5, -1.5]]), [1]).item()
+        1.5
+    """
+    target = np.asarray(target)
+    try:
+        check_target(input_, target, weight, reduction or "none", ignore_index, 0.0)
+    except (IndexError, TypeError, ValueError) as error:
+        raise type(error)(located(f"nll_loss: {error}")) from None
+    rows = class_rows(input_)  # (M, C)
+    index, counts = row_weights(target, weight, ignore_index, rows.dtype)
+    likelihood = rows[np.arange(len(rows)), index]  # (M,)
+    losses = -ops.where(counts != 0, likelihood, 0.0) * counts  # -inf · 0 is 0 here
+    if reduction == "mean":
+        with np.errstate(invalid="ignore"):  # the mean over no target at all is NaN
+            return losses.sum() / counts.sum()
+    return losses.sum() if reduction == "sum" else losses.reshape(target.shape)
+
+
+def binary_cross_entropy(
+    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean"
+) -> Tensor:
+    """The negative log-likelihood -(y log x + (1 - y) log(1 - x)) of a probability.
+
+    Logarithms are cut off at -100. Scores that still go through a sigmoid are better given to
+    `binary_cross_entropy_with_logits`, which is exact for all of them.
+
+    Args:
+        input_: x, probabilities of any shape.
+        target: y, from 0 to 1, of the same shape.
+        weight: How much each element counts; broadcasts to that shape.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes differ, or an input is no probability.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> round(F.binary_cross_entropy(minigrad.tensor([0.5]), [1.0]).item(), 4)
+        0.6931
+    """
+    name = "binary_cross_entropy"
+    y = _like(name, input_, target)
+    low, high = input_.data.min(initial=0.0), input_.data.max(initial=1.0)
+    if not (low >= 0.0 and high <= 1.0):
+        raise ValueError(
+            located(
+                f"{name}: the input must lie between 0 and 1, got {low} to {high}; scores go to "
+                f"binary_cross_entropy_with_logits"
+            )
+        )
+    yes = ops.maximum(ops.log(input_), -100.0)
+    no = ops.maximum(ops.log(1.0 - input_), -100.0)
+    losses = -(y * yes + (1.0 - y) * no)
+    return _reduced(name, losses if weight is None else losses * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input_: Tensor,
+    target: Any,
+    weight: Any = None,
+    reduction: Reduction = "mean",
+    *,
+    pos_weight: Any = None,
+) -> Tensor:
+    """The negative log-likelihood of the probability sigmoid(x), from the score x itself.
+
+    With :math:`s(x) = log(1 + e^x)` it is :math:`(1 - y) s(x) + p y s(-x)`, exact for every x.
+
+    Args:
+        input_: x, scores of any shape.
+        target: y, from 0 to 1, of the same shape.
+        weight: How much each element counts; broadcasts to that shape.
+        reduction: "mean", "sum", or "none" for one loss per element.
+        pos_weight: p, how much more the likelihood of a yes counts; broadcasts to that shape.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes differ.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.binary_cross_entropy_with_logits(minigrad.tensor([-1000.0]), [1.0]).item()
+        1000.0
+    """
+    name = "binary_cross_entropy_with_logits"
+    y = _like(name, input_, target)
+    yes = y if pos_weight is None else y * pos_weight
+    losses = (1.0 - y) * _softplus(input_) + yes * _softplus(-input_)
+    return _reduced(name, losses if weight is None else losses * weight, reduction)
+
+
+def _softplus(x: Tensor) -> Tensor:
+    """log(1 + e^x), smooth to every order and without overflow."""
+    return ops.logsumexp(ops.stack([zeros_like(x), x]), axis=0)
+
+
+def _like(name: str, input_: Tensor, target: Any) -> Tensor:
+    """The target as a tensor, of the shape of the input: nothing is broadcast."""
+    found = target if isinstance(target, Tensor) else Tensor(target)
+    if found.shape != input_.shape:
+        raise ValueError(
+            located(f"{name}: input of shape {input_.shape}, but target of shape {found.shape}")
+        )
+    return found
+
+
+def _reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:
+    if reduction == "mean":
+        return losses.mean()
+    if reduction == "sum":
+        return losses.sum()
+    if reduction is None or reduction == "none":
+        return losses
+    raise ValueError(f'{name}: reduction must be "mean", "sum" or "none", got {reduction!r}')

@@ -1,0 +1,270 @@
+"""Initialisation: fill a tensor with values to begin training from.
+
+Every function writes into the tensor it is given, in its dtype, and returns it. The numbers come
+from `minigrad.random`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from minigrad import random
+from minigrad._tensor import Tensor
+from minigrad.autograd.mutation import wrote
+
+__all__ = [
+    "calculate_gain",
+    "constant",
+    "kaiming_normal",
+    "kaiming_uniform",
+    "normal",
+    "uniform",
+    "xavier_normal",
+    "xavier_uniform",
+]
+
+FanMode = Literal["fan_in", "fan_out"]
+
+
+def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+    """Fill with numbers drawn uniformly from [a, b).
+
+    Args:
+        tensor: A floating-point tensor of any shape; written in place.
+        a: The lower bound.
+        b: The upper bound.
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> weight = nn.init.uniform(minigrad.empty(3, 5), -0.1, 0.1)
+        >>> weight.min() >= -0.1, weight.max() < 0.1
+        (Tensor(True, dtype=bool), Tensor(True, dtype=bool))
+    """
+    return _write("uniform", tensor, random.generator().uniform(a, b, tensor.shape))
+
+
+def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Fill with numbers drawn from the normal distribution.
+
+    Args:
+        tensor: A floating-point tensor of any shape; written in place.
+        mean: Its mean.
+        std: Its standard deviation.
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.init.normal(minigrad.empty(3, 5), std=0.02).shape
+        (3, 5)
+    """
+    return _write("normal", tensor, random.generator().normal(mean, std, tensor.shape))
+
+
+def constant(tensor: Tensor, value: float) -> Tensor:
+    """Fill with one number.
+
+    Args:
+        tensor: A tensor of any shape; written in place.
+        value: The number.
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.init.constant(minigrad.empty(2), 7.0).tolist()
+        [7.0, 7.0]
+    """
+    return _write("constant", tensor, value)
+
+
+def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    r"""Fill uniformly so that forward and backward signals keep their variance.
+
+    The bounds are ±gain · √(6 / (fan_in + fan_out)).
+
+    Source: Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural
+    networks", 2010.
+
+    Args:
+        tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
+        gain: A factor for the activation that follows: see `calculate_gain`.
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.init.xavier_uniform(minigrad.empty(3, 5)).max() <= (6 / 8) ** 0.5
+        Tensor(True, dtype=bool)
+    """
+    fan_in, fan_out = fans("xavier_uniform", tensor)
+    bound = gain * math.sqrt(6.0 / max(1, fan_in + fan_out))
+    return uniform(tensor, -bound, bound)
+
+
+def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fill normally so that forward and backward signals keep their variance.
+
+    The standard deviation is gain · √(2 / (fan_in + fan_out)).
+
+    Source: Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural
+    networks", 2010.
+
+    Args:
+        tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
+        gain: A factor for the activation that follows: see `calculate_gain`.
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.init.xavier_normal(minigrad.empty(3, 5)).shape
+        (3, 5)
+    """
+    fan_in, fan_out = fans("xavier_normal", tensor)
+    return normal(tensor, 0.0, gain * math.sqrt(2.0 / max(1, fan_in + fan_out)))
+
+
+def kaiming_uniform(
+    tensor: Tensor,
+    mode: FanMode = "fan_in",
+    *,
+    nonlinearity: str = "relu",
+    a: float | None = None,
+) -> Tensor:
+    """Fill uniformly so that signals keep their variance through a rectifier.
+
+    The bounds are ±gain · √(3 / fan).
+
+    Source: He et al., "Delving deep into rectifiers", 2015.
+
+    Args:
+        tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
+        mode: Whether the forward ("fan_in") or the backward ("fan_out") signal is kept.
+        nonlinearity: The activation that follows: see `calculate_gain`.
+        a: Its parameter, the negative slope of "leaky_relu".
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.init.kaiming_uniform(minigrad.empty(3, 6)).max() <= 1.0
+        Tensor(True, dtype=bool)
+    """
+    bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / _fan("kaiming_uniform", tensor, mode))
+    return uniform(tensor, -bound, bound)
+
+
+def kaiming_normal(
+    tensor: Tensor,
+    mode: FanMode = "fan_in",
+    *,
+    nonlinearity: str = "relu",
+    a: float | None = None,
+) -> Tensor:
+    """Fill normally so that signals keep their variance through a rectifier.
+
+    The standard deviation is gain / √fan.
+
+    Source: He et al., "Delving deep into rectifiers", 2015.
+
+    Args:
+        tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
+        mode: Whether the forward ("fan_in") or the backward ("fan_out") signal is kept.
+        nonlinearity: The activation that follows: see `calculate_gain`.
+        a: Its parameter, the negative slope of "leaky_relu".
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.init.kaiming_normal(minigrad.empty(3, 5), mode="fan_out").shape
+        (3, 5)
+    """
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan("kaiming_normal", tensor, mode))
+    return normal(tensor, 0.0, std)
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor by which weights before an activation are widened to keep the variance.
+
+    Args:
+        nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
+        param: The negative slope of "leaky_relu", 0.01 by default.
+
+    Returns:
+        1, 1, 5/3, √2, √(2 / (1 + slope²)) and 3/4.
+
+    Raises:
+        ValueError: The activation is unknown.
+
+    Example:
+        >>> from minigrad import nn
+        >>> round(nn.init.calculate_gain("relu"), 4)
+        1.4142
+    """
+    slope = 0.01 if param is None else param
+    gains = {
+        "linear": 1.0,
+        "sigmoid": 1.0,
+        "tanh": 5.0 / 3.0,
+        "relu": math.sqrt(2.0),
+        "leaky_relu": math.sqrt(2.0 / (1.0 + slope**2)),
+        "selu": 0.75,
+    }
+    if nonlinearity not in gains:
+        raise ValueError(f"calculate_gain: {nonlinearity!r} is none of {', '.join(gains)}")
+    return gains[nonlinearity]
+
+
+def fans(name: str, tensor: Tensor) -> tuple[int, int]:
+    """How many numbers each output is made of, and how many outputs each number goes into.
+
+    Args:
+        name: Who asks, for the error.
+        tensor: A tensor of shape (out, in, ...), the further axes being a window.
+
+    Returns:
+        fan_in and fan_out.
+
+    Raises:
+        ValueError: The tensor has fewer than two axes.
+    """
+    if tensor.ndim < 2:
+        raise ValueError(f"{name}: a shape (fan_out, fan_in, ...) expected, got {tensor.shape}")
+    window = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * window, tensor.shape[0] * window
+
+
+def _fan(name: str, tensor: Tensor, mode: str) -> int:
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"{name}: mode must be 'fan_in' or 'fan_out', got {mode!r}")
+    fan_in, fan_out = fans(name, tensor)
+    return max(1, fan_in if mode == "fan_in" else fan_out)
+
+
+def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
+    if not np.can_cast(np.float32, tensor.dtype, "same_kind"):
+        raise TypeError(f"{name}: a floating-point tensor expected, got dtype {tensor.dtype}")
+    tensor.data[...] = values
+    wrote(tensor.data)
+    return tensor

@@ -1,0 +1,142 @@
+"""Gradients of many parameters as one vector: its norm, and clipping it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from minigrad._tensor import Tensor
+from minigrad.autograd.mutation import wrote
+
+
+__all__ = ["clip_grad_norm", "clip_grad_value", "get_total_norm", "grad_norm"]
+
+
+def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
+    """The norm of several tensors, as if they were one vector.
+
+    Args:
+        tensors: Tensors of any shapes.
+        norm_type: The p of the p-norm; inf for the largest absolute value.
+
+    Returns:
+        The norm; 0 if there is no tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.utils.get_total_norm([minigrad.tensor([3.0]), minigrad.tensor([[4.0]])])
+        5.0
+    """
+    norms = [_norm(tensor.data, norm_type) for tensor in tensors if tensor.size]
+    return float(np.linalg.norm(norms, ord=norm_type)) if norms else 0.0
+
+
+def _norm(array: np.ndarray, norm_type: float) -> float:
+    wide = array.astype(np.float32) if array.dtype == np.float16 else array
+    return float(np.linalg.norm(wide.ravel(), ord=norm_type))
+
+
+def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> float:
+    """The norm of the gradients of some parameters, as if they were one vector.
+
+    Args:
+        parameters: A tensor, or several; those without a gradient do not count.
+        norm_type: The p of the p-norm; inf for the largest absolute value.
+
+    Returns:
+        The norm.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> x = minigrad.tensor([1.5, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> nn.utils.grad_norm([x])
+        5.0
+    """
+    return get_total_norm(_gradients(parameters), norm_type)
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    eps: float = 1e-7,
+    *,
+    error_if_nonfinite: bool = False,
+) -> float:
+    """Scale the gradients of some parameters, in place, so that their norm is at most `max_norm`.
+
+    Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks",
+    2013.
+
+    Args:
+        parameters: A tensor, or several; those without a gradient are left alone.
+        max_norm: The largest norm allowed.
+        norm_type: The p of the p-norm; inf for the largest absolute value.
+        eps: Added to the norm before dividing by it.
+        error_if_nonfinite: Raise if the norm is infinite or not a number.
+
+    Returns:
+        The norm before clipping.
+
+    Raises:
+        ValueError: max_norm is negative.
+        RuntimeError: The norm is not finite, and `error_if_nonfinite`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> x = minigrad.tensor([3.0, 4.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> nn.utils.clip_grad_norm([x], max_norm=1.0)
+        10.0
+        >>> x.grad
+        Tensor([0.6, 0.8], dtype=float32)
+    """
+    if not max_norm >= 0:
+        raise ValueError(f"clip_grad_norm: max_norm must not be negative, got {max_norm}")
+    gradients = _gradients(parameters)
+    total = get_total_norm(gradients, norm_type)
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(f"clip_grad_norm: the norm of the gradients is {total}")
+    factor = max_norm / (total + eps)
+    if not factor >= 1.0:  # not a number counts: it must not pass unseen
+        for gradient in gradients:
+            gradient.data *= factor
+            wrote(gradient.data)
+    return total
+
+
+def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+    """Clip each element of the gradients of some parameters, in place.
+
+    Args:
+        parameters: A tensor, or several; those without a gradient are left alone.
+        clip_value: Elements are brought to between minus this and this.
+
+    Raises:
+        ValueError: clip_value is negative.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> x = minigrad.tensor([-3.0, 0.25], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> nn.utils.clip_grad_value([x], 1.0)
+        >>> x.grad.tolist()
+        [-1.0, 0.5]
+    """
+    if not clip_value >= 0:
+        raise ValueError(f"clip_grad_value: clip_value must not be negative, got {clip_value}")
+    for gradient in _gradients(parameters):
+        np.clip(gradient.data, -clip_value, clip_value, out=gradient.data)
+        wrote(gradient.data)
+
+
+def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    several = [parameters] if isinstance(parameters, Tensor) else parameters
+    return [parameter.grad for parameter in several if parameter.grad is not None]

@@ -1,0 +1,96 @@
+"""What every test relies on: one rule for missing tools, one seed, one place the package is from.
+
+A test that needs more than minigrad's own dependencies says so in one of two ways::
+
+    torch = pytest.importorskip("torch")      # a whole file, at its top
+
+    @pytest.mark.needs("dot")                 # one test; a Python module or a program
+    def test_picture(): ...
+
+On a user's machine such a test is skipped and the reason printed. In CI nothing may be skipped:
+there every skip is a failure, whichever way it came about.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+
+OPTIONAL = {
+    "torch": "parity with PyTorch is not checked: pip install torch",
+    "dot": "pictures of graphs are not rendered: install Graphviz (apt, brew or winget)",
+}
+
+hypothesis.settings.register_profile("short", max_examples=50, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("long", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
+
+
+def available(tool: str) -> bool:
+    """Whether `tool` can be imported, or run."""
+    return shutil.which(tool) is not None or importlib.util.find_spec(tool) is not None
+
+
+def pytest_report_header() -> list[str]:
+    return [
+        f"not on this machine: {tool}; {consequence}"
+        for tool, consequence in OPTIONAL.items()
+        if not available(tool)
+    ]
+
+
+def pytest_sessionstart() -> None:
+    """Refuse to test some other minigrad than the one beside these tests."""
+    found = importlib.util.find_spec("minigrad")
+    origin = Path(found.origin).resolve() if found and found.origin else None
+    if origin != ROOT / "minigrad" / "__init__.py":
+        where = f"from {origin.parent}" if origin else "nowhere"
+        raise pytest.UsageError(
+            f"minigrad is imported {where}, not from {ROOT}: run `make test`, or `make install`"
+        )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("needs"):
+        missing = [tool for tool in marker.args if not available(tool)]
+        if missing:
+            pytest.skip(f"needs {', '.join(missing)}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    fail_skips_in_ci(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    fail_skips_in_ci(report)
+    return report
+
+
+def fail_skips_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip into a failure where CI=true; expected failures stay what they are."""
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        _path, _line, reason = report.longrepr
+        report.outcome = "failed"
+        report.longrepr = f"{reason}: in CI nothing may be skipped"
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """Start every test from the same random numbers, whatever ran before it."""
+    from minigrad.random import seed
+
+    seed(0)

@@ -1,0 +1,113 @@
+"""House rules that neither ruff nor mypy knows: imports point one way, builtins stay builtins."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = sorted([*(ROOT / "minigrad").rglob("*.py"), *(ROOT / "nn").rglob("*.py")])
+
+# Each part may import those before it, and itself. What is new finds its place here first.
+LAYERS = [
+    "autograd",
+    "ops",
+    "_creation",
+    "random",
+    "_inplace",
+    "_numpy",
+    "_tensor",
+    "optim",
+    "nn",
+    "viz",
+    "__init__",
+]
+
+
+def part_of(path: Path) -> str:
+    """Which part of the house a file belongs to: its package, or its own name."""
+    inside = path.relative_to(ROOT).with_suffix("").parts
+    return inside[0] if inside[0] == "nn" else inside[1]
+
+
+def syntax(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Every import statement, except those for type checkers only."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        checking = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        if not checking:
+            yield from imports(child)
+
+
+def imported_parts(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """The parts of minigrad that a statement imports."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif node.module == "minigrad":
+        names = [f"minigrad.{alias.name}" for alias in node.names]
+    else:
+        names = [node.module or ""]
+    for name in names:
+        if name.startswith("minigrad."):
+            yield name.split(".")[1]
+
+
+ids = {"ids": lambda path: path.relative_to(ROOT).as_posix()}
+
+
+@pytest.mark.parametrize("path", FILES, **ids)
+def test_imports_point_one_way(path: Path) -> None:
+    part = part_of(path)
+    allowed = LAYERS[: LAYERS.index(part) + 1]
+    for node in imports(syntax(path)):
+        for target in imported_parts(node):
+            assert target in allowed, f"line {node.lineno}: {part} imports {target}"
+
+
+@pytest.mark.parametrize("path", FILES, **ids)
+def test_imports_are_absolute(path: Path) -> None:
+    """A relative import in nn/ would make a second copy of every class it reaches."""
+    relative = [
+        node.lineno
+        for node in imports(syntax(path))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert not relative
+
+
+@pytest.mark.parametrize("path", FILES, **ids)
+def test_an_op_is_not_called_by_a_builtins_name(path: Path) -> None:
+    """Where a file defines its own `sum`, a reader takes `sum(...)` for Python's: neither is meant.
+
+    Say `builtins.sum(...)` for the one, and NumPy's or the operator's spelling for the other.
+    """
+    tree = syntax(path)
+    own = {
+        name
+        for node in tree.body
+        for name in (
+            [node.name]
+            if isinstance(node, ast.FunctionDef)
+            else [target.id for target in node.targets if isinstance(target, ast.Name)]
+            if isinstance(node, ast.Assign)
+            else [alias.asname or alias.name for alias in node.names]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+        if hasattr(builtins, name)
+    }
+    called = [
+        f"line {node.lineno}: {node.func.id}(...)"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own
+    ]
+    assert not called

@@ -1,0 +1,145 @@
+"""What is built can be installed and imported, from any folder, and costs little to import."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import minigrad
+
+ROOT = Path(__file__).resolve().parent.parent
+EVERYTHING = "import minigrad, minigrad.nn, minigrad.nn.functional, minigrad.optim, minigrad.viz"
+NOT_BUILT_FROM = {".git", ".venv", "build", "dist", "_build", "__pycache__", "minigrad.egg-info"}
+
+
+def python(
+    *arguments: str, cwd: Path, path: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a fresh interpreter, which finds packages in `path` before its own."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    if path is not None:
+        environment["PYTHONPATH"] = str(path)
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def sources(folder: Path) -> set[str]:
+    """The package's files in this repository, as they are called when installed."""
+    files = {
+        path.relative_to(folder).as_posix()
+        for package in ("minigrad", "nn")
+        for path in (folder / package).rglob("*")
+        if path.suffix == ".py" or path.name == "py.typed"
+    }
+    return {f"minigrad/{name}" if name.startswith("nn/") else name for name in files}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an sdist and the wheel built from it, made in a copy of the repository."""
+    copy = tmp_path_factory.mktemp("build") / "minigrad"
+    shutil.copytree(ROOT, copy, ignore=lambda _, names: NOT_BUILT_FROM.intersection(names))
+    done = python("-m", "build", "--no-isolation", "--outdir", "out", cwd=copy)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return copy / "out"
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    return next(built.glob("*.whl"))
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        metadata = next(name for name in archive.namelist() if name.endswith("/METADATA"))
+        described = archive.read(metadata).decode()
+    assert names == sources(ROOT)
+    assert f"Version: {minigrad.__version__}\n" in described
+    assert "License-Expression: MIT\n" in described
+
+
+@pytest.mark.slow
+def test_the_sdist_holds_tests_and_docs_too(built: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    for name in ("LICENSE", "README.md", "Makefile", "nn/__init__.py", "tests/conftest.py"):
+        assert name in names
+    assert "docs/index.md" in names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+def test_an_installed_package_imports_from_elsewhere(
+    built: Path, kind: str, tmp_path: Path
+) -> None:
+    archive, target = next(built.glob(kind)), tmp_path / "installed"
+    install = ["-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "--quiet"]
+    done = python(*install, "--target", str(target), str(archive), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    show = f"{EVERYTHING}; print(minigrad.__version__, minigrad.__file__, minigrad.nn.__file__)"
+    done = python("-c", show, cwd=tmp_path, path=target)
+    assert done.returncode == 0, done.stderr
+    version, package, nn = done.stdout.split()
+    assert version == minigrad.__version__
+    assert Path(package) == target / "minigrad" / "__init__.py"
+    assert Path(nn) == target / "minigrad" / "nn" / "__init__.py"
+
+
+def test_every_folder_of_the_package_is_listed() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = {str(Path(name).parent) for name in sources(ROOT) if name.endswith("__init__.py")}
+    assert {*listed} == {folder.replace(os.sep, ".") for folder in folders}
+
+
+def test_the_install_has_every_file_of_the_repository() -> None:
+    for name in sources(ROOT):
+        if name.endswith(".py"):
+            module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            found = importlib.util.find_spec(module)
+            assert found and found.origin, f"{module} is not installed: run `make install`"
+            assert Path(found.origin).resolve().is_relative_to(ROOT)
+
+
+def test_it_imports_from_the_repository_itself() -> None:
+    """Python puts the current folder first, and there nn/ stands beside minigrad/, not in it."""
+    done = python("-c", f"{EVERYTHING}; print(minigrad.nn.Linear.__module__)", cwd=ROOT)
+    assert (done.returncode, done.stdout.split()) == (0, ["minigrad.nn.linear"]), done.stderr
+
+
+def test_nn_alone_is_refused() -> None:
+    done = python("-c", "import nn", cwd=ROOT)
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
+    assert "import minigrad.nn" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("late", ["graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn"])
+def test_importing_minigrad_does_not_import(late: str, tmp_path: Path) -> None:
+    path = Path(minigrad.__file__).parent.parent
+    show = f"{EVERYTHING}, sys; print({late!r} in sys.modules)"
+    done = python("-c", show, cwd=tmp_path, path=path)
+    assert (done.returncode, done.stdout.split()) == (0, ["False"]), done.stderr
+
+
+def test_importing_minigrad_writes_nothing(tmp_path: Path) -> None:
+    path = Path(minigrad.__file__).parent.parent
+    done = python("-W", "error", "-c", EVERYTHING, cwd=tmp_path, path=path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

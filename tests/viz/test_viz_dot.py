@@ -1,0 +1,188 @@
+"""DOT: valid, complete, escaped, and useful without Graphviz."""
+
+from __future__ import annotations
+
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from minigrad.viz import Edge, Graph, Group, Node
+from minigrad.viz import dot as styles
+
+HOSTILE = 'a<&">\n|{}'
+WRITTEN = r'a<&">\n|{}'
+"""What the picture says: a newline is written out."""
+
+
+def hostile_graph() -> Graph:
+    nodes = (
+        Node("n0", "input", HOSTILE, (2,)),
+        Node("n1", "parameter", f"{HOSTILE}.{HOSTILE}", (2,), "float32", "g1"),
+        Node("n2", "op", HOSTILE, (2,), "float16", "g1"),
+        Node("n3", "op", "matmul", (2,), "float32", "g0"),
+        Node("n4", "output", HOSTILE),
+    )
+    edges = (
+        Edge("n0", "n2", 0, HOSTILE, (2,)),
+        Edge("n1", "n2", 1, HOSTILE, (2,)),
+        Edge("n2", "n3", 1, HOSTILE, (2,), "float16"),
+        Edge("n2", "n3", 0, "tensors[0]", (2,), "float16"),
+        Edge("n3", "n4"),
+    )
+    groups = (
+        Group("g0", "", "", HOSTILE, None, 1234, 1, 2),
+        Group("g1", HOSTILE, HOSTILE, HOSTILE, "g0"),
+    )
+    return Graph(nodes, edges, groups)
+
+
+def drawn(graph: Graph, depth: int, form: str) -> str:
+    """What `dot` makes of the graph, which must be without complaint."""
+    source = graph.to_dot(depth).source.encode()
+    result = subprocess.run(["dot", f"-T{form}"], input=source, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr
+    return result.stdout.decode()
+
+
+@pytest.mark.needs("dot")
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_every_box_and_edge_of_a_view_is_drawn(depth: int) -> None:
+    view = hostile_graph().collapse(depth)
+    lines = [line.split()[0] for line in drawn(view, depth, "plain").splitlines() if line]
+    assert lines.count("node") == len(view.nodes)
+    assert lines.count("edge") == len(view.edges)
+    clusters = len(view.groups) - sum(node.kind == "module" for node in view.nodes)
+    assert view.to_dot(depth).source.count("subgraph cluster_") == clusters
+
+
+@pytest.mark.needs("dot")
+def test_hostile_names_survive() -> None:
+    svg = ElementTree.fromstring(drawn(hostile_graph(), 2, "svg"))
+    texts = [text.text or "" for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count(WRITTEN) == 6  # input, op, output, a name, two classes
+    assert f"{WRITTEN}." in texts
+    assert f"W {WRITTEN}" in texts
+    assert f" {WRITTEN} " in texts  # an operand
+
+
+@pytest.mark.needs("dot")
+@pytest.mark.parametrize("name", [r"\N", r"back\slash", "<b>bold</b>", "&amp;", "\x00\ud800", "é中"])
+def test_no_name_is_read_as_markup(name: str) -> None:
+    graph = Graph((Node("n0", "input", name), Node("n1", "output", "y")), (Edge("n0", "n1"),))
+    svg = ElementTree.fromstring(drawn(graph, 0, "svg"))
+    texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert name.replace("\x00\ud800", r"\x00\ud800") in texts
+
+
+def test_dtype_is_said_only_where_it_is_unusual() -> None:
+    source = hostile_graph().to_dot(2).source
+    assert 'label=" 2 float16 "' in source
+    assert 'label=" scalar "' in source
+
+
+def test_calls_are_counted_on_open_and_closed_modules() -> None:
+    for depth in (0, 1):
+        assert "call 1/2" in hostile_graph().to_dot(depth).source
+
+
+def without_graphviz(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing here"))
+
+
+def test_without_graphviz_the_text_is_written_and_one_line_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_graphviz(monkeypatch, tmp_path)
+    graph = hostile_graph()
+    written = graph.save(tmp_path / "picture.svg")
+    assert written == tmp_path / "picture.dot"
+    assert written.read_text(encoding="utf-8") == graph.to_dot().source
+    assert not (tmp_path / "picture.svg").exists()
+    (line,) = capsys.readouterr().err.splitlines()
+    for remedy in ("apt install graphviz", "brew install graphviz", "winget install"):
+        assert remedy in line
+
+
+def test_a_notebook_without_graphviz_shows_text(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    without_graphviz(monkeypatch, tmp_path)
+    bundle = hostile_graph()._repr_mimebundle_()
+    assert list(bundle) == ["text/plain"]
+    assert "install Graphviz" in bundle["text/plain"]
+    assert hostile_graph()._repr_svg_() is None
+
+
+def test_a_notebook_with_a_broken_graphviz_shows_text(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("dot", "dot.exe"):
+        (tmp_path / name).write_text("#!/bin/sh\nexit 3\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "dot failed" in hostile_graph()._repr_mimebundle_()["text/plain"]
+
+
+def test_a_notebook_does_not_wait_for_thousands_of_boxes() -> None:
+    count = 5000
+    nodes = [Node(f"n{i}", "op", "exp") for i in range(count)]
+    edges = [Edge(f"n{i}", f"n{i + 1}") for i in range(count - 1)]
+    bundle = Graph(tuple(nodes), tuple(edges))._repr_mimebundle_()
+    assert list(bundle) == ["text/plain"]
+    assert "5000 boxes" in bundle["text/plain"]
+
+
+@pytest.mark.needs("dot")
+def test_a_notebook_with_graphviz_shows_the_picture() -> None:
+    assert hostile_graph()._repr_mimebundle_()["image/svg+xml"].rstrip().endswith("</svg>")
+    assert hostile_graph()._repr_svg_() is not None
+
+
+@pytest.mark.needs("dot")
+@pytest.mark.parametrize(
+    ("ending", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")]
+)
+def test_pictures_are_what_their_names_say(tmp_path: Path, ending: str, start: bytes) -> None:
+    path = hostile_graph().save(tmp_path / f"picture.{ending}", depth=1)
+    assert path == tmp_path / f"picture.{ending}"
+    assert path.read_bytes().startswith(start)
+    assert path.with_suffix(".dot").exists()
+
+
+def test_only_the_text_is_written_when_asked(tmp_path: Path) -> None:
+    assert hostile_graph().save(str(tmp_path / "x.dot")) == tmp_path / "x.dot"
+    assert [file.name for file in tmp_path.iterdir()] == ["x.dot"]
+
+
+@pytest.mark.parametrize("name", ["picture", "picture.jpeg"])
+def test_an_unknown_ending_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"\.dot, \.svg, \.png, \.pdf"):
+        hostile_graph().save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def luminance(colour: str) -> float:
+    if colour == "white":
+        return 1.0
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_colours_can_be_told_from_what_they_stand_on() -> None:
+    grounds = [*styles.GROUNDS, *(style["fillcolor"] for style in styles.STYLES.values())]
+    for ground in grounds:
+        for text in (styles.NEUTRAL, styles.FAINT, styles.OP):
+            assert contrast(text, ground) >= 4.5, (text, ground)
+    for ground in styles.GROUNDS:
+        lines = [styles.LINE, styles.RESIDUAL["color"], styles.OP, styles.PARAMETER]
+        for line in lines:
+            assert contrast(line, ground) >= 3, (line, ground)

@@ -1,0 +1,124 @@
+"""The data of a drawing: JSON there and back, folding, residuals."""
+
+import json
+
+import pytest
+
+from minigrad.viz import Edge, Graph, Group, Node
+from minigrad.viz.fold import BUDGET, residuals
+from minigrad.viz.model import Diagram
+
+
+def chain(*labels: str, groups: tuple[str | None, ...] | None = None) -> list[Node]:
+    homes = groups or (None,) * len(labels)
+    kinds = ["input", *["op"] * (len(labels) - 2), "output"]
+    return [
+        Node(f"n{i}", kind, label, (2, 3), "float32", home)  # type: ignore[arg-type]
+        for i, (kind, label, home) in enumerate(zip(kinds, labels, homes, strict=True))
+    ]
+
+
+def residual_block() -> Graph:
+    """x -> [f: exp -> tanh] -> add with x -> output."""
+    nodes = chain("x", "exp", "tanh", "add", "output", groups=(None, "g0", "g0", None, None))
+    edges = [
+        Edge("n0", "n1", 0, "x", (2, 3)),
+        Edge("n1", "n2", 0, "x", (2, 3)),
+        Edge("n0", "n3", 0, "a", (2, 3)),
+        Edge("n2", "n3", 1, "b", (2, 3)),
+        Edge("n3", "n4", 0, "", (2, 3)),
+    ]
+    return Graph(tuple(nodes), tuple(edges), (Group("g0", "f", "f", "Sequential", None, 7),))
+
+
+def test_json_there_and_back() -> None:
+    graph = residual_block()
+    again = Graph.from_json(graph.to_json())
+    assert again == graph
+    assert type(again) is Graph
+    assert again.to_json() == graph.to_json()
+    closed = graph.collapse(depth=0)  # slots that are None, notes
+    assert Graph.from_json(closed.to_json()) == closed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "{}", "nonsense", '{"format": 1}', '{"format": 99, "nodes": [], "edges": []}',
+     '{"format": 1, "nodes": [{"id": 3}], "edges": [], "groups": [], "dtype": "float32"}',
+     '{"format": 1, "nodes": [5], "edges": [], "groups": [], "dtype": "float32"}'],
+)  # fmt: skip
+def test_json_that_is_no_graph_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        Graph.from_json(text)
+
+
+def test_json_with_an_unknown_kind_is_refused() -> None:
+    data = json.loads(residual_block().to_json())
+    data["nodes"][0]["kind"] = "wormhole"
+    with pytest.raises(ValueError, match="wormhole"):
+        Graph.from_json(json.dumps(data))
+
+
+def test_a_closed_group_is_one_box_and_keeps_the_edges_around_it() -> None:
+    closed = residual_block().collapse(depth=0)
+    assert [(node.id, node.kind, node.label) for node in closed.nodes] == [
+        ("n0", "input", "x"),
+        ("g0", "module", "f"),
+        ("n3", "op", "add"),
+        ("n4", "output", "output"),
+    ]
+    assert [(edge.source, edge.target, edge.slot) for edge in closed.edges] == [
+        ("n0", "g0", None),
+        ("n0", "n3", 0),
+        ("g0", "n3", 1),
+        ("n3", "n4", 0),
+    ]
+
+
+def test_one_tensor_enters_a_closed_module_once() -> None:
+    nodes = chain("x", "multiply", "output", groups=(None, "g0", None))
+    edges = [Edge("n0", "n1", 0), Edge("n0", "n1", 1), Edge("n1", "n2", 0)]
+    graph = Graph(tuple(nodes), tuple(edges), (Group("g0", "", "", "Square"),))
+    assert len(graph.collapse(depth=1).edges) == 3
+    assert len(graph.collapse(depth=0).edges) == 2
+
+
+def test_residuals_are_the_edges_that_lead_around() -> None:
+    graph = residual_block()
+    assert residuals(graph) == {2}
+    assert residuals(graph.collapse(depth=0)) == {1}
+
+
+def test_a_doubling_is_no_residual() -> None:
+    nodes = chain("x", "add", "output")
+    graph = Diagram(tuple(nodes), (Edge("n0", "n1", 0), Edge("n0", "n1", 1), Edge("n1", "n2", 0)))
+    assert residuals(graph) == set()
+
+
+def test_a_negative_depth_is_refused() -> None:
+    with pytest.raises(ValueError, match="-1"):
+        residual_block().collapse(depth=-1)
+
+
+def test_beyond_the_budget_the_first_of_a_class_is_the_example() -> None:
+    nodes, edges, groups = [Node("n0", "input", "x")], [], [Group("g0", "", "", "Net")]
+    for block in range(8):  # 8 blocks of 2 halves of 4 ops: 64 ops
+        outer = f"g{len(groups)}"
+        groups.append(Group(outer, f"block{block}", f"block{block}", "Block", "g0"))
+        for half in range(2):
+            inner = f"g{len(groups)}"
+            groups.append(
+                Group(inner, f"half{half}", f"block{block}.half{half}", "Half", outer)
+            )
+            for _ in range(4):
+                edges.append(Edge(nodes[-1].id, f"n{len(nodes)}"))
+                nodes.append(Node(f"n{len(nodes)}", "op", "exp", group=inner))
+    graph = Graph(tuple(nodes), tuple(edges), tuple(groups))
+    view = graph.collapse()
+    assert len(view.nodes) <= BUDGET
+    assert [node.label for node in view.nodes] == [
+        "x",
+        *[f"half{half}" for _ in range(8) for half in range(2)],
+    ]
+    fewer = Graph(graph.nodes[:57], graph.edges[:56], tuple(graph.groups))
+    assert len(fewer.collapse().nodes) <= BUDGET

@@ -1,0 +1,222 @@
+"""From the engine's record to the graph: nothing lost, nothing twice, the same in every process."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, viz
+from minigrad.viz import Graph
+
+
+def leaf(*shape: int) -> Tensor:
+    return minigrad.ones(shape, requires_grad=True)
+
+
+def labels(graph: Graph, kind: str) -> list[str]:
+    return [node.label for node in graph.nodes if node.kind == kind]
+
+
+def links(graph: Graph) -> list[tuple[str, str, int | None]]:
+    """The edges by label."""
+    names = {node.id: node.label for node in graph.nodes}
+    return [(names[edge.source], names[edge.target], edge.slot) for edge in graph.edges]
+
+
+def test_one_edge_for_each_operand() -> None:
+    x = leaf(3)
+    assert links(viz.graph(x * x)) == [
+        ("input", "multiply", 0),
+        ("input", "multiply", 1),
+        ("multiply", "output", 0),
+    ]
+
+
+def test_a_tensor_concatenated_twice_has_an_edge_for_each_place() -> None:
+    x, y = leaf(2), leaf(3)
+    graph = viz.graph(minigrad.concatenate([x, x, y]), x=x, y=y)
+    assert links(graph)[:3] == [
+        ("x", "concatenate", 0),
+        ("x", "concatenate", 1),
+        ("y", "concatenate", 2),
+    ]
+
+
+def test_an_edge_knows_which_argument_it_is() -> None:
+    x = leaf(3)
+    (edge, _) = viz.graph(1 / x).edges
+    assert (edge.slot, edge.name) == (1, "b")
+
+
+def test_shapes_and_dtypes_are_those_of_the_tensors() -> None:
+    x = Tensor(np.ones((2, 3)), requires_grad=True)  # float64
+    graph = viz.graph(x.sum(axis=1))
+    assert [(edge.shape, edge.dtype) for edge in graph.edges] == [
+        ((2, 3), "float64"),
+        ((2,), "float64"),
+    ]
+    assert graph.dtype == "float32"
+
+
+def test_a_graph_can_be_drawn_after_backward() -> None:
+    x = leaf(3)
+    loss = (x.exp() * x).sum()
+    before = viz.graph(loss)
+    loss.backward()
+    assert viz.graph(loss) == before
+    assert before.to_dot().source == viz.graph(loss).to_dot().source
+
+
+def test_drawing_leaves_the_graph_usable() -> None:
+    x = leaf(3)
+    loss = (x * x).sum()
+    viz.graph(loss).to_dot()
+    loss.backward()
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.numpy(), [2, 2, 2])
+
+
+def test_a_long_chain() -> None:
+    count = 20_000
+    y = leaf(2)
+    for _ in range(count):
+        y = y + 1
+    graph = viz.graph(y)
+    assert len(graph.nodes) == count + 2
+    assert len(graph.edges) == count + 1
+    source = graph.to_dot().source
+    assert source.count(" -> ") == count + 1
+
+
+def test_a_ladder_is_linear() -> None:
+    y = leaf(2)
+    for _ in range(25):
+        y = y + y
+    start = time.perf_counter()
+    graph = viz.graph(y)
+    graph.to_dot()
+    assert time.perf_counter() - start < 1  # 2 ** 25 paths would take minutes
+    assert len(graph.nodes) == 27
+    assert len(graph.edges) == 51
+
+
+def test_a_long_residual_chain_takes_linear_time() -> None:
+    y = leaf(2)
+    for _ in range(3_000):
+        y = y + y.tanh()
+    start = time.perf_counter()
+    dot = viz.graph(y).to_dot()
+    assert time.perf_counter() - start < 5
+    assert dot.source.count("penwidth=2.2") == 3_000
+
+
+class Shared(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.block(self.block(x))
+
+
+def test_a_module_called_twice_is_two_groups_with_the_same_parameters() -> None:
+    graph = viz.graph(Shared(), minigrad.ones(2, 4))
+    blocks = [group for group in graph.groups if group.path == "block"]
+    assert [(group.call, group.calls) for group in blocks] == [(1, 2), (2, 2)]
+    assert sorted(labels(graph, "parameter")) == ["block.0.bias", "block.0.weight"]
+    outside = {node.group for node in graph.nodes if node.kind == "parameter"}
+    assert outside == {"g0"}  # in the module around both calls
+    readers = Counter(source for source, _, _ in links(graph))
+    assert readers["block.0.weight"] == 2
+
+
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(10, 4)
+        self.head = nn.Linear(4, 10, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, ids: np.ndarray) -> Tensor:
+        return self.head(self.embedding(ids))
+
+
+def test_a_tied_weight_is_one_box_with_two_readers() -> None:
+    graph = viz.graph(Tied(), np.array([1, 2, 3]))
+    assert labels(graph, "parameter") == ["embedding.weight"]
+    assert [target for source, target, _ in links(graph) if source == "embedding.weight"] == [
+        "embedding",
+        "linear",
+    ]
+
+
+def test_a_graph_outlives_its_module() -> None:
+    module = Shared()
+    output = module(minigrad.ones(2, 4))
+    del module
+    gc.collect()
+    graph = viz.graph(output)
+    assert {group.module for group in graph.groups} == {"Shared", "Sequential", "Linear", "ReLU"}
+    assert all(group.size is None for group in graph.groups)
+    assert "Linear" in graph.to_dot().source
+
+
+def encoder(norm_first: bool = False, layers: int = 1) -> nn.Module:
+    layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=norm_first)
+    return (nn.TransformerEncoder(layer, layers) if layers > 1 else layer).eval()
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_every_parameter_is_there_by_its_full_name(layers: int) -> None:
+    model = encoder(layers=layers)
+    graph = viz.graph(model, minigrad.ones(2, 5, 16))
+    boxes = {n.label: n.shape for n in graph.nodes if n.kind == "parameter"}
+    assert boxes == {name: p.shape for name, p in model.named_parameters()}
+
+
+def test_every_module_call_is_a_group_with_its_path() -> None:
+    model = encoder(layers=3)
+    graph = viz.graph(model, minigrad.ones(2, 5, 16))
+    paths = {group.path: group for group in graph.groups}
+    assert len(paths) == len(graph.groups)
+    for path, module in model.named_modules():
+        if path in paths:
+            assert paths[path].module == type(module).__name__
+            assert paths[path].size == module.count_parameters()
+    assert {"", "layers.0", "layers.2.self_attn", "layers.1.linear1"} <= set(paths)
+
+
+SCRIPT = """
+import minigrad
+from minigrad import nn, viz
+minigrad.random.seed(0)
+model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, dropout=0.1), 2)
+graph = viz.graph(model, minigrad.randn(2, 5, 16))
+print(graph.to_json())
+for depth in (None, 0, 1, 2, 3):
+    print(graph.to_dot(depth).source)
+"""
+
+
+def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SCRIPT]
+    once, again = (
+        subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert once == again
+    assert len(once) > 10_000
+    assert b"0x" not in once
+
+
+def test_two_graphs_of_one_process_have_the_same_numbers() -> None:
+    model = encoder()
+    assert viz.graph(model, minigrad.ones(2, 5, 16)) == viz.graph(model, minigrad.ones(2, 5, 16))

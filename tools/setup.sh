@@ -1,0 +1,78 @@
+#!/bin/sh
+# Make .venv ready, with one of pyproject.toml's extras:   sh tools/setup.sh demo
+#
+# It does only what is missing, so that every make target can call it first: a virtual environment,
+# the packages of the extra, and the editable install. The editable install links file by file
+# (nn/ stands at the top of the repository and is imported as minigrad.nn), so it is made anew
+# whenever a file came or went. PYTHON=/path/to/python says what to build the environment with.
+set -eu
+
+extra=$1
+cd "$(dirname "$0")/.."
+venv=.venv
+python=$venv/bin/python
+
+stop() {
+    printf 'minigrad: %s\n' "$*" >&2
+    exit 1
+}
+
+# Print the first Python that is new enough and can make virtual environments.
+find_python() {
+    seen='' bare=''
+    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.14 python}; do
+        version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1) ||
+            version=''
+        if [ -z "$version" ]; then
+            [ -z "${PYTHON:-}" ] || seen="$candidate does not run"
+        elif ! "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+            seen=${seen:-"$candidate is Python $version"}
+        elif ! "$candidate" -c 'import ensurepip, venv' 2>/dev/null; then
+            bare=${bare:-$version}
+        else
+            echo "$candidate"
+            return
+        fi
+    done
+    [ -z "$bare" ] || stop "Python $bare is here without its venv module: install it (Debian, Ubuntu: apt install python$bare-venv), then run make again."
+    stop "Python 3.11 or newer is needed${seen:+ ($seen)}: install it, or say where it is: make PYTHON=/path/to/python3.11"
+}
+
+fingerprint() { cksum | tr -s ' \t' '-'; }
+
+install() {
+    "$python" -m pip install --quiet --disable-pip-version-check "$@" ||
+        stop "pip could not install what is needed (its message is above): is there a network?"
+}
+
+editable() {
+    install --no-build-isolation --config-settings editable_mode=strict "$@"
+    echo "$files" > $venv/linked
+}
+
+identity() { "$1" -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null; }
+
+base=''
+if ! "$python" -c 'import pip' 2>/dev/null; then
+    base=$(find_python)
+elif [ -n "${PYTHON:-}" ] && [ "$(identity "$PYTHON")" != "$(identity $python)" ]; then
+    base=$(find_python)  # another one was asked for
+fi
+if [ -n "$base" ]; then
+    echo "minigrad: making $venv with $("$base" --version)"
+    rm -rf $venv
+    "$base" -m venv $venv
+fi
+
+# The folder belongs to both fingerprints: a copied or moved clone must not use the old one's files.
+wants=$({ pwd; cat pyproject.toml; } | fingerprint)
+files=$({ pwd; find minigrad nn -name '*.py' -o -name py.typed | sort; } | fingerprint)
+
+if [ "$(cat $venv/has-"$extra" 2>/dev/null)" != "$wants" ]; then
+    echo "minigrad: installing into $venv what \`$extra\` needs"
+    install 'setuptools>=77'
+    editable --editable ".[$extra]"
+    echo "$wants" > $venv/has-"$extra"
+elif [ "$(cat $venv/linked 2>/dev/null)" != "$files" ]; then
+    editable --no-deps --editable .
+fi
