@@ -8,14 +8,15 @@
 export PYTHON
 
 RUN := .venv/bin/python
-# Two test processes, one BLAS thread each: on two cores more threads only wait for one another.
-TEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN) -m pytest -n 2
+# One BLAS thread: on matrices this small, threads spend their time waiting for one another.
+CALM := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN)
+TEST := $(CALM) -m pytest -n 2
 
 help:  ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: setup-demo  ## train a transformer on handwritten digits, draw its graph
-	@$(RUN) examples/digits.py $(ARGS)
+	@$(CALM) examples/digits.py $(ARGS)
 
 test: lint docs  ## run everything that must pass: lint, types, documentation, tests
 	@$(TEST)
@@ -33,7 +34,7 @@ docs: setup-dev  ## build the documentation; a warning is an error
 	@echo "documentation: docs/_build/index.html"
 
 bench: setup-dev  ## time minigrad's ops against PyTorch's
-	@$(RUN) benchmarks/ops.py $(ARGS)
+	@$(RUN) benchmarks/per_op.py $(ARGS)
 
 install: setup-dev  ## make .venv ready for development, and do nothing else
 

@@ -1,8 +1,8 @@
 """The cost of one recorded op on 8x8 float32, forward and backward, beside PyTorch eager.
 
 Run `python benchmarks/per_op.py`. Each op is repeated in a chain of 50, then the chain is
-differentiated; both libraries take turns in one process, on one thread. PyTorch is optional: without
-it only our own times are printed.
+differentiated; both libraries take turns in one process, on one thread. PyTorch is optional:
+without it only our own times are printed.
 """
 
 from __future__ import annotations

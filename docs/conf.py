@@ -20,7 +20,8 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True, "exclude-members": "extra_repr"}
+default_role = "py:obj"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
@@ -28,10 +29,13 @@ python_maximum_signature_line_length = 88
 add_module_names = False
 napoleon_custom_sections = [("Example", "example_section"), ("Shape", "params_style")]
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"minigrad {version}"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["formula.css"]
 html_show_sphinx = False
 html_math_renderer = "mathml"
 
@@ -42,7 +46,8 @@ def visit_inline_math(translator: HTML5Translator, node: nodes.math) -> None:
 
 
 def visit_block_math(translator: HTML5Translator, node: nodes.math_block) -> None:
-    translator.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>\n')
+    formula = convert(node.astext(), display="block")
+    translator.body.append(f'<div class="formula">{formula}</div>\n')
     raise nodes.SkipNode
 
 

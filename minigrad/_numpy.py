@@ -68,7 +68,7 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
     given = {k: v for k, v in kwargs.items() if v is not None and v is not np._NoValue}
     parameters = getattr(getattr(op, "op", None), "params", ())
     for key in list(given):
-        renamed = _KEYWORDS.get(key)
+        renamed = _KEYWORDS.get(key, key)
         if key not in parameters and renamed in parameters:
             given[renamed] = given.pop(key)
     if parameters and not set(given) <= set(parameters):

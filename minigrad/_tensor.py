@@ -24,7 +24,8 @@ def _reflected(op: Callable[..., Any]) -> Callable[..., Any]:
     """The method for ``other ∘ tensor``."""
 
     def method(self: Tensor, other: Any) -> Tensor:
-        return op(other, self)
+        result: Tensor = op(other, self)
+        return result
 
     return method
 
@@ -82,7 +83,9 @@ class Tensor(Variable, results=True):
         if known is not None and (known.shape, known.dtype) != (self.shape, self.dtype):
             self._node = None
             self.requires_grad = True
-            self._node.name = known.name  # type: ignore[union-attr]
+            fresh = self._node
+            assert isinstance(known, Leaf) and isinstance(fresh, Leaf)
+            fresh.name, fresh.hooks = known.name, known.hooks
 
     @property
     def shape(self) -> tuple[int, ...]:

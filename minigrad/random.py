@@ -53,7 +53,7 @@ def seed(value: int) -> None:
         >>> bool((minigrad.randn(3) == a).min())
         True
     """
-    set_state(np.random.default_rng(value).bit_generator.state)
+    set_state(dict(np.random.default_rng(value).bit_generator.state))
 
 
 def get_state() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from minigrad.nn import init
 from minigrad.nn.checks import check_probability, check_size, located
 from minigrad.nn.functional.attention import attend
 from minigrad.nn.linear import Linear
-from minigrad.nn.masks import combine
+from minigrad.nn.masks import MaskLike, combine
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 
@@ -36,7 +36,7 @@ class ScaledDotProductAttention(Module):
 
     def __init__(
         self,
-        attn_mask: Any = None,
+        attn_mask: MaskLike = None,
         dropout_p: float = 0.0,
         is_causal: bool = False,
         scale: float | None = None,
@@ -59,10 +59,9 @@ class ScaledDotProductAttention(Module):
             A tensor of shape (..., L, E_v).
         """
         dropout_p = self.dropout_p if self.training else 0.0
-        output = F.scaled_dot_product_attention(
+        output: Tensor = F.scaled_dot_product_attention(
             query, key, value, self.attn_mask, dropout_p, self.is_causal, self.scale
         )
-        assert isinstance(output, Tensor)
         return output
 
     def extra_repr(self) -> str:
@@ -170,8 +169,8 @@ class MultiHeadAttention(Module):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        key_padding_mask: Any = None,
-        attn_mask: Any = None,
+        key_padding_mask: MaskLike = None,
+        attn_mask: MaskLike = None,
         is_causal: bool = False,
         *,
         need_weights: bool = False,

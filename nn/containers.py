@@ -6,7 +6,7 @@ part of the tree of modules. They are never called.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from typing import Any, Self, overload
 
 from minigrad.nn.module import Module
@@ -28,23 +28,27 @@ class _ModuleSequence(Module, MutableSequence[Module]):
     def _checked_name(self, name: Any) -> str | None:
         if name is None:
             return None
-        kind = type(self).__name__
         if not isinstance(name, str) or not name or "." in name or name.isdigit():
-            raise ValueError(f"{kind}: {name!r} cannot be a name: no number, no dot, not empty")
-        if name in dict(self._entries):
-            raise ValueError(f"{kind}: the name {name!r} is given twice")
+            raise ValueError(
+                f"{type(self).__name__}: {name!r} cannot be a name: no number, no dot, not empty"
+            )
         return name
+
+    def _check_name(self, name: str, value: Any) -> None:
+        super()._check_name(name, value)
+        _check_free(self, name, dict(self._entries))
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules with their names, which are their positions unless given."""
         for i, (name, module) in enumerate(list(self._entries)):
             yield str(i) if name is None else name, module
+        yield from super().named_children()  # a subclass may have modules besides
 
-    def _child(self, name: str) -> Any:
+    def _child(self, name: str) -> Module | None:
         if name.isdigit() and int(name) < len(self._entries):
             own_name, module = self._entries[int(name)]
             return module if own_name is None else None
-        return dict(self._entries).get(name)
+        return dict(self._entries).get(name, super()._child(name))
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -101,6 +105,12 @@ class _ModuleSequence(Module, MutableSequence[Module]):
 
     def _empty(self) -> Self:
         raise NotImplementedError
+
+
+def _check_free(owner: Module, name: str, taken: Container[Any]) -> None:
+    """Refuse a second module of one name, which could not be found by it."""
+    if name in taken:
+        raise ValueError(f"{type(owner).__name__}: it has another module called {name!r}")
 
 
 class Sequential(_ModuleSequence):
@@ -160,8 +170,6 @@ class ModuleList(_ModuleSequence):
         ['0', '1', '2']
     """
 
-    _is_called = False
-
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__((None, module) for module in modules)
 
@@ -182,7 +190,6 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         ['digits', 'letters']
     """
 
-    _is_called = False
     __hash__ = Module.__hash__
     __eq__ = Module.__eq__
 
@@ -194,9 +201,14 @@ class ModuleDict(Module, MutableMapping[str, Module]):
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules with their keys."""
         yield from list(self._entries.items())
+        yield from super().named_children()  # a subclass may have modules besides
 
-    def _child(self, name: str) -> Any:
-        return self._entries.get(name)
+    def _child(self, name: str) -> Module | None:
+        return self._entries[name] if name in self._entries else super()._child(name)
+
+    def _check_name(self, name: str, value: Any) -> None:
+        super()._check_name(name, value)
+        _check_free(self, name, self._entries)
 
     def __getitem__(self, key: str) -> Module:
         if key not in self._entries:
@@ -210,6 +222,7 @@ class ModuleDict(Module, MutableMapping[str, Module]):
                 f"got {key!r}"
             )
         self._check_child(key, module)
+        _check_free(self, key, dict(super().named_children()))
         self._entries[key] = module
 
     def __delitem__(self, key: str) -> None:

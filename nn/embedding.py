@@ -7,6 +7,7 @@ from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.checks import check_size
+from minigrad.nn.functional.embedding import check_padding_idx
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 
@@ -45,13 +46,8 @@ class Embedding(Module):
         super().__init__()
         self.num_embeddings = check_size("Embedding", "num_embeddings", num_embeddings)
         self.embedding_dim = check_size("Embedding", "embedding_dim", embedding_dim)
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise ValueError(
-                    f"Embedding: padding_idx {padding_idx} is outside the {num_embeddings} vectors"
-                )
-            padding_idx %= num_embeddings
-        self.padding_idx = padding_idx
+        check_padding_idx("Embedding", padding_idx, num_embeddings)
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.weight = Parameter(empty((num_embeddings, embedding_dim)))

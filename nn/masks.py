@@ -24,6 +24,9 @@ from minigrad._creation import zeros
 from minigrad._tensor import Tensor
 from minigrad.nn.checks import located
 
+MaskLike = Tensor | np.ndarray | None
+"""What a user gives as a mask."""
+
 
 class Mask(NamedTuple):
     """All masks of one attention call together, in the words of `ops.attention`.
@@ -42,8 +45,8 @@ class Mask(NamedTuple):
 def combine(
     scores: tuple[int, ...],
     dtype: Any,
-    attn_mask: Any = None,
-    key_padding_mask: Any = None,
+    attn_mask: MaskLike = None,
+    key_padding_mask: MaskLike = None,
     is_causal: bool = False,
     extra_keys: int = 0,
 ) -> Mask:
@@ -85,7 +88,7 @@ def combine(
     return Mask(bias, keep, is_causal)
 
 
-def _aligned(attn_mask: Any, scores: tuple[int, ...]) -> Any:
+def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
     """The mask with axes of length 1 put in, so that it broadcasts to the scores."""
     mask = attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)
     if mask.dtype.kind not in "bf":
@@ -122,7 +125,7 @@ def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
     return message
 
 
-def _padding(mask: Any, scores: tuple[int, ...]) -> np.ndarray:
+def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> np.ndarray:
     """The key padding mask as an array of shape (N, 1, 1, S)."""
     array = np.asarray(mask)
     if array.dtype != bool:

@@ -321,6 +321,4 @@ class Module(Tree):
 def _register(hooks: dict[int, Any], hook: Callable[..., Any], with_kwargs: bool) -> Removable:
     if not callable(hook):
         raise TypeError(f"a forward hook must be callable, got {type(hook).__name__}")
-    key = max(hooks, default=-1) + 1
-    hooks[key] = (hook, with_kwargs)
-    return Removable(hooks, key)
+    return Removable(hooks, (hook, with_kwargs))

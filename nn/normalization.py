@@ -68,7 +68,7 @@ class LayerNorm(Module):
         """Normalise.
 
         Args:
-            input_: A tensor of shape (..., *normalized_shape).
+            input_: A tensor of shape ``(..., *normalized_shape)``.
 
         Returns:
             A tensor of the same shape.

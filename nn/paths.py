@@ -24,28 +24,29 @@ def walk(module: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
 def path_to(caller: Module, module: Module) -> str:
     """The path by which `caller` knows a module that it calls, such as "linear1" or "layers.0".
 
-    The module keeps the last name it was found under as a hint. The hint is checked, not trusted: a
-    shared module has a name in each of its parents, and positions in a list shift.
+    Each module keeps the last path it was found under as a hint. The hint is checked, not trusted:
+    a shared module has a path in each of its parents, and positions in a list shift.
     """
-    if caller._child(module._name) is module:
-        return module._name
-    path = _path_through_lists(caller, module)
-    if path is None:  # called from further up than its parent, or no part of the caller at all
-        found = (path for path, below in walk(caller) if below is module and path)
-        path = next(found, type(module).__name__)
-    return path
+    hint: str = module._name
+    holder: Module | None = caller
+    for name in hint.split("."):
+        holder = None if holder is None else holder._child(name)
+    if holder is module:
+        return hint
+    return _search(caller, module) or type(module).__name__
 
 
-def _path_through_lists(holder: Module, module: Module) -> str | None:
-    """The path to a child, or to a child of a list or dict of modules, which is never called."""
-    for name, child in holder.named_children():
-        if child is module:
-            module._name = name
-            return name
-        if not child._is_called:
-            if child._child(module._name) is module:
-                return f"{name}.{module._name}"
-            below = _path_through_lists(child, module)
-            if below is not None:
-                return f"{name}.{below}"
+def _search(caller: Module, module: Module) -> str | None:
+    """The shortest path from one module down to another; None if there is none."""
+    level = [("", caller)]
+    while level:
+        level = [
+            (join(path, name), child)
+            for path, holder in level
+            for name, child in holder.named_children()
+        ]
+        for path, child in reversed(level):  # so that of several paths the first one stays
+            child._name = path
+        if any(child is module for _, child in level):
+            return module._name
     return None

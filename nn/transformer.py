@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
@@ -14,6 +13,7 @@ from minigrad.nn.checks import check_size
 from minigrad.nn.containers import ModuleList
 from minigrad.nn.dropout import Dropout
 from minigrad.nn.linear import Linear
+from minigrad.nn.masks import MaskLike
 from minigrad.nn.module import Module
 from minigrad.nn.normalization import LayerNorm
 
@@ -72,8 +72,8 @@ class TransformerEncoderLayer(Module):
     def forward(
         self,
         src: Tensor,
-        src_mask: Any = None,
-        src_key_padding_mask: Any = None,
+        src_mask: MaskLike = None,
+        src_key_padding_mask: MaskLike = None,
         is_causal: bool = False,
     ) -> Tensor:
         """Transform a batch of sequences.
@@ -96,7 +96,7 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(x + self._attend(x, *masks))
         return self.norm2(x + self._feed_forward(x))
 
-    def _attend(self, x: Tensor, padding: Any, mask: Any, is_causal: bool) -> Tensor:
+    def _attend(self, x: Tensor, padding: MaskLike, mask: MaskLike, is_causal: bool) -> Tensor:
         return self.dropout1(self.self_attn(x, x, x, padding, mask, is_causal))
 
     def _feed_forward(self, x: Tensor) -> Tensor:
@@ -141,8 +141,8 @@ class TransformerEncoder(Module):
     def forward(
         self,
         src: Tensor,
-        src_mask: Any = None,
-        src_key_padding_mask: Any = None,
+        src_mask: MaskLike = None,
+        src_key_padding_mask: MaskLike = None,
         is_causal: bool = False,
     ) -> Tensor:
         """Pass a batch of sequences through all layers.

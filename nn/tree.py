@@ -28,9 +28,7 @@ class Tree:
     _buffers: dict[str, bool]
     """The names of the buffers, and whether each is saved."""
     _name: str = ""
-    """The name that the last parent gave it: a hint for finding its path."""
-    _is_called: bool = True
-    """False for lists and dicts of modules: a path through them is one step of a call."""
+    """The path under which it was last registered or called: a hint for finding it again."""
 
     def __init__(self) -> None:
         self._buffers = {}
@@ -145,9 +143,10 @@ class Tree:
             if isinstance(value, Tree):
                 yield name, cast("Module", value)
 
-    def _child(self, name: str) -> Any:
-        """The child of that name; something else, or None, if there is no such child."""
-        return self.__dict__.get(name)
+    def _child(self, name: str) -> Module | None:
+        """The child of that name, if there is one."""
+        child = self.__dict__.get(name)
+        return cast("Module", child) if isinstance(child, Tree) else None
 
     def children(self) -> Iterator[Module]:
         """The modules directly inside this one."""
@@ -231,12 +230,12 @@ class Tree:
         passed = ""
         for name in target.split(".") if target else ():
             below = module._child(name)
-            if not isinstance(below, Tree):
+            if below is None:
                 raise AttributeError(
                     f"{_place(module, passed)} has no child {name!r}; "
                     f"it has {[name for name, _ in module.named_children()]}"
                 )
-            module, passed = cast("Module", below), join(passed, name)
+            module, passed = below, join(passed, name)
         return module
 
     def get_parameter(self, target: str) -> Parameter:

@@ -10,7 +10,6 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import wrote
 
-
 __all__ = ["clip_grad_norm", "clip_grad_value", "get_total_norm", "grad_norm"]
 
 

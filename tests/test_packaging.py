@@ -124,11 +124,15 @@ def test_it_imports_from_the_repository_itself() -> None:
     assert (done.returncode, done.stdout.split()) == (0, ["minigrad.nn.linear"]), done.stderr
 
 
-def test_nn_alone_is_refused() -> None:
-    done = python("-c", "import nn", cwd=ROOT)
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("nn", "minigrad.nn"), ("minigrad.minigrad", "minigrad")]
+)
+def test_a_second_copy_is_refused(wrong: str, right: str) -> None:
+    done = python("-c", f"import {wrong}", cwd=ROOT)
     assert done.returncode != 0
-    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
-    assert "import minigrad.nn" in done.stderr.splitlines()[-1]
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    assert f"`import {right}`" in last
 
 
 @pytest.mark.parametrize("late", ["graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn"])
@@ -137,6 +141,15 @@ def test_importing_minigrad_does_not_import(late: str, tmp_path: Path) -> None:
     show = f"{EVERYTHING}, sys; print({late!r} in sys.modules)"
     done = python("-c", show, cwd=tmp_path, path=path)
     assert (done.returncode, done.stdout.split()) == (0, ["False"]), done.stderr
+
+
+def test_importing_minigrad_is_quick(tmp_path: Path) -> None:
+    """It may take 0.15 s of processor time beyond NumPy; the best of five counts."""
+    path = Path(minigrad.__file__).parent.parent
+    show = "import time, numpy; t = time.process_time(); import minigrad, minigrad.nn; "
+    show += "print(time.process_time() - t)"
+    runs = [python("-c", show, cwd=tmp_path, path=path) for _ in range(5)]
+    assert min(float(done.stdout) for done in runs) < 0.15
 
 
 def test_importing_minigrad_writes_nothing(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ Read in this order: `primitive` (what an op is), `plan` (what it saves), `node` 
 `graph` (how the backward pass runs), `mutation` (what in-place writes may do).
 """
 
+from minigrad.autograd import functional
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.autograd.finite_differences import GradientError, gradcheck, gradgradcheck
 from minigrad.autograd.graph import Removable, Update, backward, grad

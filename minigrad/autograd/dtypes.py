@@ -94,7 +94,7 @@ def checked(dtype: Any) -> np.dtype[Any]:
     """A dtype that tensors can have; Python's float means the default."""
     if dtype is float:
         return _default
-    chosen = np.dtype(dtype)
+    chosen: np.dtype[Any] = np.dtype(dtype)
     if chosen.kind not in "biuf" or chosen.itemsize > 8:
         raise TypeError(f"a tensor cannot have dtype {chosen}: bool, integer or float expected")
     return chosen

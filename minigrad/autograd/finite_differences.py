@@ -23,7 +23,20 @@ Function = Callable[..., Any]
 
 
 class GradientError(AssertionError):
-    """A gradient and its finite difference do not agree."""
+    """A gradient and its finite difference do not agree.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import gradcheck, primitive
+        >>> @primitive
+        ... def twice(x):
+        ...     return x + x
+        >>> twice.defvjp(x=lambda g: g)  # it should be 2 * g
+        >>> x = minigrad.tensor(1.0, dtype=minigrad.float64, requires_grad=True)
+        >>> gradcheck(twice, x)  # doctest: +IGNORE_EXCEPTION_DETAIL
+        Traceback (most recent call last):
+        GradientError: gradcheck: input 0 of shape () at index ()
+    """
 
 
 def gradcheck(

@@ -17,7 +17,7 @@ import numpy as np
 
 from minigrad.autograd import mutation
 from minigrad.autograd.mode import State, state
-from minigrad.autograd.node import FREED, Leaf, Node, Variable
+from minigrad.autograd.node import FREED, Leaf, Node, Variable, clock
 from minigrad.autograd.primitive import primitive, wrap
 
 __all__ = ["Removable", "Update", "add_hook", "backward", "grad"]
@@ -34,6 +34,24 @@ class Update:
 
     A rule returns one instead of an array of zeros with a few entries set. The pass adds it into
     a buffer that it owns, so that n small reads cost n small writes.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import Update, primitive
+        >>> class AtTheStart(Update):
+        ...     def __init__(self, cotangent):
+        ...         self.cotangent = cotangent
+        ...
+        ...     def add_to(self, buffer):
+        ...         buffer[0] += self.cotangent
+        >>> @primitive
+        ... def first(x):
+        ...     return x[0]
+        >>> first.defvjp(x=lambda g: AtTheStart(g))
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> first(x).backward()
+        >>> x.grad
+        Tensor([1., 0.], dtype=float32)
     """
 
     def add_to(self, buffer: np.ndarray) -> None:
@@ -119,8 +137,8 @@ def grad(
         >>> first, minigrad.autograd.grad(first, x)
         (Tensor(108., dtype=float32, op=multiply), Tensor(108., dtype=float32))
     """
-    tensors = [outputs] if isinstance(outputs, Variable) else list(outputs)
-    targets = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    tensors: list[Any] = [outputs] if isinstance(outputs, Variable) else list(outputs)
+    targets: list[Any] = [inputs] if isinstance(inputs, Variable) else list(inputs)
     if grad_outputs is None:
         gradients: list[Any] = [None] * len(tensors)
     else:
@@ -218,7 +236,7 @@ def _propagate(
             while schedule:
                 stamp = -heappop(schedule)
                 arrival = pending.pop(stamp)
-                node = arrival.target
+                node: Any = arrival.target
                 if node.__class__ is Leaf:
                     if node.hooks:
                         _run_hooks(node.hooks, arrival)
@@ -390,11 +408,22 @@ def _accumulate(tensor: Any, arrival: _Arrival, create: bool) -> None:
 
 
 class Removable:
-    """What registering a hook returns: call it, or its ``remove``, to take the hook away."""
+    """What registering a hook returns: call it, or its ``remove``, to take the hook away.
 
-    def __init__(self, hooks: dict[int, Any], key: int) -> None:
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2, requires_grad=True)
+        >>> handle = x.register_hook(print)
+        >>> x.sum().backward()
+        Tensor([1., 1.], dtype=float32)
+        >>> handle.remove()
+        >>> x.sum().backward()
+    """
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
         self._hooks = hooks
-        self._key = key
+        self._key = next(clock)  # never used again, so that removing twice is harmless
+        hooks[self._key] = hook
 
     def remove(self) -> None:
         """Take the hook away; harmless if it is gone already."""
@@ -414,9 +443,7 @@ def add_hook(node: Node | Leaf, hook: Callable[[Any], Any]) -> Removable:
         A callable that removes the hook again.
     """
     hooks = node.hooks if isinstance(node, Leaf) else _hooks.setdefault(node, {})
-    key = max(hooks, default=-1) + 1
-    hooks[key] = hook
-    return Removable(hooks, key)
+    return Removable(hooks, hook)
 
 
 def _run_hooks(hooks: dict[int, Callable[[Any], Any]], arrival: _Arrival) -> None:

@@ -75,7 +75,7 @@ class State(NamedTuple):
     scope: Scope | None = None
 
 
-state: ContextVar[State] = ContextVar("minigrad.state", default=State())
+state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039
 
 
 def is_grad_enabled() -> bool:

@@ -2,10 +2,10 @@
 
 Two questions are asked. Before a write that is recorded: can anything else see this memory? Its
 graph would be wrong afterwards, so such a write is refused. Before a rule runs: were the values it
-saved written since? There are no version counters. One clock stamps nodes and writes; a write is remembered for the
-array that owns the memory, and a backward pass that meets a node older than the latest write
-looks whether the arrays it saved were among those written. A pass that meets no such node pays
-one comparison per node.
+saved written since? There are no version counters: one clock stamps nodes and writes. A write is
+remembered for the array that owns the memory, and a backward pass that meets a node older than the
+latest write looks whether the arrays it saved were among those written. A pass that meets no such
+node pays one comparison per node.
 """
 
 from __future__ import annotations

@@ -33,6 +33,11 @@ class Variable:
 
     The subclass declared with ``results=True`` is the class of everything that ops return.
     Nothing below `_tensor.py` needs to import it.
+
+    Example:
+        >>> import minigrad
+        >>> isinstance(minigrad.ones(3), minigrad.autograd.Variable)
+        True
     """
 
     _data: np.ndarray
@@ -57,6 +62,15 @@ class Node:
         dtype: The dtype of the output.
         stamp: The time of the call. Inputs are always older than outputs.
         scope: The module call that the op was made in, None outside of modules.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> node = (3 * x)._node
+        >>> node.plan.op.name, node.plan.slot_names, node.shape
+        ('multiply', ('b',), (2,))
+        >>> node.plan.saved_names, node.saved
+        (('a',), (3,))
     """
 
     __slots__ = ("__weakref__", "dtype", "edges", "plan", "saved", "scope", "shape", "stamp")
@@ -90,6 +104,11 @@ class Leaf:
         dtype: The dtype of the tensor.
         stamp: The time at which the leaf was made.
         hooks: Functions that see, and may replace, the full gradient.
+
+    Example:
+        >>> from minigrad import nn
+        >>> nn.Linear(2, 3).weight._node
+        Leaf(weight, shape=(3, 2))
     """
 
     __slots__ = ("__weakref__", "_tensor", "dtype", "hooks", "name", "shape", "stamp")

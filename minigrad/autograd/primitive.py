@@ -17,7 +17,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # for type checkers only: nothing below _tensor.py imports it
 __all__ = ["Op", "Primitive", "by_numpy", "primitive", "registry", "wrap"]
 
 P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Any])
+Forward = Callable[Concatenate[Any, P], Any]
 _new = object.__new__
 _ndarray = np.ndarray
 _REQUIRED = inspect.Parameter.empty
@@ -58,6 +60,13 @@ class Primitive:
         joint: One rule for all of them, for fused ops.
         meaning: The same function composed of primitives, for higher orders and drawings.
         records: Whether it has any rule: an op without one leaves no node.
+
+    Example:
+        >>> from minigrad.ops import multiply
+        >>> multiply.op.name, multiply.op.params
+        ('multiply', ('a', 'b'))
+        >>> multiply.op.plan((0,)).saved_names  # what is kept when only a needs a gradient
+        ('b',)
     """
 
     def __init__(
@@ -121,7 +130,7 @@ class Primitive:
         self.records = True
         self._plans.clear()
 
-    def defjoint(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def defjoint(self, *names: str) -> Callable[[F], F]:
         """Define one rule that returns the cotangents of all `names` at once (a decorator).
 
         The rule is told which are needed: ``rule(g, needed, ...)`` with a bool per name; what it
@@ -135,7 +144,7 @@ class Primitive:
             The decorator.
         """
 
-        def define(rule: Callable[..., Any]) -> Callable[..., Any]:
+        def define(rule: F) -> F:
             self.joint = Rule(self, rule, joint=True)
             self.joint_slots = tuple(self.params.index(name) for name in names)
             self.records = True
@@ -144,7 +153,7 @@ class Primitive:
 
         return define
 
-    def defmeaning(self, meaning: Callable[..., Any]) -> Callable[..., Any]:
+    def defmeaning(self, meaning: F) -> F:
         """Define what a fused op means: the same function, composed of primitives.
 
         A pass with ``create_graph=True`` differentiates the meaning, so a fused op's own rule
@@ -169,7 +178,7 @@ class Primitive:
             if name not in self.params[given:]:
                 self.signature.bind(*args, **kwargs)  # raises
             values[self.params.index(name)] = value
-        if given > self.positional or any([value is _REQUIRED for value in values]):
+        if given > self.positional or any(value is _REQUIRED for value in values):
             self.signature.bind(*args, **kwargs)  # raises
         return values
 
@@ -192,12 +201,9 @@ class Op(Protocol, Generic[P]):
     op: Primitive
     __name__: str
 
-    @property
-    def defvjp(self) -> Callable[..., None]: ...
-    @property
-    def defjoint(self) -> Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]]: ...
-    @property
-    def defmeaning(self) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+    def defvjp(self, **rules: Callable[..., Any]) -> None: ...
+    def defjoint(self, *names: str) -> Callable[[F], F]: ...
+    def defmeaning(self, meaning: F) -> F: ...
     def __call__(self, first: Any, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
     def __get__(self, instance: None, owner: Any) -> Op[P]: ...
@@ -205,6 +211,14 @@ class Op(Protocol, Generic[P]):
     def __get__(self, instance: object, owner: Any) -> Callable[P, Tensor]: ...
 
 
+@overload
+def primitive(
+    first: np.ufunc, /, *numpy_functions: Any, **options: Any
+) -> Callable[[Forward[P]], Op[P]]: ...
+@overload
+def primitive(forward: Forward[P], /) -> Op[P]: ...
+@overload
+def primitive(*numpy_functions: Any, **options: Any) -> Callable[[Forward[P]], Op[P]]: ...
 def primitive(*numpy_functions: Any, **options: Any) -> Any:
     """Make a differentiable op of a function on arrays.
 
@@ -215,14 +229,13 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
 
     Args:
         *numpy_functions: NumPy functions that the op answers for when they meet a Tensor.
-        arrays: How many arguments, from the first, are arrays; by default those that have no
-            default. The others are static: they are handed through as they are.
-        residuals: Names of further values that the forward returns for its rules.
-        floating: Whether integer arguments become the default float first.
-        promotes: Names of arguments that are brought to a common dtype, in an op with more than
-            two; ops of one or two arguments always do it.
-        complain: Called with the arguments when the forward raised; what it returns becomes the
-            message of the error, after the op's name.
+        **options: ``arrays``: how many arguments, from the first, are arrays (by default those that
+            have no default; the others are handed through as they are). ``residuals``: names of
+            further values that the forward returns for its rules. ``floating``: whether integers
+            become the default float first. ``promotes``: names of arguments that are brought to a
+            common dtype, where there are more than two (ops of two arrays always do it).
+            ``complain``: called with the arguments when the forward raised; what it returns
+            becomes the message of the error, after the op's name.
 
     Returns:
         The op: a plain function with ``defvjp``, ``defjoint``, ``defmeaning``, and ``op``.
@@ -245,10 +258,8 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
 
 
 def _make(
-    forward: Callable[Concatenate[Any, P], Any],
-    numpy_functions: Sequence[Any],
-    options: dict[str, Any],
-) -> Op[P]:
+    forward: Callable[..., Any], numpy_functions: Sequence[Any], options: dict[str, Any]
+) -> Any:
     op = Primitive(forward, **options)
     plain = not op.variadic and not op.residuals and op.positional == len(op.params)
     if plain and op.arrays == 1:
@@ -266,7 +277,7 @@ def _make(
     registry[op.name] = op
     for function in numpy_functions:
         by_numpy[function] = call
-    return call  # type: ignore[return-value]
+    return call
 
 
 def _one_array(op: Primitive) -> Callable[..., Any]:
@@ -318,6 +329,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
         except Exception as error:
             raise explained(op, (x, y), error) from None
         recording, scope = state.get()
+        sources: tuple[Any, ...]
         if (p is None and q is None) or not recording or not op.records:
             return wrap(out)
         if q is None:

@@ -58,11 +58,12 @@ from minigrad.ops.shapes import (
 from minigrad.ops.softmax import log_softmax, softmax
 
 __all__ = [
-    "abs", "add", "argmax", "astype", "attention", "attention_weights", "bitwise_and", "bitwise_or", "broadcast_to", "clip",
-    "clone", "concatenate", "cross_entropy", "divide", "dropout", "einsum", "embedding", "equal",
-    "erf", "exp", "expand_dims", "gelu", "getitem", "greater", "greater_equal", "invert", "isfinite",
-    "isnan", "layer_norm", "less", "less_equal", "linear", "log", "log_softmax", "logsumexp", "masked_fill", "matmul", "max", "maximum", "mean",
-    "min", "minimum", "multiply", "negative", "norm", "not_equal", "power", "relu", "reshape",
-    "setitem", "sigmoid", "sign", "silu", "softmax", "split", "sqrt", "square", "squeeze",
-    "stack", "subtract", "sum", "swapaxes", "tanh", "transpose", "var", "where",
+    "abs", "add", "argmax", "astype", "attention", "attention_weights", "bitwise_and",
+    "bitwise_or", "broadcast_to", "clip", "clone", "concatenate", "cross_entropy", "divide",
+    "dropout", "einsum", "embedding", "equal", "erf", "exp", "expand_dims", "gelu", "getitem",
+    "greater", "greater_equal", "invert", "isfinite", "isnan", "layer_norm", "less", "less_equal",
+    "linear", "log", "log_softmax", "logsumexp", "masked_fill", "matmul", "max", "maximum",
+    "mean", "min", "minimum", "multiply", "negative", "norm", "not_equal", "power", "relu",
+    "reshape", "setitem", "sigmoid", "sign", "silu", "softmax", "split", "sqrt", "square",
+    "squeeze", "stack", "subtract", "sum", "swapaxes", "tanh", "transpose", "var", "where",
 ]  # fmt: skip

@@ -93,12 +93,12 @@ def erf_array(x: np.ndarray) -> np.ndarray:
         tail = 1.0 - np.exp(-far * far) * _horner(_R64, (far - 3.0) / (far + 3.0))
         near = np.minimum(size, 1.0)
         series = near * _horner(_P64, near * near)
-        return np.copysign(np.where(size < 1.0, series, tail), x)
-    y = np.clip(x, -3.92, 3.92).astype(np.float32, copy=False)
+        return np.asarray(np.copysign(np.where(size < 1.0, series, tail), x))
+    y: np.ndarray = np.asarray(np.clip(x, -3.92, 3.92), np.float32)
     s = y * y
     y *= _horner(_P32, s)
     y /= _horner(_Q32, s)
-    return np.clip(y, -1.0, 1.0, out=y).astype(x.dtype, copy=False)
+    return np.asarray(np.clip(y, -1.0, 1.0, out=y).astype(x.dtype, copy=False))
 
 
 def _horner(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:

@@ -70,7 +70,7 @@ def _scores(query: Any, key: Any, bias: Any, allowed: Any, scale: float) -> np.n
         scores = scores + bias
     if allowed is not None:
         scores = np.where(allowed, scores, np.asarray(-np.inf, scores.dtype))
-    return scores
+    return np.asarray(scores)
 
 
 @primitive(
@@ -226,6 +226,5 @@ def _attention_meaning(
 ) -> Any:
     weights = attention_weights(query, key, bias, keep, causal=causal, scale=scale)
     if dropout:
-        assert dropout_key is not None
         weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
     return weights @ value

@@ -13,9 +13,10 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import erf_array, raw, tame
 
 __all__ = [
-    "abs", "add", "bitwise_and", "bitwise_or", "clip", "divide", "equal", "erf", "exp", "greater", "greater_equal", "isfinite",
-    "invert", "isnan", "less", "less_equal", "log", "masked_fill", "maximum", "minimum", "multiply", "negative", "not_equal", "power", "relu",
-    "sign", "sqrt", "square", "subtract", "tanh", "where",
+    "abs", "add", "bitwise_and", "bitwise_or", "clip", "divide", "equal", "erf", "exp", "greater",
+    "greater_equal", "invert", "isfinite", "isnan", "less", "less_equal", "log", "masked_fill",
+    "maximum", "minimum", "multiply", "negative", "not_equal", "power", "relu", "sign", "sqrt",
+    "square", "subtract", "tanh", "where",
 ]  # fmt: skip
 
 TWO_OVER_SQRT_PI = 1.1283791670955126
@@ -402,7 +403,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)
 
 
-@primitive
+@primitive(arrays=3)
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     """Replace elements by a value where the mask is True.
 
@@ -512,7 +513,7 @@ def _comparison(function: Any, symbol: str) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.{function.__name__}(minigrad.tensor([1.0, 2.0, 3.0]), 2)
-        Tensor({function(np.array([1.0, 2.0, 3.0]), 2)!s}, dtype=bool)
+        Tensor({np.array2string(function(np.array([1, 2, 3]), 2), separator=", ")}, dtype=bool)
     """
     return primitive(function)(compare)
 

@@ -92,7 +92,7 @@ def _bad_index(x: Any, index: Any) -> str | None:
         _slice_text(part) for part in parts
     )  # fmt: skip
     for axis, part in enumerate(parts):
-        if part is Ellipsis or part is None or isinstance(part, np.ndarray) and part.dtype == bool:
+        if part is Ellipsis or part is None or _is_mask(part):
             break
         if axis < x.ndim and not isinstance(part, slice):
             n = x.shape[axis]
@@ -101,6 +101,10 @@ def _bad_index(x: Any, index: Any) -> str | None:
             if bad.size:
                 return f"index {bad.flat[0]} is out of range for axis {axis} of shape {x.shape}"
     return f"index [{shown}] does not fit shape {x.shape}"
+
+
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, np.ndarray) and part.dtype == np.bool_
 
 
 def _slice_text(part: Any) -> str:

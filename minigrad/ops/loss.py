@@ -71,15 +71,15 @@ def check_target(
 
 def row_weights(
     target: np.ndarray, weight: Any, ignore_index: int | None, dtype: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """The class of each row (0 for ignored ones) and what its loss counts (0 for those)."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The class of each row (0 for ignored ones), what its loss counts, and which are kept."""
     flat = target.reshape(-1)
     kept = np.ones(flat.shape, bool) if ignore_index is None else flat != ignore_index
     index = np.where(kept, flat, 0)
     counts = kept.astype(dtype)
     if weight is not None:
         counts *= np.asarray(weight, dtype)[index]
-    return index, counts
+    return index, counts, kept
 
 
 def _class_weights(weight: Any, classes: int, dtype: Any) -> np.ndarray:
@@ -126,16 +126,16 @@ def cross_entropy(
     target = np.asarray(target)
     check_target(logits, target, weight, reduction, ignore_index, label_smoothing)
     rows = class_rows(logits)  # (M, C)
-    index, counts = row_weights(target, weight, ignore_index, rows.dtype)
+    index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     top = rows.max(axis=1, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
     log_total = (np.log(np.exp(rows - top).sum(axis=1, keepdims=True)) + top)[:, 0]  # (M,)
-    losses = (log_total - rows[np.arange(len(rows)), index]) * counts
+    losses = np.where(counts != 0, log_total - rows[np.arange(len(rows)), index], 0) * counts
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
         smooth = log_total * spread_out.sum() - rows @ spread_out
         losses *= 1 - label_smoothing
-        losses += (label_smoothing / rows.shape[1]) * smooth * (counts != 0)
+        losses += np.where(kept, smooth, 0) * (label_smoothing / rows.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape), log_total
     total = losses.sum()
@@ -158,12 +158,11 @@ def _cross_entropy_pull(
     label_smoothing: float,
 ) -> tuple[np.ndarray]:
     rows = class_rows(logits)
-    index, counts = row_weights(np.asarray(target), weight, ignore_index, rows.dtype)
+    index, counts, kept = row_weights(np.asarray(target), weight, ignore_index, rows.dtype)
     each = np.broadcast_to(g, np.shape(target)).reshape(-1)  # (M,)
     if reduction == "mean":
         each = each / counts.sum()
-    kept = counts != 0
-    scale = np.where(kept, each * counts * (1 - label_smoothing), 0)
+    scale = np.where(counts != 0, each * counts * (1 - label_smoothing), 0)
     probability = np.exp(rows - log_total[:, None])
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
@@ -189,12 +188,12 @@ def _cross_entropy_meaning(
 ) -> Any:
     target = np.asarray(target)
     rows = class_rows(logits)
-    index, counts = row_weights(target, weight, ignore_index, rows.dtype)
+    index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_p = rows.log_softmax(axis=1)
-    losses = -log_p[np.arange(len(rows)), index] * counts
+    losses = np.where(counts != 0, -log_p[np.arange(len(rows)), index], 0) * counts
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-        smooth = -(log_p * spread_out).sum(axis=1) * (counts != 0)
+        smooth = np.where(kept, -(log_p * spread_out).sum(axis=1), 0)
         losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / rows.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape)

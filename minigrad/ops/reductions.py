@@ -21,15 +21,18 @@ def _count(shape: tuple[int, ...], axis: Axis) -> int:
     return n
 
 
+_sum: Any = np.add.reduce
+
+
 def _add_up(x: np.ndarray, axis: Axis, keepdims: bool) -> Any:
     if x.dtype == np.float16:  # accumulate in float32
-        return np.add.reduce(x, axis, np.float32, None, keepdims)
+        return _sum(x, axis, np.float32, None, keepdims)
     if x.dtype.kind == "f":
-        return np.add.reduce(x, axis, None, None, keepdims)
+        return _sum(x, axis, None, None, keepdims)
     return np.sum(x, axis=axis, keepdims=keepdims)
 
 
-@primitive(np.sum)
+@primitive(np.sum, arrays=1)
 def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Sum over axes.
 
@@ -108,7 +111,7 @@ def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
         return (squares / np.asarray(left, wide.dtype)).astype(x.dtype, copy=False)
 
 
-@primitive(np.max, np.maximum.reduce)
+@primitive(np.max, arrays=1)
 def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The greatest element over axes; equal ones share the gradient evenly.
 
@@ -131,7 +134,7 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return np.max(x, axis=axis, keepdims=keepdims)
 
 
-@primitive(np.min, np.minimum.reduce)
+@primitive(np.min, arrays=1)
 def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The least element over axes; equal ones share the gradient evenly.
 
@@ -154,7 +157,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return np.min(x, axis=axis, keepdims=keepdims)
 
 
-@primitive(np.argmax)
+@primitive(np.argmax, arrays=1)
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """Where the greatest element stands; the first of equal ones. It records nothing.
 

@@ -49,7 +49,7 @@ def reshape(x: Any, shape: Shape) -> Any:
     return x.reshape(shape)
 
 
-@primitive(np.transpose)
+@primitive(np.transpose, arrays=1)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     """Reorder the axes.
 
@@ -94,7 +94,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return x.swapaxes(axis1, axis2)
 
 
-@primitive(np.squeeze)
+@primitive(np.squeeze, arrays=1)
 def squeeze(x: Any, axis: Shape | None = None) -> Any:
     """Drop axes of length 1.
 
@@ -160,7 +160,7 @@ def broadcast_to(x: Any, shape: Shape) -> Any:
     return np.broadcast_to(x, shape)
 
 
-@primitive(np.copy)
+@primitive(np.copy, arrays=1)
 def clone(x: Any) -> Any:
     """A copy with memory of its own; gradients pass through.
 
@@ -215,12 +215,12 @@ def astype(x: Any, dtype: Any) -> Tensor:
     return _astype(x, chosen) if chosen.kind == "f" else _to_integer(x, chosen)
 
 
-@primitive
+@primitive()
 def _concatenate(*tensors: Any, axis: int) -> Any:
     return np.concatenate(tensors, axis)
 
 
-@primitive
+@primitive()
 def _stack(*tensors: Any, axis: int) -> Any:
     return np.stack(tensors, axis)
 

@@ -265,7 +265,7 @@ class Optimizer:
             if name == "step":
                 state[name] = int(value)
                 continue
-            array = np.array(value, dtype=param.dtype)
+            array = np.asarray(value).astype(param.dtype)
             if array.shape != param.shape:
                 raise ValueError(
                     f"{self._name}: {name} of parameter {number} has shape {array.shape}, "

@@ -93,32 +93,40 @@ def _run(
         bound = inspect.signature(module.forward).bind(*inputs, **named)
     except TypeError as error:
         raise TypeError(f"graph: {type(module).__name__}.forward: {error}") from None
-    copies: dict[int, Tensor] = {}  # the same tensor given twice is one input
-    names: dict[Leaf, str] = {}
-
-    def leaf(value: Any, name: str) -> Any:
-        if isinstance(value, (tuple, list)):
-            return type(value)(leaf(part, f"{name}[{i}]") for i, part in enumerate(value))
-        if isinstance(value, dict):
-            return {key: leaf(part, f"{name}[{key!r}]") for key, part in value.items()}
-        if not isinstance(value, (Tensor, np.ndarray)) or value.dtype.kind != "f":
-            return value
-        if id(value) not in copies:
-            array = value.numpy() if isinstance(value, Tensor) else value
-            copies[id(value)] = Tensor(array, requires_grad=True)
-        copy = copies[id(value)]
-        known = names.get(copy._node)
-        names[copy._node] = name if known is None else f"{known}, {name}"
-        return copy
-
+    leaves = _Leaves()
     for name, value in bound.arguments.items():
-        bound.arguments[name] = leaf(value, name.rstrip("_"))
+        bound.arguments[name] = leaves.copy(value, name.rstrip("_"))
     before = random.get_state()
     try:
         with enable_grad():
-            return module(*bound.args, **bound.kwargs), names
+            return module(*bound.args, **bound.kwargs), leaves.names
     finally:
         random.set_state(before)
+
+
+class _Leaves:
+    """Copies of inputs that require a gradient, and the parameters that each was given for."""
+
+    def __init__(self) -> None:
+        self.names: dict[Leaf, str] = {}
+        self._copies: dict[int, Tensor] = {}  # the same tensor given twice is one input
+
+    def copy(self, value: Any, name: str) -> Any:
+        """The same value with a leaf in the place of each floating tensor or array."""
+        if isinstance(value, (tuple, list)):
+            return type(value)(self.copy(part, f"{name}[{i}]") for i, part in enumerate(value))
+        if isinstance(value, dict):
+            return {key: self.copy(part, f"{name}[{key!r}]") for key, part in value.items()}
+        if not isinstance(value, (Tensor, np.ndarray)) or value.dtype.kind != "f":
+            return value
+        if id(value) not in self._copies:
+            array = value.numpy() if isinstance(value, Tensor) else value
+            self._copies[id(value)] = Tensor(array, requires_grad=True)
+        copy = self._copies[id(value)]
+        node = copy._node
+        assert isinstance(node, Leaf)
+        self.names[node] = f"{self.names[node]}, {name}" if node in self.names else name
+        return copy
 
 
 def _names(named: dict[str, Any]) -> dict[Leaf, str]:

@@ -32,7 +32,7 @@ PAGE = {
 }
 BOX = {"fontname": FONT, "fontsize": "11", "fontcolor": NEUTRAL, "color": NEUTRAL}
 ARROW = {"fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "color": LINE, "arrowsize": "0.6"}
-RESIDUAL = {"penwidth": "2.2", "color": "#5A6069", "arrowsize": "0.45", "weight": "0"}
+RESIDUAL = {"penwidth": "2.2", "color": "#5A6069", "arrowsize": "0.45", "weight": "1"}
 STRAIGHT = {"weight": "10"}
 CLUSTER = {
     "labeljust": "l",
@@ -108,7 +108,7 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
         if tail.id in sides:
             # Graphviz puts a tail to the left of its head; to the right the arrow points back.
             right = tail.id in sides[1::2]
-            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name)
+            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
             end = "taillabel" if right else "headlabel"
             style = {} if told else {end: f"<{_small(_operand(edge))}>", "labeldistance": "1.8"}
             if right:
@@ -218,7 +218,7 @@ def _cluster(group: Group, level: int) -> dict[str, str]:
     size = _small(f"{group.size:,} parameters" if group.size else "")
     # The right half of the label stays empty: tensors come in from above, in the middle.
     letters = len(name + kind) + (9 if group.calls > 1 else 0)
-    empty = f'<td width="{LETTER * letters}"></td>'
+    empty = f'<td width="{min(LETTER * letters, 150)}"></td>'
     label = f"<{TABLE}<tr><td>{_lines(title, size, align='left')}</td>{empty}</tr></table>>"
     ground = GROUNDS[level % len(GROUNDS)]
     return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _tooltip(group)}
@@ -272,7 +272,8 @@ def _text(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Escape what stands in a plain attribute."""
-    return graphviz.escape(_printable(text))
+    escaped: str = graphviz.escape(_printable(text))
+    return escaped
 
 
 def _printable(text: str) -> str:

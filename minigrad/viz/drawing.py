@@ -34,8 +34,8 @@ class Graph(Diagram):
     """A compute graph to look at, as `minigrad.viz.graph` returns it.
 
     It always holds the whole graph. How much of it a picture shows is said when drawing: `depth`
-    is the number of levels of modules to open. None opens as many as fit into about 40 boxes, and
-    then, as an example, the first module of each class that still fits.
+    is the number of levels of modules to open. None keeps to about 40 boxes: it opens the first
+    module of each class, as an example of the others, and then all the levels that still fit.
 
     Example:
         >>> from minigrad import nn, ones, viz

@@ -29,8 +29,8 @@ def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
     Args:
         diagram: The whole graph.
         depth: How many levels of modules to open: 0 shows each outermost module as one box, 1
-            opens those. None opens as many levels as fit into about 40 boxes, and then the first
-            module of each class that still fits, as an example of the others.
+            opens those. None keeps to about 40 boxes: it opens the first module of each class, as
+            an example of the others, and then all the levels that still fit.
 
     Returns:
         A diagram of the same class. Its groups are the open and the closed modules; a closed one
@@ -48,25 +48,25 @@ def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
 
 
 def _fit(diagram: AnyDiagram, levels: dict[str, int]) -> AnyDiagram:
-    """Open what the budget allows, whole levels first."""
+    """Open what the budget allows: one module of each class, to show how it works, then all."""
     inner = {group.parent for group in diagram.groups}
     plain = _plain(diagram) - inner  # one op and no parameter: says more closed than open
     closed = {group for group, level in levels.items() if level > 0 or group in plain}
     best = _close(diagram, closed)
-    for depth in range(2, max(levels.values(), default=0) + 2):
-        fewer = {group for group, level in levels.items() if level >= depth or group in plain}
-        view = _close(diagram, fewer)
-        if len(view.nodes) > BUDGET:
-            break
-        best, closed = view, fewer
-    shown = set()
-    for group in diagram.groups:
+    seen = set()
+    for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
         candidate = group.id in closed and group.parent not in closed and group.id in inner
-        if candidate and group.module not in shown:
-            shown.add(group.module)
+        if candidate and group.module not in seen:
+            seen.add(group.module)
             view = _close(diagram, closed - {group.id})
             if len(view.nodes) <= BUDGET:
                 best, closed = view, closed - {group.id}
+    for depth in range(2, max(levels.values(), default=0) + 2):
+        closed = {group for group in closed if levels[group] >= depth or group in plain}
+        view = _close(diagram, closed)
+        if len(view.nodes) > BUDGET:
+            break
+        best = view
     return best
 
 

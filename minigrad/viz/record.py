@@ -101,24 +101,16 @@ class _Calls:
                 self._ids[scope] = f"g{len(scopes)}"
                 scopes.append(scope)
         # Of a module that is gone we cannot tell two calls from two modules: each is its own.
-        modules = [scope.module if scope.module is not None else scope for scope in scopes]
-        calls = Counter(map(id, modules))
+        keys = [id(scope if scope.module is None else scope.module) for scope in scopes]
+        calls = Counter(keys)
         seen: Counter[int] = Counter()
         groups = []
-        for scope, module in zip(scopes, modules, strict=True):
-            seen[id(module)] += 1
-            groups.append(
-                Group(
-                    self._ids[scope],
-                    scope.name if scope.parent is not None else "",
-                    scope.path,
-                    scope.kind,
-                    self.group(scope.parent),
-                    None if module is scope else module.count_parameters(),
-                    seen[id(module)],
-                    calls[id(module)],
-                )
-            )
+        for scope, key in zip(scopes, keys, strict=True):
+            seen[key] += 1
+            name = "" if scope.parent is None else scope.name
+            size = None if scope.module is None else scope.module.count_parameters()
+            place = (self._ids[scope], name, scope.path, scope.kind, self.group(scope.parent))
+            groups.append(Group(*place, size, seen[key], calls[key]))
         self.groups = tuple(groups)
 
     def group(self, scope: Scope | None) -> str | None:

@@ -8,20 +8,20 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad._tensor import Tensor
-from minigrad.nn.checks import check_probability, located
-from minigrad.nn.masks import Mask, combine
+from minigrad.nn.checks import check_probability
+from minigrad.nn.masks import Mask, MaskLike, combine
 
 
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    attn_mask: Any = None,
+    attn_mask: MaskLike = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     output_weight: bool = False,
-) -> Tensor | tuple[Tensor, Tensor]:
+) -> Any:
     r"""Attend: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
@@ -55,9 +55,11 @@ def scaled_dot_product_attention(
         >>> output.shape, weights.shape
         ((2, 4, 10, 16), (2, 4, 10, 10))
     """
-    scores = _scores_shape(query.shape, key.shape, value.shape)
     dropout_p = check_probability("scaled_dot_product_attention", "dropout_p", dropout_p)
-    mask = combine(scores, query.dtype, attn_mask, is_causal=is_causal)
+    mask = Mask(causal=is_causal)
+    scores = _scores_shape(query.shape, key.shape, value.shape)
+    if attn_mask is not None and scores is not None:
+        mask = combine(scores, query.dtype, attn_mask, is_causal=is_causal)
     output, weights = attend(query, key, value, mask, dropout_p, scale, output_weight)
     return output if weights is None else (output, weights)
 
@@ -85,35 +87,25 @@ def attend(
     Returns:
         The output of shape (..., L, E_v), and None or the weights before dropout.
     """
-    dropout_key = random.key() if dropout_p else None
     if not need_weights:
         output = ops.attention(
             query, key, value, mask.bias, mask.keep, causal=mask.causal, scale=scale,
-            dropout=dropout_p, dropout_key=dropout_key,
+            dropout=dropout_p, dropout_key=random.key() if dropout_p else None,
         )  # fmt: skip
         return output, None
     weights = ops.attention_weights(
         query, key, mask.bias, mask.keep, causal=mask.causal, scale=scale
     )
-    kept = ops.dropout(weights, dropout_p, dropout_key) if dropout_p else weights
+    kept = ops.dropout(weights, dropout_p, random.key()) if dropout_p else weights
     return ops.matmul(kept, value), weights
 
 
 def _scores_shape(
     query: tuple[int, ...], key: tuple[int, ...], value: tuple[int, ...]
-) -> tuple[int, ...]:
-    """The shape (..., L, S) of the scores."""
-    shapes = f"query {query}, key {key}, value {value}"
-    if min(len(query), len(key), len(value)) < 2:
-        problem = "each needs at least the axes (length, features)"
-    elif query[-1] != key[-1]:
-        problem = f"query and key need the same last axis, got {query[-1]} and {key[-1]}"
-    elif key[-2] != value[-2]:
-        problem = f"there must be as many keys as values, got {key[-2]} and {value[-2]}"
-    else:
-        try:
-            lead = np.broadcast_shapes(query[:-2], key[:-2], value[:-2])
-            return (*lead, query[-2], key[-2])
-        except ValueError:
-            problem = "the axes before the last two do not broadcast together"
-    raise ValueError(located(f"scaled_dot_product_attention: {shapes}: {problem}"))
+) -> tuple[int, ...] | None:
+    """The shape (..., L, S) of the scores; None where there is none, which the op explains."""
+    try:
+        lead = np.broadcast_shapes(query[:-2], key[:-2], value[:-2])
+        return (*lead, query[-2], key[-2])
+    except (IndexError, ValueError):
+        return None

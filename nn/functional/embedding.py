@@ -35,6 +35,7 @@ def embedding(
     Raises:
         IndexError: An integer is outside the table; nothing was changed.
         TypeError: `input_` holds no integers.
+        ValueError: `padding_idx` is outside the table.
 
     Example:
         >>> import minigrad
@@ -42,9 +43,20 @@ def embedding(
         >>> F.embedding([1, 0], minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
         [[3.0, 4.0], [1.0, 2.0]]
     """
+    check_padding_idx("embedding", padding_idx, len(weight))
     if max_norm is not None:
         _shorten(np.asarray(input_), weight, max_norm, norm_type)
     return ops.embedding(input_, weight, padding_idx)
+
+
+def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
+    """Refuse a row that the table does not have.
+
+    Raises:
+        ValueError: There is no such row.
+    """
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise ValueError(located(f"{owner}: padding_idx {padding_idx} is outside the {rows} rows"))
 
 
 def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float) -> None:

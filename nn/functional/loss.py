@@ -41,7 +41,7 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
 
 
 def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
-    """The absolute error |x - y|.
+    """The absolute error ``|x - y|``.
 
     Args:
         input_: x, a tensor of any shape.
@@ -66,7 +66,7 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
 def huber_loss(
     input_: Tensor, target: Any, delta: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
-    """The Huber loss of d = x - y: d² / 2 up to |d| = delta, delta · (|d| - delta / 2) beyond.
+    """The Huber loss of d = x - y: d² / 2 to ``|d| = delta``, then ``delta · (|d| - delta / 2)``.
 
     Source: Huber, "Robust estimation of a location parameter", 1964.
 
@@ -169,11 +169,11 @@ def nll_loss(
     """
     target = np.asarray(target)
     try:
-        check_target(input_, target, weight, reduction or "none", ignore_index, 0.0)
+        check_target(np.asarray(input_), target, weight, reduction or "none", ignore_index, 0.0)
     except (IndexError, TypeError, ValueError) as error:
         raise type(error)(located(f"nll_loss: {error}")) from None
     rows = class_rows(input_)  # (M, C)
-    index, counts = row_weights(target, weight, ignore_index, rows.dtype)
+    index, counts, _ = row_weights(target, weight, ignore_index, rows.dtype)
     likelihood = rows[np.arange(len(rows)), index]  # (M,)
     losses = -ops.where(counts != 0, likelihood, 0.0) * counts  # -inf · 0 is 0 here
     if reduction == "mean":
@@ -210,7 +210,8 @@ def binary_cross_entropy(
     """
     name = "binary_cross_entropy"
     y = _like(name, input_, target)
-    low, high = input_.data.min(initial=0.0), input_.data.max(initial=1.0)
+    values = np.asarray(input_)
+    low, high = values.min(initial=0.0), values.max(initial=1.0)
     if not (low >= 0.0 and high <= 1.0):
         raise ValueError(
             located(
@@ -218,8 +219,9 @@ def binary_cross_entropy(
                 f"binary_cross_entropy_with_logits"
             )
         )
-    yes = ops.maximum(ops.log(input_), -100.0)
-    no = ops.maximum(ops.log(1.0 - input_), -100.0)
+    with np.errstate(divide="ignore"):  # of the logarithm of 0, which is cut off
+        yes = ops.maximum(ops.log(input_), -100.0)
+        no = ops.maximum(ops.log(1.0 - input_), -100.0)
     losses = -(y * yes + (1.0 - y) * no)
     return _reduced(name, losses if weight is None else losses * weight, reduction)
 

@@ -21,7 +21,7 @@ def layer_norm(
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
 
     Args:
-        input_: A tensor of shape (..., *normalized_shape).
+        input_: A tensor of shape ``(..., *normalized_shape)``.
         normalized_shape: The sizes of the axes that are normalised; an int for the last one.
         weight: A tensor of shape `normalized_shape`, or None for 1.
         bias: A tensor of shape `normalized_shape`, or None for 0.

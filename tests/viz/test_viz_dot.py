@@ -69,7 +69,9 @@ def test_hostile_names_survive() -> None:
 
 
 @pytest.mark.needs("dot")
-@pytest.mark.parametrize("name", [r"\N", r"back\slash", "<b>bold</b>", "&amp;", "\x00\ud800", "é中"])
+@pytest.mark.parametrize(
+    "name", [r"\N", r"back\slash", "<b>bold</b>", "&amp;", "\x00\ud800", "é中"]
+)
 def test_no_name_is_read_as_markup(name: str) -> None:
     graph = Graph((Node("n0", "input", name), Node("n1", "output", "y")), (Edge("n0", "n1"),))
     svg = ElementTree.fromstring(drawn(graph, 0, "svg"))
@@ -81,6 +83,27 @@ def test_dtype_is_said_only_where_it_is_unusual() -> None:
     source = hostile_graph().to_dot(2).source
     assert 'label=" 2 float16 "' in source
     assert 'label=" scalar "' in source
+
+
+def test_parameters_stand_at_both_sides_and_both_arrows_point_to_the_op() -> None:
+    nodes = (
+        Node("n0", "parameter", "weight"),
+        Node("n1", "parameter", "bias"),
+        Node("n2", "input", "x"),
+        Node("n3", "op", "linear"),
+        Node("n4", "output", "output"),
+    )
+    edges = (
+        Edge("n2", "n3", 0, "x"),
+        Edge("n0", "n3", 1, "weight"),
+        Edge("n1", "n3", 2, "bias"),
+        Edge("n3", "n4"),
+    )
+    lines = [line.strip() for line in Graph(nodes, edges).to_dot().source.splitlines()]
+    row = lines.index("graph [rank=same]")
+    assert lines[row + 1 : row + 4] == ["n0", "n3", "n1"]
+    assert "n0 -> n3" in lines
+    assert "n3 -> n1 [dir=back]" in lines
 
 
 def test_calls_are_counted_on_open_and_closed_modules() -> None:

@@ -100,25 +100,30 @@ def test_a_negative_depth_is_refused() -> None:
         residual_block().collapse(depth=-1)
 
 
-def test_beyond_the_budget_the_first_of_a_class_is_the_example() -> None:
+def net(blocks: int) -> Graph:
+    """A net of blocks of two halves of four ops each."""
     nodes, edges, groups = [Node("n0", "input", "x")], [], [Group("g0", "", "", "Net")]
-    for block in range(8):  # 8 blocks of 2 halves of 4 ops: 64 ops
+    for block in range(blocks):
         outer = f"g{len(groups)}"
         groups.append(Group(outer, f"block{block}", f"block{block}", "Block", "g0"))
         for half in range(2):
             inner = f"g{len(groups)}"
-            groups.append(
-                Group(inner, f"half{half}", f"block{block}.half{half}", "Half", outer)
-            )
+            groups.append(Group(inner, f"half{half}", f"block{block}.half{half}", "Half", outer))
             for _ in range(4):
                 edges.append(Edge(nodes[-1].id, f"n{len(nodes)}"))
                 nodes.append(Node(f"n{len(nodes)}", "op", "exp", group=inner))
-    graph = Graph(tuple(nodes), tuple(edges), tuple(groups))
-    view = graph.collapse()
-    assert len(view.nodes) <= BUDGET
-    assert [node.label for node in view.nodes] == [
-        "x",
-        *[f"half{half}" for _ in range(8) for half in range(2)],
-    ]
-    fewer = Graph(graph.nodes[:57], graph.edges[:56], tuple(graph.groups))
-    assert len(fewer.collapse().nodes) <= BUDGET
+    return Graph(tuple(nodes), tuple(edges), tuple(groups))
+
+
+def test_as_many_levels_are_opened_as_fit() -> None:
+    assert net(4).collapse() == net(4)  # 33 boxes
+    assert [node.label for node in net(8).collapse().nodes] == ["x", *["half0", "half1"] * 8]
+
+
+def test_where_a_level_does_not_fit_the_first_module_is_the_example() -> None:
+    labels = [node.label for node in net(30).collapse().nodes]
+    assert labels == ["x", "half0", "half1", *(f"block{k}" for k in range(1, 30))]
+
+
+def test_the_first_level_is_opened_whatever_its_size() -> None:
+    assert len(net(100).collapse().nodes) == 101 > BUDGET

@@ -220,3 +220,10 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 def test_two_graphs_of_one_process_have_the_same_numbers() -> None:
     model = encoder()
     assert viz.graph(model, minigrad.ones(2, 5, 16)) == viz.graph(model, minigrad.ones(2, 5, 16))
+
+
+def test_graphviz_is_imported_only_to_draw(tmp_path: Path) -> None:
+    script = "import sys, minigrad.viz; print('graphviz' in sys.modules)"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout.strip() == b"False"

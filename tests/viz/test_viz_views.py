@@ -143,3 +143,15 @@ def test_closing_modules_makes_no_cycle_and_loses_no_tensor(
     assert kinds["input"] == {"x", "extra"}
     for node in view.nodes:  # nothing hangs in the air
         assert any(node.id in (edge.source, edge.target) for edge in view.edges)
+
+
+@pytest.mark.needs("dot")
+@pytest.mark.parametrize("depth", [None, 1, 2, 3])
+def test_graphviz_draws_every_box_and_edge(depth: int | None) -> None:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32), 3)
+    graph = viz.graph(model, minigrad.ones(2, 5, 16))
+    view = graph.collapse(depth)
+    plain = graph.to_dot(depth).pipe(format="plain", encoding="utf-8")
+    lines = [line.split()[0] for line in plain.splitlines()]
+    assert lines.count("node") == len(view.nodes)
+    assert lines.count("edge") == len(view.edges)

@@ -1,0 +1,300 @@
+"""Teach a transformer to read handwritten digits, with minigrad alone.
+
+An image of 8 x 8 pixels is cut into 16 patches, which are to the encoder what words are to a
+language model. Afterwards the gradients of the trained model are checked against finite
+differences, and a folder is left with its weights, its figures and its compute graph.
+
+    python examples/digits.py --help
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import importlib.util
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+import minigrad
+from minigrad import Tensor, nn, optim, viz
+from minigrad.autograd.finite_differences import directional_derivatives
+from minigrad.nn import functional as F
+
+SIDE, PATCH, CLASSES = 8, 2, 10
+GRID = SIDE // PATCH  # patches along a side
+
+# The model
+
+
+class DigitReader(nn.Module):
+    """Patches, a class token before them, positions, an encoder, and a linear map at its end."""
+
+    def __init__(self, width: int = 64, heads: int = 4, layers: int = 2) -> None:
+        super().__init__()
+        self.embed = nn.Linear(PATCH * PATCH, width)
+        self.class_token = nn.Parameter(minigrad.random.normal(0.0, 0.5, (1, 1, width)))
+        self.positions = nn.Parameter(minigrad.random.normal(0.0, 0.5, (GRID * GRID, width)))
+        layer = nn.TransformerEncoderLayer(
+            width, heads, dim_feedforward=2 * width, dropout=0.0, activation="gelu", norm_first=True
+        )
+        self.encoder = nn.TransformerEncoder(layer, layers, norm=nn.LayerNorm(width))
+        self.head = nn.Linear(width, CLASSES)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Score each class: (N, 8, 8) -> (N, 10)."""
+        n = images.shape[0]
+        x = images.reshape(n, GRID, PATCH, GRID, PATCH)  # (N, 8, 8) -> (N, 4, 2, 4, 2)
+        x = x.swapaxes(2, 3)  # (N, 4, 2, 4, 2) -> (N, 4, 4, 2, 2)
+        x = x.reshape(n, GRID * GRID, PATCH * PATCH)  # (N, 4, 4, 2, 2) -> (N, 16, 4)
+        x = self.embed(x) + self.positions  # (N, 16, 4) -> (N, 16, W)
+        first = self.class_token.broadcast_to((n, 1, x.shape[2]))  # (1, 1, W) -> (N, 1, W)
+        x = minigrad.concatenate([first, x], axis=1)  # (N, 16, W) -> (N, 17, W)
+        x = self.encoder(x)  # (N, 17, W): the class token has gathered what it needs
+        scores: Tensor = self.head(x[:, 0])  # (N, 17, W) -> (N, W) -> (N, 10)
+        return scores
+
+
+@minigrad.no_grad()
+def attention_maps(model: DigitReader, images: np.ndarray) -> np.ndarray:
+    """How much the class token attends to each patch in the last layer: (N, heads, 4, 4)."""
+    attention = [part for part in model.modules() if isinstance(part, nn.MultiHeadAttention)][-1]
+    inputs: list[tuple[Tensor, ...]] = []
+    remove = attention.register_forward_pre_hook(lambda _, args: inputs.append(args))
+    model(minigrad.tensor(images))
+    remove()
+    _, weights = attention(*inputs[0], need_weights=True)  # (N, H, 17, 17)
+    maps: np.ndarray = weights.numpy()[:, :, 0, 1:]  # (N, H, 17, 17) -> (N, H, 16)
+    return maps.reshape(*maps.shape[:2], GRID, GRID)  # (N, H, 16) -> (N, H, 4, 4)
+
+
+# The data
+
+
+class Digits(NamedTuple):
+    """Images of shape (N, 8, 8) from 0 to 1, in float32, and their labels of shape (N,)."""
+
+    images: np.ndarray
+    labels: np.ndarray
+
+
+def load() -> tuple[Digits, Digits]:
+    """1,437 digits to learn from and 360 held out: the same in every run, all classes alike."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    pixels, labels = load_digits(return_X_y=True)
+    images = (pixels / 16).reshape(-1, SIDE, SIDE).astype(np.float32)  # (N, 64) -> (N, 8, 8)
+    split = train_test_split(images, labels, test_size=360, stratify=labels, random_state=0)
+    return Digits(split[0], split[2]), Digits(split[1], split[3])
+
+
+def jitter(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Move images by at most a pixel along each axis, about half of them not at all."""
+    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))  # (N, 8, 8) -> (N, 10, 10)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (SIDE, SIDE), axis=(1, 2))
+    n = len(images)  # windows: (N, 3, 3, 8, 8)
+    down, right = rng.choice(3, size=(2, n), p=(0.15, 0.7, 0.15))
+    moved: np.ndarray = windows[np.arange(n), down, right]  # (N, 3, 3, 8, 8) -> (N, 8, 8)
+    return moved
+
+
+# Training
+
+BATCH, PEAK_RATE, WARM_UP = 64, 2e-3, 0.1
+
+
+class Epoch(NamedTuple):
+    """What an epoch came to: on the digits it learned from, and on those held out."""
+
+    loss: float
+    accuracy: float
+    held_out_loss: float
+    held_out_accuracy: float
+
+
+def learning_rate(done: float) -> float:
+    """Rise in the first tenth of the training, then fall along a cosine to 0."""
+    return PEAK_RATE * min(done / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
+
+
+def train(model: DigitReader, learned: Digits, held_out: Digits, epochs: int) -> list[Epoch]:
+    """Train the model in place."""
+    rng = minigrad.random.generator()
+    optimizer = optim.AdamW(model.parameters(), weight_decay=0.05)
+    n = len(learned.labels)
+    batches = math.ceil(n / BATCH)
+    history = []
+    rounds, say = progress(epochs)
+    for epoch in rounds:
+        model.train()
+        losses, hits = [], []
+        for i, batch in enumerate(np.array_split(rng.permutation(n), batches), start=1):
+            labels = learned.labels[batch]
+            scores = model(minigrad.tensor(jitter(learned.images[batch], rng)))  # (B, 10)
+            loss = F.cross_entropy(scores, labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.param_groups[0]["lr"] = learning_rate((epoch + i / batches) / epochs)
+            optimizer.step()
+            losses.append(loss.item())
+            hits.extend(scores.numpy().argmax(axis=1) == labels)
+        held_out_loss, predicted = evaluate(model, held_out)
+        accuracy = float((predicted == held_out.labels).mean())
+        history.append(Epoch(float(np.mean(losses)), float(np.mean(hits)), held_out_loss, accuracy))
+        say(f"loss {history[-1].loss:.3f}, held-out accuracy {100 * accuracy:.1f} %")
+    return history
+
+
+@minigrad.no_grad()
+def evaluate(model: DigitReader, digits: Digits) -> tuple[float, np.ndarray]:
+    """The loss on some digits, and what the model takes each of them for."""
+    model.eval()
+    scores = model(minigrad.tensor(digits.images))  # (N, 10)
+    return F.cross_entropy(scores, digits.labels).item(), scores.numpy().argmax(axis=1)
+
+
+def progress(epochs: int) -> tuple[Iterable[int], Callable[[str], None]]:
+    """Epochs to walk through, and where to write about each: a bar, or else a line."""
+    if importlib.util.find_spec("tqdm") and sys.stderr.isatty():
+        from tqdm import tqdm
+
+        bar = tqdm(range(epochs), "training", unit="epoch")
+        return bar, bar.set_postfix_str
+    count = iter(range(1, epochs + 1))
+    return range(epochs), lambda text: print(f"epoch {next(count)}/{epochs}: {text}", flush=True)
+
+
+# The gradients, checked
+
+TOLERANCE = 1e-6
+
+
+def check_gradients(model: DigitReader, digits: Digits, seed: int) -> float:
+    """Compare backpropagation with finite differences; return the largest relative error."""
+    double = copy.deepcopy(model).to(minigrad.float64).eval()
+    parameters = list(double.parameters())
+    images = minigrad.tensor(digits.images, dtype=minigrad.float64)
+    slopes = directional_derivatives(
+        lambda *_: F.cross_entropy(double(images), digits.labels),
+        parameters, directions=5, seed=seed,
+    )  # fmt: skip
+    count = sum(parameter.size for parameter in parameters)
+    print("gradient check in float64: the slope of the loss along random directions")
+    print(f"through all {count:,} parameters")
+    print(f"{'backward()':>20}  {'finite differences':>20}  {'relative error':>16}")
+    errors = []
+    for analytic, numeric in slopes:
+        errors.append(abs(analytic - numeric) / max(abs(analytic), abs(numeric)))
+        print(f"{analytic:>20.10e}  {numeric:>20.10e}  {errors[-1]:>16.1e}")
+    return float(np.max(errors))
+
+
+# The results
+
+
+def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) -> dict[str, Path]:
+    """Write weights, figures and graph; return what is where."""
+    import _plots  # and with it matplotlib, for which --help need not wait
+
+    files = {
+        "weights": out / "weights.npz",  # model.load_state_dict(np.load(...)) reads them
+        "training curve": out / "training.png",
+        "confusion matrix": out / "confusion.png",
+        "attention maps": out / "attention.png",
+    }
+    weights = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+    np.savez(files["weights"], allow_pickle=False, **weights)
+    _plots.training(files["training curve"], np.array(history))
+    _, predicted = evaluate(model, held_out)
+    _plots.confusion(files["confusion matrix"], *held_out, predicted)
+    _, first = np.unique(held_out.labels, return_index=True)  # of each class the first digit
+    images = held_out.images[first]
+    maps = attention_maps(model, images)
+    _plots.attention(
+        files["attention maps"], images, held_out.labels[first], predicted[first], maps
+    )
+    graph = viz.graph(model, minigrad.tensor(images[:1]))
+    files["compute graph"] = graph.save(out / "graph.svg")
+    return files
+
+
+# The command line
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that answers a mistake with one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (--help shows the options)\n")
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """Read whole numbers of at least `least`."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"a whole number from {least} on, not {text!r}")
+        return int(text)
+
+    return read
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line, and make sure that the results can be made and written."""
+    parser = Parser(
+        description="Teach a transformer to read handwritten digits. Takes about 20 seconds; "
+        "with --smoke, about 5.",
+        allow_abbrev=False,
+    )
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=whole(1), default=30, help="passes over the digits: 30")
+    length.add_argument("--smoke", dest="epochs", action="store_const", const=2, help="only two")
+    parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
+    parser.add_argument("--out", type=Path, default="out/digits", help="a folder: out/digits")
+    args = parser.parse_args()
+    for name in ("sklearn", "matplotlib"):
+        if not importlib.util.find_spec(name):
+            parser.exit(1, f"{parser.prog}: {name} is missing: pip install 'minigrad[demo]'\n")
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=args.out).close()
+    except OSError as error:
+        parser.error(f"cannot write into --out {args.out}: {error.strerror}")
+    return args
+
+
+def main() -> None:
+    """Train, check, draw, and say where everything is."""
+    args = arguments()
+    minigrad.random.seed(args.seed)
+    learned, held_out = load()
+    model = DigitReader()
+
+    start = time.perf_counter()
+    history = train(model, learned, held_out, args.epochs)
+    print(f"{args.epochs} epochs in {time.perf_counter() - start:.1f} s\n")
+
+    error = check_gradients(model, Digits(held_out.images[:64], held_out.labels[:64]), args.seed)
+    if not error < TOLERANCE:
+        sys.exit(f"digits.py: wrong gradients: a relative error of {error:.1e}")
+    print(f"largest relative error: {error:.1e}, below {TOLERANCE:.0e}\n")
+
+    for what, path in save(args.out, model, history, held_out).items():
+        near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+        print(f"{what + ':':<17} {near}")
+    print(f"held-out accuracy: {100 * history[-1].held_out_accuracy:.1f} %")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\ndigits.py: stopped", file=sys.stderr)
+        sys.exit(130)

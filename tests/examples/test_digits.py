@@ -1,0 +1,237 @@
+"""The demo, run as a user runs it: what it writes, what it says, and what it says of mistakes."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor
+
+SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "digits.py"
+LAST_LINE = re.compile(r"held-out accuracy: (\d+\.\d) %")
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("sklearn", "matplotlib")]
+
+
+def run(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the demo in a folder."""
+    return subprocess.run(
+        [sys.executable, SCRIPT, *options], cwd=folder, env=os.environ | environment,
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+
+
+def accuracy_in(output: str) -> float:
+    match = LAST_LINE.fullmatch(output.splitlines()[-1])
+    assert match, output
+    return float(match[1])
+
+
+def without(folder: Path, *modules: str) -> dict[str, str]:
+    """An environment in which some modules cannot be imported."""
+    lines = ["import sys", *(f"sys.modules[{module!r}] = None" for module in modules)]
+    (folder / "sitecustomize.py").write_text("\n".join(lines))
+    path = [str(folder), os.environ.get("PYTHONPATH", "")]
+    return {"PYTHONPATH": os.pathsep.join(filter(None, path))}
+
+
+def assert_one_line(result: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:
+    assert result.returncode == code, result.stderr
+    (line,) = result.stderr.splitlines()
+    for part in parts:
+        assert part in line
+    assert not result.stdout
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder in which the demo ran for a few seconds, and what it printed."""
+    folder = tmp_path_factory.mktemp("smoke")
+    result = run(folder, "--smoke", "--seed", "3", "--out", "results/digits")
+    assert result.returncode == 0, result.stderr
+    return folder, result.stdout
+
+
+@pytest.fixture(scope="module")
+def digits() -> ModuleType:
+    """The script as a module."""
+    spec = importlib.util.spec_from_file_location("digits", SCRIPT)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_it_ends_with_the_places_of_all_files_and_the_accuracy(smoke: tuple[Path, str]) -> None:
+    folder, output = smoke
+    *_, weights, training, confusion, attention, graph, _ = output.splitlines()
+    picture = "graph.svg" if (folder / "results/digits/graph.svg").exists() else "graph.dot"
+    places = (weights, training, confusion, attention, graph)
+    named = [place.split(": ")[1].strip() for place in places]
+    names = ("weights.npz", "training.png", "confusion.png", "attention.png", picture)
+    assert named == [str(Path("results", "digits", name)) for name in names]
+    written = {file.name for file in (folder / "results/digits").iterdir()}
+    assert written == {*names, "graph.dot"}
+    assert accuracy_in(output) > 20  # two epochs are more than guessing
+
+
+def test_pictures_are_pictures(smoke: tuple[Path, str]) -> None:
+    for name in ("training", "confusion", "attention"):
+        picture = (smoke[0] / f"results/digits/{name}.png").read_bytes()
+        assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
+
+
+def test_the_graph_shows_the_model(smoke: tuple[Path, str]) -> None:
+    text = (smoke[0] / "results/digits/graph.dot").read_text(encoding="utf-8")
+    assert text.startswith("digraph")
+    for part in ("DigitReader", "class_token", "self_attn", "concatenate", "encoder", "head"):
+        assert part in text
+
+
+@pytest.mark.needs("dot")
+def test_the_graph_is_drawn(smoke: tuple[Path, str]) -> None:
+    ElementTree.parse(smoke[0] / "results/digits/graph.svg")
+
+
+def test_the_check_of_gradients_is_printed_and_passes(smoke: tuple[Path, str]) -> None:
+    rows = re.findall(r"^ +(-?\d\S+) +(-?\d\S+) +(\d\S+)$", smoke[1], re.MULTILINE)
+    assert len(rows) == 5
+    for analytic, numeric, error in rows:
+        assert float(error) < 1e-6
+        assert float(analytic) == pytest.approx(float(numeric), rel=1e-6)
+
+
+def test_the_check_of_gradients_sees_a_wrong_one(digits: ModuleType) -> None:
+    class Wrong(digits.DigitReader):  # type: ignore[misc, name-defined]
+        def forward(self, images: Tensor) -> Tensor:
+            scores: Tensor = super().forward(images)
+            return scores - 1e-3 * scores.detach()  # whose gradient is lost
+
+    _, held_out = digits.load()
+    few = digits.Digits(held_out.images[:8], held_out.labels[:8])
+    assert digits.check_gradients(digits.DigitReader(), few, seed=0) < digits.TOLERANCE
+    assert digits.check_gradients(Wrong(), few, seed=0) > 1e-4
+
+
+def test_the_weights_are_those_of_the_accuracy(smoke: tuple[Path, str], digits: ModuleType) -> None:
+    folder, output = smoke
+    model = digits.DigitReader()
+    with np.load(folder / "results/digits/weights.npz") as weights:
+        model.load_state_dict(weights)
+    _, held_out = digits.load()
+    _, predicted = digits.evaluate(model, held_out)
+    accuracy = 100 * (predicted == held_out.labels).mean()
+    assert f"{accuracy:.1f}" == f"{accuracy_in(output):.1f}"
+
+
+def test_nothing_held_out_is_learned_from(digits: ModuleType) -> None:
+    learned, held_out = digits.load()
+    assert (len(learned.images), len(held_out.images)) == (1437, 360)
+    seen = {image.tobytes() for image in learned.images}
+    assert not [image for image in held_out.images if image.tobytes() in seen]
+    assert np.bincount(held_out.labels).min() >= 34
+
+
+def test_one_seed_gives_one_result(smoke: tuple[Path, str], tmp_path: Path) -> None:
+    folder, output = smoke
+    again = run(tmp_path, "--smoke", "--seed", "3", "--out", "a").stdout
+    other = run(tmp_path, "--smoke", "--seed", "4", "--out", "b").stdout
+    assert accuracy_in(again) == accuracy_in(output)
+    first, second, third = (
+        dict(np.load(path / "weights.npz"))
+        for path in (folder / "results/digits", tmp_path / "a", tmp_path / "b")
+    )
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+    assert not any(np.array_equal(first[name], third[name]) for name in first)
+    assert other
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--epochs", "-1"], "--epochs"),
+        (["--epochs", "0"], "--epochs"),
+        (["--epochs", "many"], "many"),
+        (["--epochs"], "--epochs"),
+        (["--seed", "-1"], "--seed"),
+        (["--seed", "1.5"], "1.5"),
+        (["--smoke", "--epochs", "3"], "--smoke"),
+        (["--fast"], "--fast"),
+        (["--smo"], "--smo"),
+        (["digits"], "digits"),
+        (["--out", "a file"], "a file"),
+        (["--out", "a file/below"], "below"),
+    ],
+)
+def test_a_bad_value_gets_one_line(tmp_path: Path, options: list[str], said: str) -> None:
+    (tmp_path / "a file").write_text("in the way")
+    assert_one_line(run(tmp_path, *options), 2, "digits.py: ", said, "--help")
+    assert [file.name for file in tmp_path.iterdir()] == ["a file"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such permissions")
+def test_a_folder_that_may_not_be_written_to_is_found_out_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+    target = Path("/proc/digits") if os.geteuid() == 0 else folder  # nothing is closed to root
+    assert_one_line(run(tmp_path, "--out", str(target)), 2, str(target), "cannot write")
+
+
+def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
+    result = run(tmp_path, "--help", **without(tmp_path, "sklearn", "matplotlib", "tqdm"))
+    assert result.returncode == 0, result.stderr
+    for part in ("--epochs", "--seed", "--out", "--smoke", "seconds"):
+        assert part in result.stdout
+
+
+@pytest.mark.parametrize("module", ["sklearn", "matplotlib"])
+def test_a_missing_package_gets_one_line(tmp_path: Path, module: str) -> None:
+    result = run(tmp_path, "--smoke", **without(tmp_path, module))
+    assert_one_line(result, 1, module, "pip install 'minigrad[demo]'")
+
+
+def test_it_does_without_tqdm_and_dot(tmp_path: Path) -> None:
+    environment = without(tmp_path, "tqdm")
+    result = run(tmp_path, "--epochs", "1", PATH=str(tmp_path), **environment)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("epoch 1/1: loss ")
+    assert str(Path("out", "digits", "graph.dot")) in result.stdout
+    (line,) = result.stderr.splitlines()
+    assert "apt install graphviz" in line
+    accuracy_in(result.stdout)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
+def test_control_c_ends_it_with_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPT), "--epochs", "1000"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.split("\n") == ["", "digits.py: stopped", ""]
+
+
+@pytest.mark.long
+def test_five_seeds_reach_97_percent_each_within_a_minute(tmp_path: Path) -> None:
+    accuracies = []
+    for seed in range(5):
+        output = run(tmp_path, "--seed", str(seed)).stdout
+        seconds = re.search(r"epochs in (\d+\.\d) s", output)
+        assert seconds and float(seconds[1]) < 60
+        accuracies.append(accuracy_in(output))
+    assert statistics.median(accuracies) >= 97.0, accuracies

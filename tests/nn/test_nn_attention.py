@@ -1,0 +1,413 @@
+"""Attention: every path gives one answer, masks mean what they say, gradients are right."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.autograd import gradcheck, gradgradcheck
+
+float64 = minigrad.float64
+N, H, L, S, E = 2, 2, 4, 5, 6
+
+
+def draw(*shape: int, requires_grad: bool = True) -> Tensor:
+    return minigrad.randn(*shape, dtype=float64, requires_grad=requires_grad)
+
+
+def attention(**options: Any) -> nn.MultiHeadAttention:
+    """A layer in float64 with no bias at zero."""
+    layer = nn.MultiHeadAttention(E, H, **options).double()
+    for parameter in layer.parameters():
+        nn.init.normal(parameter, std=0.5)
+    return layer
+
+
+def inputs(layer: nn.MultiHeadAttention) -> tuple[Tensor, Tensor, Tensor]:
+    return draw(N, L, E), draw(N, S, layer.kdim), draw(N, S, layer.vdim)
+
+
+def by_hand(
+    layer: nn.MultiHeadAttention, query: Any, key: Any, value: Any, allowed: Any, bias: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Multi-head attention with loops over batch and head, in NumPy alone."""
+    weight = {name: parameter.data for name, parameter in layer.named_parameters()}
+
+    def project(x: np.ndarray, name: str) -> np.ndarray:
+        return x @ weight[f"{name}.weight"].T + weight.get(f"{name}.bias", 0.0)
+
+    extra = layer.add_zero_attn + (layer.bias_k is not None)
+    shape = (len(query), H, query.shape[1], key.shape[1])
+    allowed, bias = np.broadcast_to(allowed, shape), np.broadcast_to(bias, shape)
+    outputs, all_weights = [], np.zeros((*shape[:3], shape[3] + extra))
+    for n in range(len(query)):
+        q, k, v = (
+            project(query[n], "q_proj"),
+            project(key[n], "k_proj"),
+            project(value[n], "v_proj"),
+        )
+        if layer.bias_k is not None:
+            k, v = np.vstack([k, weight["bias_k"][0]]), np.vstack([v, weight["bias_v"][0]])
+        if layer.add_zero_attn:
+            k, v = np.vstack([k, np.zeros(E)]), np.vstack([v, np.zeros(E)])
+        heads = []
+        for h in range(H):
+            part = slice(h * E // H, (h + 1) * E // H)
+            scores = q[:, part] @ k[:, part].T / np.sqrt(E // H)
+            scores[:, : shape[3]] += bias[n, h]
+            factors = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-1e30))
+            factors[:, : shape[3]] *= allowed[n, h]
+            total = factors.sum(axis=1, keepdims=True)
+            all_weights[n, h] = factors / np.where(total == 0, 1, total)
+            heads.append(all_weights[n, h] @ v[:, part])
+        outputs.append(project(np.hstack(heads), "out_proj"))
+    return np.array(outputs), all_weights
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "no bias": {"bias": False},
+    "bias_kv": {"add_bias_kv": True},
+    "zero_attn": {"add_zero_attn": True},
+    "kdim, vdim": {"kdim": 3, "vdim": 4},
+    "all": {"add_bias_kv": True, "add_zero_attn": True, "kdim": 3, "vdim": 4, "bias": False},
+}
+options = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+
+PADDING = np.array([[0, 0, 0, 0, 1], [0, 1, 1, 0, 0]], bool)
+KEEP = np.random.default_rng(1).random((N, H, L, S)) < 0.7
+MASKS: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "none": ({}, True, 0.0),
+    "keep": ({"attn_mask": KEEP}, KEEP, 0.0),
+    "bias": ({"attn_mask": 0.1 * np.arange(S)[None]}, True, 0.1 * np.arange(S)),
+    "padding": ({"key_padding_mask": PADDING}, ~PADDING[:, None, None], 0.0),
+    "causal": ({"is_causal": True}, np.tri(L, S, dtype=bool), 0.0),
+    "all": (
+        {"attn_mask": KEEP[:, :1], "key_padding_mask": PADDING, "is_causal": True},
+        KEEP[:, :1] & ~PADDING[:, None, None] & np.tri(L, S, dtype=bool),
+        0.0,
+    ),
+}
+masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
+
+
+class TestOnePathOneAnswer:
+    @options
+    @masks
+    def test_fused_weights_eval_and_by_hand(self, options: Any, masks: Any) -> None:
+        layer = attention(**options)
+        query, key, value = inputs(layer)
+        given, allowed, bias = masks
+        expected, weights = by_hand(layer, query.data, key.data, value.data, allowed, bias)
+
+        fused = layer(query, key, value, **given)
+        composed, found = layer(query, key, value, **given, need_weights=True)
+        with minigrad.no_grad():
+            plain = layer.eval()(query, key, value, **given)
+        for output in (fused, composed, plain):
+            np.testing.assert_allclose(output.data, expected, rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(found.data, weights, rtol=1e-11, atol=1e-13)
+
+    @options
+    @masks
+    def test_gradients_of_fused_and_composed_agree(self, options: Any, masks: Any) -> None:
+        layer = attention(**options)
+        tensors = inputs(layer)
+        cotangent = draw(N, L, E, requires_grad=False)
+        found = []
+        for need_weights in (False, True):
+            output = layer(*tensors, **masks[0], need_weights=need_weights)
+            output = output[0] if need_weights else output
+            leaves = [*tensors, *layer.parameters()]
+            found.append(minigrad.autograd.grad(output, leaves, cotangent, allow_unused=True))
+        for fused, composed in zip(*found, strict=True):
+            np.testing.assert_allclose(fused.data, composed.data, rtol=1e-9, atol=1e-12)
+
+    def test_under_dropout_too(self) -> None:
+        layer = attention(dropout=0.5)
+        query, key, value = inputs(layer)
+        outputs = []
+        for need_weights in (False, True):
+            minigrad.random.seed(5)
+            output = layer(query, key, value, is_causal=True, need_weights=need_weights)
+            outputs.append(output[0] if need_weights else output)
+        np.testing.assert_allclose(outputs[0].data, outputs[1].data, rtol=1e-12)
+
+    def test_weights_are_before_dropout_and_sum_to_one(self) -> None:
+        layer = attention(dropout=0.9)
+        _, weights = layer(*inputs(layer), need_weights=True)
+        assert weights.shape == (N, H, L, S)
+        np.testing.assert_allclose(weights.sum(axis=-1).data, 1.0, rtol=1e-12)
+
+    def test_dropout_is_off_in_eval(self) -> None:
+        layer = attention(dropout=0.5)
+        tensors = inputs(layer)
+        assert (layer(*tensors).data != layer(*tensors).data).any()
+        layer.eval()
+        before = minigrad.random.get_state()
+        np.testing.assert_array_equal(layer(*tensors).data, layer(*tensors).data)
+        assert minigrad.random.get_state() == before
+
+
+class TestDerivatives:
+    @options
+    @masks
+    def test_first(self, options: Any, masks: Any) -> None:
+        layer = attention(**options)
+        leaves = [*inputs(layer), *layer.parameters()]
+        gradcheck(lambda q, k, v, *_: layer(q, k, v, **masks[0]), leaves, directions=3)
+
+    @pytest.mark.parametrize("need_weights", [False, True])
+    def test_first_element_by_element_and_second(self, need_weights: bool) -> None:
+        layer = attention(**OPTIONS["all"])
+        leaves = [draw(1, 2, E), draw(1, 3, 3), draw(1, 3, 4), draw(2, 3), *layer.parameters()]
+
+        def run(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, *_: Tensor) -> Any:
+            return layer(q, k, v, attn_mask=bias, is_causal=True, need_weights=need_weights)
+
+        gradcheck(run, leaves)
+        gradgradcheck(run, leaves, directions=3)
+
+    @pytest.mark.parametrize("shape", [(L, S), (1, S), (N, 1, S), (1, H, L, S), (N, 1, 1, S)])
+    @pytest.mark.parametrize("extra", [False, True])
+    def test_a_learned_mask(self, shape: tuple[int, ...], extra: bool) -> None:
+        layer = attention(add_zero_attn=extra)
+        q, k, v = inputs(layer)
+        gradcheck(lambda m: layer(q, k, v, PADDING, m), draw(*shape))
+
+    def test_one_tensor_as_query_key_and_value(self) -> None:
+        layer, x = attention(), draw(1, 3, E)
+        gradcheck(lambda x: layer(x, x, x, is_causal=True), x)
+        gradgradcheck(lambda x: layer(x, x, x, is_causal=True), x, directions=3)
+
+
+NOWHERE: dict[str, dict[str, Any]] = {
+    "a query by a bool mask": {"attn_mask": np.arange(L)[:, None] + np.zeros(S) != 1},
+    "a query by a float mask": {
+        "attn_mask": np.where(np.arange(L)[:, None] + np.zeros(S) == 1, -np.inf, 0.0)
+    },
+    "a batch by padding": {"key_padding_mask": np.array([[False] * S, [True] * S])},
+    "a query by two masks": {
+        "attn_mask": (np.arange(L)[:, None] != 1) | (np.arange(S) == 0),
+        "key_padding_mask": np.array([[True] + [False] * (S - 1)] * N),
+    },
+    "the first query, whose only key is padding": {
+        "is_causal": True,
+        "key_padding_mask": np.array([[True] + [False] * (S - 1)] * N),
+    },
+}
+
+
+@pytest.mark.parametrize("masks", NOWHERE.values(), ids=NOWHERE)
+class TestNowhereToAttend:
+    def rows(self, weights: Tensor) -> np.ndarray:
+        """Which queries may attend nowhere, by the weights: (N, H, L)."""
+        return np.asarray(weights.data.sum(axis=-1) == 0)
+
+    @pytest.mark.parametrize("training", [False, True])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_zeros_and_finite_gradients(self, masks: Any, training: bool, dtype: Any) -> None:
+        layer = attention(dropout=0.1).train(training).to(dtype)
+        tensors = [t.detach().astype(dtype).requires_grad_() for t in inputs(layer)]
+        output, weights = layer(*tensors, **masks, need_weights=True)
+        rows = self.rows(weights)
+        assert rows.any()
+        assert not rows.all()
+        nowhere = rows[:, 0]
+        for result in (output, layer(*tensors, **masks)):
+            expected = np.broadcast_to(layer.out_proj.bias.data, result.data[nowhere].shape)
+            np.testing.assert_allclose(result.data[nowhere], expected, rtol=1e-6)
+            leaves = [*tensors, *layer.parameters()]
+            grads = minigrad.autograd.grad((result**2).sum(), leaves, retain_graph=True)
+            assert all(np.isfinite(g.data).all() for g in grads)
+            assert not grads[0].data[nowhere].any()
+
+    def test_derivatives_are_right(self, masks: Any) -> None:
+        layer = attention()
+        leaves = [*inputs(layer), *layer.parameters()]
+        for need_weights in (False, True):
+            gradcheck(
+                lambda q, k, v, *_, w=need_weights: layer(q, k, v, **masks, need_weights=w),
+                leaves,
+                directions=3,
+            )
+        gradgradcheck(lambda q, k, v, *_: layer(q, k, v, **masks), leaves, directions=2)
+
+    def test_an_added_key_is_always_there(self, masks: Any) -> None:
+        layer = attention(add_zero_attn=True)
+        _, weights = layer(*inputs(layer), **masks, need_weights=True)
+        np.testing.assert_allclose(weights.data.sum(axis=-1), 1.0, rtol=1e-12)
+        assert (weights.data[..., -1] > 0).all()
+
+
+class TestInfluence:
+    """Every argument matters; what is masked does not."""
+
+    def test_every_argument_has_an_effect(self) -> None:
+        layer = attention(dropout=0.0)
+        q, k, v = inputs(layer)
+        base = layer(q, k, v).data
+        changed = [
+            layer(q + 1, k, v),
+            layer(q, k * 2, v),
+            layer(q, k, v + 1),
+            layer(q, k, v, PADDING),
+            layer(q, k, v, None, KEEP),
+            layer(q, k, v, None, None, True),
+        ]
+        assert all(np.abs(output.data - base).max() > 1e-3 for output in changed)
+        assert isinstance(layer(q, k, v, need_weights=True), tuple)
+
+    @options
+    @pytest.mark.parametrize("need_weights", [False, True])
+    def test_padding_has_none(self, options: Any, need_weights: bool) -> None:
+        layer = attention(**options)
+        q, k, v = inputs(layer)
+
+        def run() -> np.ndarray:
+            output = layer(q, k, v, PADDING, need_weights=need_weights)
+            return (output[0] if need_weights else output).data
+
+        before = run()
+        k.data[PADDING] = 1e3
+        v.data[PADDING] = -1e3
+        np.testing.assert_array_equal(run(), before)
+        (layer(q, k, v, PADDING) ** 2).sum().backward()
+        assert not k.grad.data[PADDING].any()
+        assert not v.grad.data[PADDING].any()
+        assert k.grad.data[~PADDING].all()
+
+    @pytest.mark.parametrize("options", [OPTIONS["plain"], OPTIONS["all"]])
+    def test_causal_looks_backwards_only(self, options: Any) -> None:
+        layer = attention(**options)
+        q, k, v = inputs(layer)
+        before = layer(q, k, v, is_causal=True).data.copy()
+        for i in range(S):
+            k2, v2 = k.detach().clone(), v.detach().clone()
+            k2.data[:, i] += 1
+            v2.data[:, i] += 1
+            change = np.abs(layer(q, k2, v2, is_causal=True).data - before).max(axis=(0, 2))
+            np.testing.assert_array_equal(change > 1e-12, np.arange(L) >= i)
+
+    def test_the_callers_mask_may_change_afterwards(self) -> None:
+        layer = attention()
+        q, k, v = inputs(layer)
+        keep, padding = KEEP.copy(), PADDING.copy()
+        expected = minigrad.autograd.grad((layer(q, k, v, PADDING, KEEP) ** 2).sum(), q)
+        loss = (layer(q, k, v, padding, keep) ** 2).sum()
+        keep[...] = True
+        padding[...] = False
+        np.testing.assert_array_equal(minigrad.autograd.grad(loss, q).data, expected.data)
+
+
+class TestShapes:
+    @pytest.mark.parametrize(("n", "length", "size"), [(0, 2, 3), (2, 0, 3), (2, 1, 1), (2, 3, 0)])
+    @pytest.mark.parametrize("need_weights", [False, True])
+    def test_nothing_and_one(self, n: int, length: int, size: int, need_weights: bool) -> None:
+        layer = attention()
+        q, k, v = draw(n, length, E), draw(n, size, E), draw(n, size, E)
+        result = layer(q, k, v, is_causal=True, need_weights=need_weights)
+        output = result[0] if need_weights else result
+        assert output.shape == (n, length, E)
+        output.sum().backward()
+        assert q.grad.shape == q.shape
+        if size == 0:
+            np.testing.assert_allclose(
+                output.data, np.broadcast_to(layer.out_proj.bias.data, output.shape)
+            )
+
+    def test_unusual_strides(self) -> None:
+        layer = attention()
+        q = draw(E, L, N).data
+        views = [q.T, np.broadcast_to(q.T[:1], (N, L, E)), q.T[::-1, ::-1]]
+        for a, b in itertools.product(views, views):
+            strided = layer(Tensor(a), Tensor(b), Tensor(b))
+            plain = [Tensor(np.ascontiguousarray(x)) for x in (a, b)]
+            np.testing.assert_allclose(strided.data, layer(plain[0], plain[1], plain[1]).data)
+
+    def test_the_page_runs_as_printed(self) -> None:
+        mha = nn.MultiHeadAttention(embed_dim=512, num_heads=8)
+        query, key, value = (Tensor.randn(16, 10, 512) for _ in range(3))
+        assert mha(query, key, value).shape == (16, 10, 512)
+
+    def test_float32_stays(self) -> None:
+        layer = nn.MultiHeadAttention(E, H, add_bias_kv=True, add_zero_attn=True)
+        x = minigrad.randn(N, L, E, requires_grad=True)
+        mask = np.where(np.tri(L), 0.0, -np.inf)
+        output, weights = layer(x, x, x, attn_mask=mask, need_weights=True)
+        assert output.dtype == weights.dtype == np.float32
+        assert layer(x, x, x, attn_mask=mask).dtype == np.float32
+
+
+class TestParameters:
+    def test_children_and_shapes(self) -> None:
+        layer = nn.MultiHeadAttention(6, 2, 0.1, True, True, True, 3, 4)
+        assert {name: p.shape for name, p in layer.named_parameters()} == {
+            "bias_k": (1, 1, 6),
+            "bias_v": (1, 1, 6),
+            "q_proj.weight": (6, 6),
+            "q_proj.bias": (6,),
+            "k_proj.weight": (6, 3),
+            "k_proj.bias": (6,),
+            "v_proj.weight": (6, 4),
+            "v_proj.bias": (6,),
+            "out_proj.weight": (6, 6),
+            "out_proj.bias": (6,),
+        }
+        assert (layer.dropout, layer.add_zero_attn) == (0.1, True)
+        assert not list(nn.MultiHeadAttention(4, 2, bias=False).q_proj.named_buffers())
+        assert nn.MultiHeadAttention(4, 2, bias=False).out_proj.bias is None
+
+    def test_init_is_xavier_per_projection_and_zero_bias(self) -> None:
+        layer = nn.MultiHeadAttention(64, 4, kdim=32, add_bias_kv=True)
+        for name, fan_in in (("q_proj", 64), ("k_proj", 32), ("v_proj", 64), ("out_proj", 64)):
+            projection = layer.get_submodule(name)
+            bound = (6 / (64 + fan_in)) ** 0.5
+            assert 0.95 * bound < np.abs(projection.weight.data).max() <= bound
+            assert not projection.bias.data.any()
+        assert 0.05 < layer.bias_k.data.std() < 0.25
+
+    @pytest.mark.parametrize(
+        ("arguments", "error", "message"),
+        [
+            ({"embed_dim": 10, "num_heads": 3}, ValueError, "embed_dim must be divisible by num_h"),
+            ({"embed_dim": 0, "num_heads": 1}, ValueError, "embed_dim must be at least 1"),
+            ({"embed_dim": 4, "num_heads": 0}, ValueError, "num_heads must be at least 1"),
+            ({"embed_dim": 4, "num_heads": 2.0}, TypeError, "num_heads must be an int"),
+            ({"embed_dim": 4, "num_heads": 2, "dropout": 2}, ValueError, "dropout must be a"),
+            ({"embed_dim": 4, "num_heads": 2, "kdim": 0}, ValueError, "kdim must be at least 1"),
+        ],
+    )
+    def test_refusals(self, arguments: Any, error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=f"MultiHeadAttention: {message}"):
+            nn.MultiHeadAttention(**arguments)
+
+
+class TestBadInputs:
+    @pytest.mark.parametrize(
+        ("shapes", "message"),
+        [
+            ([(L, E), (N, S, E), (N, S, E)], r"query must have shape \(N, L, 6\).*expand_dims"),
+            ([(N, L, E), (N, S, 5), (N, S, E)], r"key must have shape \(N, S, 6\), got \(2, 5"),
+            ([(N, L, E), (N, S, E), (N, S, 7)], r"value must have shape \(N, S, 6\), got"),
+            ([(N, L, E), (N, S, E), (N, 4, E)], r"key and value the same length"),
+            ([(N, L, E), (3, S, E), (3, S, E)], r"need the same batch size"),
+            ([(N, L, E), (1, S, E), (1, S, E)], r"need the same batch size"),
+        ],
+    )
+    def test_shapes(self, shapes: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            attention()(*(draw(*shape) for shape in shapes))
+
+    def test_masks_are_checked_and_located(self) -> None:
+        model = nn.Sequential({"layer": nn.TransformerEncoderLayer(E, H, 8)})
+        layer = model[0]
+        with pytest.raises(ValueError, match=r"attn_mask: shape .*\[in self_attn\]$"):
+            layer(minigrad.ones(N, L, E), src_mask=np.ones((N * H, L, L), bool))
+        with pytest.raises(TypeError, match=r"key_padding_mask: bool .*\[in self_attn\]$"):
+            layer(minigrad.ones(N, L, E), src_key_padding_mask=np.zeros((N, L)))

@@ -1,0 +1,80 @@
+"""F.scaled_dot_product_attention and its module: any leading axes, options, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.nn import functional as F
+
+N, H, L, S = 2, 2, 4, 5
+
+
+def draw(*shape: int) -> Tensor:
+    return minigrad.randn(*shape, dtype=minigrad.float64)
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 3, 4)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_any_leading_axes(lead: tuple[int, ...], causal: bool) -> None:
+    q, k, v = draw(*lead, L, 3), draw(*lead, S, 3), draw(*lead, S, 2)
+    out, weights = F.scaled_dot_product_attention(q, k, v, is_causal=causal, output_weight=True)
+    scores = q.data @ k.data.swapaxes(-1, -2) / np.sqrt(3)
+    if causal:
+        scores = np.where(np.tri(L, S, dtype=bool), scores, -np.inf)
+    expected = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    expected /= expected.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(weights.data, expected, rtol=1e-12)
+    np.testing.assert_allclose(out.data, expected @ v.data, rtol=1e-12)
+    fused = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    np.testing.assert_allclose(fused.data, out.data, rtol=1e-12)
+
+
+def test_scale_and_dropout() -> None:
+    q, k, v = draw(L, 3), draw(S, 3), draw(S, 2)
+    scaled = F.scaled_dot_product_attention(q, k, v, scale=1.0)
+    np.testing.assert_allclose(
+        scaled.data, F.scaled_dot_product_attention(q * np.sqrt(3), k, v).data, rtol=1e-12
+    )
+    dropped = F.scaled_dot_product_attention(q, k, v, dropout_p=1.0)
+    assert not dropped.data.any()
+
+
+def test_a_mask_of_three_axes_counts_batches_not_heads() -> None:
+    q, k, v = draw(N, H, L, 3), draw(N, H, S, 3), draw(N, H, S, 2)
+    keep = np.random.default_rng(0).random((N, L, S)) < 0.8
+    found = F.scaled_dot_product_attention(q, k, v, keep)
+    spelled_out = np.broadcast_to(keep[:, None], (N, H, L, S))
+    np.testing.assert_allclose(
+        found.data, F.scaled_dot_product_attention(q, k, v, spelled_out).data
+    )
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ([(3,), (5, 3), (5, 2)], r"query \(3,\)"),
+        ([(4, 3), (5, 2), (5, 2)], r"query \(4, 3\), key \(5, 2\)"),
+        ([(4, 3), (5, 3), (6, 2)], r"lengths of key \(5\) and value \(6\)"),
+        ([(2, 4, 3), (3, 5, 3), (3, 5, 2)], r"leading axes"),
+    ],
+)
+@pytest.mark.parametrize("mask", [None, np.ones((4, 5), bool)])
+def test_shapes_that_do_not_fit(shapes: Any, message: str, mask: Any) -> None:
+    with pytest.raises(ValueError, match=message):
+        F.scaled_dot_product_attention(*(draw(*shape) for shape in shapes), mask)
+
+
+def test_the_module() -> None:
+    q, k, v = draw(N, L, 3), draw(N, S, 3), draw(N, S, 2)
+    mask = draw(L, S)
+    module = nn.ScaledDotProductAttention(mask, dropout_p=0.5, is_causal=True, scale=0.3)
+    expected = F.scaled_dot_product_attention(q, k, v, mask, 0.0, True, 0.3)
+    np.testing.assert_array_equal(module.eval()(q, k, v).data, expected.data)
+    assert (module.train()(q, k, v).data != expected.data).any()
+    with pytest.raises(ValueError, match="dropout_p must be a number from 0 to 1, got 3"):
+        nn.ScaledDotProductAttention(dropout_p=3)

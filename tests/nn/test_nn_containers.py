@@ -1,0 +1,222 @@
+"""Containers do what lists and dicts do, and stay in order."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import nn
+
+
+class Tag(nn.Module):
+    """Appends its tag to what it is given."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__()
+        self.tag = tag
+
+    def forward(self, said: str) -> str:
+        return said + self.tag
+
+    def extra_repr(self) -> str:
+        return self.tag
+
+
+def said(container: Any) -> str:
+    """The tags of a container in order, however it is asked."""
+    by_iteration = "".join(module.tag for module in container)
+    assert by_iteration == "".join(module.tag for _, module in container.named_children())
+    assert by_iteration == "".join(container[i].tag for i in range(len(container)))
+    assert [name for name, _ in container.named_children()] == [
+        str(i) for i in range(len(container))
+    ]
+    if isinstance(container, nn.Sequential):
+        assert container("") == by_iteration
+    return by_iteration
+
+
+@pytest.fixture(params=[nn.ModuleList, lambda modules: nn.Sequential(*modules)],
+                ids=["ModuleList", "Sequential"])  # fmt: skip
+def abcd(request: pytest.FixtureRequest) -> Any:
+    return request.param([Tag(tag) for tag in "abcd"])
+
+
+CHANGES: dict[str, Any] = {
+    "append": lambda c: c.append(Tag("x")),
+    "extend": lambda c: c.extend([Tag("x"), Tag("y")]),
+    "iadd": lambda c: c.__iadd__([Tag("x")]),
+    "insert": lambda c: c.insert(1, Tag("x")),
+    "insert at the end": lambda c: c.insert(-1, Tag("x")),
+    "set": lambda c: c.__setitem__(1, Tag("x")),
+    "set from the end": lambda c: c.__setitem__(-1, Tag("x")),
+    "set a slice": lambda c: c.__setitem__(slice(1, 3), [Tag("x")]),
+    "delete": lambda c: c.__delitem__(1),
+    "delete from the end": lambda c: c.__delitem__(-1),
+    "delete a slice": lambda c: c.__delitem__(slice(0, 4, 2)),
+    "pop": lambda c: c.pop(),
+    "pop first": lambda c: c.pop(0),
+    "reverse": lambda c: c.reverse(),
+    "clear": lambda c: c.clear(),
+    "remove": lambda c: c.remove(c[2]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_changes_are_those_of_a_list(abcd: Any, change: Any) -> None:
+    plain = list(abcd)
+    change(plain)
+    change(abcd)
+    assert said(abcd) == "".join(module.tag for module in plain)
+
+
+@pytest.mark.parametrize(
+    "part", [slice(1, 3), slice(None, None, -1), slice(10, 20), slice(-1, None)], ids=str
+)
+def test_slices_share_modules(abcd: Any, part: slice) -> None:
+    sliced = abcd[part]
+    assert type(sliced) is type(abcd)
+    assert list(sliced) == list(abcd)[part]
+    assert said(abcd) == "abcd"
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))])
+def test_copies_are_whole(abcd: Any, duplicate: Any) -> None:
+    twin = duplicate(abcd)
+    del abcd[0]
+    assert said(twin) == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("attempt", "error", "message"),
+    [
+        (lambda c: c.append(len), TypeError, "must be a Module, got builtin_function"),
+        (lambda c: c.extend([Tag("x"), 3]), TypeError, "must be a Module, got int"),
+        (lambda c: c.__setitem__(0, None), TypeError, "must be a Module, got NoneType"),
+        (lambda c: c[4], IndexError, "index 4 is out of range for 4 modules"),
+        (lambda c: c.__delitem__(-5), IndexError, "index -5 is out of range"),
+        (lambda c: c["0"], TypeError, "an int or a slice expected as index, got '0'"),
+        (lambda c: c.insert(0, c), ValueError, "part of itself"),
+    ],
+)
+def test_what_does_not_fit_changes_nothing(
+    abcd: Any, attempt: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        attempt(abcd)
+    assert said(abcd) == "abcd"
+
+
+class TestSequential:
+    def test_empty(self) -> None:
+        assert nn.Sequential()("as it is") == "as it is"
+
+    def test_named(self) -> None:
+        steps = nn.Sequential({"embed": Tag("a"), "head": Tag("b")})
+        steps.append(Tag("c"))
+        assert [name for name, _ in steps.named_children()] == ["embed", "head", "2"]
+        assert steps.get_submodule("head") is steps[1]
+        assert steps.get_submodule("2") is steps[2]
+        steps[0] = Tag("x")
+        assert steps("") == "xbc"
+        assert [name for name, _ in steps[:2].named_children()] == ["embed", "head"]
+        with pytest.raises(AttributeError, match="no child '0'"):
+            steps.get_submodule("0")
+
+    @pytest.mark.parametrize("name", ["1", "", "a.b", 3])
+    def test_bad_names(self, name: Any) -> None:
+        with pytest.raises(ValueError, match="cannot be a name"):
+            nn.Sequential({name: Tag("a")})
+
+    def test_a_subclass_is_sliced_to_a_plain_one(self) -> None:
+        class Two(nn.Sequential):
+            def __init__(self, width: int) -> None:
+                super().__init__(nn.Linear(width, width), nn.ReLU())
+
+        assert type(Two(3)[:1]) is nn.Sequential
+
+    def test_gradients_pass(self) -> None:
+        model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+        model(minigrad.ones(2, 3)).sum().backward()
+        assert all(p.grad is not None for p in model.parameters())
+
+
+def test_a_subclass_may_have_modules_besides() -> None:
+    class Model(nn.Sequential):
+        def __init__(self) -> None:
+            super().__init__({"body": nn.Linear(2, 2)})
+            self.head = nn.Linear(2, 1)
+
+    model = Model()
+    assert [name for name, _ in model.named_parameters()] == [
+        "body.weight", "body.bias", "head.weight", "head.bias",
+    ]  # fmt: skip
+    assert model.get_submodule("head") is model.head
+    with pytest.raises(ValueError, match="Model: it has another module called 'body'"):
+        model.body = nn.Linear(2, 2)
+    modules = nn.ModuleDict()
+    modules.head = nn.Linear(1, 1)
+    with pytest.raises(ValueError, match="ModuleDict: it has another module called 'head'"):
+        modules["head"] = nn.Linear(1, 1)
+    modules["body"] = nn.Linear(1, 1)
+    with pytest.raises(ValueError, match="ModuleDict: it has another module called 'body'"):
+        modules.body = nn.Linear(1, 1)
+    assert [name for name, _ in modules.named_children()] == ["body", "head"]
+
+
+class TestModuleList:
+    def test_is_not_called(self) -> None:
+        with pytest.raises(NotImplementedError, match="ModuleList does not define forward"):
+            nn.ModuleList()()
+
+    def test_takes_any_iterable(self) -> None:
+        assert said(nn.ModuleList(Tag(tag) for tag in "xyz")) == "xyz"
+
+
+class TestModuleDict:
+    def test_is_a_dict(self) -> None:
+        modules = nn.ModuleDict({"b": Tag("b"), "a": Tag("a")})
+        modules["c"] = Tag("c")
+        modules.update({"a": Tag("x")})
+        assert list(modules) == list(modules.keys()) == ["b", "a", "c"]
+        assert [m.tag for m in modules.values()] == ["b", "x", "c"]
+        assert modules.pop("b").tag == "b"
+        assert "b" not in modules
+        assert modules.get("b") is None
+        assert len(modules) == 2
+        del modules["a"]
+        assert [name for name, _ in modules.named_children()] == ["c"]
+        modules.clear()
+        assert not list(modules.children())
+
+    @pytest.mark.parametrize("key", ["keys", "training", "forward", 'a<&">\n|{}', "1"])
+    def test_any_key_is_a_key(self, key: str) -> None:
+        modules = nn.ModuleDict({key: nn.Linear(1, 1)})
+        assert list(modules.keys()) == [key]
+        assert modules.get_submodule(key) is modules[key]
+        assert list(modules.state_dict()) == [f"{key}.weight", f"{key}.bias"]
+
+    def test_equality_and_hash_are_identity(self) -> None:
+        first, second = nn.ModuleDict(), nn.ModuleDict()
+        assert first != second
+        assert len({first, second, first}) == 2
+
+    @pytest.mark.parametrize(
+        ("attempt", "error", "message"),
+        [
+            (lambda d: d["b"], KeyError, r"no module 'b'; it has \['a'\]"),
+            (lambda d: d.__delitem__("b"), KeyError, "no module 'b'"),
+            (lambda d: d.__setitem__("x.y", Tag("x")), ValueError, "without a dot, got 'x.y'"),
+            (lambda d: d.__setitem__("", Tag("x")), ValueError, "not empty"),
+            (lambda d: d.__setitem__(1, Tag("x")), ValueError, "must be a string"),
+            (lambda d: d.__setitem__("x", 3), TypeError, "'x' must be a Module, got int"),
+        ],
+    )
+    def test_refusals(self, attempt: Any, error: type[Exception], message: str) -> None:
+        modules = nn.ModuleDict({"a": Tag("a")})
+        with pytest.raises(error, match=message):
+            attempt(modules)
+        assert list(modules) == ["a"]

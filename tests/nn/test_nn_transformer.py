@@ -1,0 +1,230 @@
+"""Encoder layers and stacks: derivatives on graphs with residuals, masks, modes, options."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, optim
+from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.nn import functional as F
+
+N, L, E = 2, 4, 6
+PADDING = np.array([[0, 0, 0, 1], [0, 1, 1, 0]], bool)
+KEEP = np.tri(L, dtype=bool) | (np.arange(L) == 2)
+
+
+def draw(*shape: int) -> Tensor:
+    return minigrad.randn(*shape, dtype=minigrad.float64, requires_grad=True)
+
+
+def encoder_layer(**options: Any) -> nn.TransformerEncoderLayer:
+    options = {"dim_feedforward": 5, "dropout": 0.0, **options}
+    return nn.TransformerEncoderLayer(E, 2, **options).double()
+
+
+orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
+
+
+@orders
+@pytest.mark.parametrize(
+    "activation", ["relu", "gelu", F.tanh, nn.SiLU()], ids=["relu", "gelu", "tanh", "SiLU"]
+)
+@pytest.mark.parametrize("bias", [False, True])
+def test_derivatives_of_a_layer(norm_first: bool, activation: Any, bias: bool) -> None:
+    layer = encoder_layer(norm_first=norm_first, activation=activation, bias=bias)
+    leaves = [draw(N, L, E), *layer.parameters()]
+    gradcheck(lambda x, *_: layer(x, KEEP, PADDING, True), leaves, directions=3)
+
+
+@orders
+def test_derivatives_of_a_layer_element_by_element_and_second(norm_first: bool) -> None:
+    layer = encoder_layer(norm_first=norm_first, activation="gelu")
+    leaves = [draw(1, 2, E), *layer.parameters()]
+    gradcheck(lambda x, *_: layer(x), leaves)
+    gradgradcheck(lambda x, *_: layer(x), leaves, directions=3)
+
+
+@orders
+def test_derivatives_of_a_stack(norm_first: bool) -> None:
+    layer = encoder_layer(norm_first=norm_first, activation="gelu")
+    encoder = nn.TransformerEncoder(layer, 3, nn.LayerNorm(E)).double()
+    leaves = [draw(N, L, E), *encoder.parameters()]
+    gradcheck(lambda x, *_: encoder(x, is_causal=True), leaves, directions=3)
+
+
+@orders
+def test_a_layer_used_twice(norm_first: bool) -> None:
+    layer = encoder_layer(norm_first=norm_first, activation="tanh")
+    leaves = [draw(N, L, E), *layer.parameters()]
+    gradcheck(lambda x, *_: layer(layer(x)), leaves, directions=3)
+
+
+@orders
+def test_the_order_of_its_parts(norm_first: bool) -> None:
+    layer = encoder_layer(norm_first=norm_first)
+    for parameter in layer.parameters():
+        nn.init.normal(parameter)
+    x = draw(N, L, E)
+
+    def attend(y: Tensor) -> Tensor:
+        return layer.self_attn(y, y, y)
+
+    def feed(y: Tensor) -> Tensor:
+        return layer.linear2(F.relu(layer.linear1(y)))
+
+    if norm_first:
+        y = x + attend(layer.norm1(x))
+        expected = y + feed(layer.norm2(y))
+    else:
+        y = layer.norm1(x + attend(x))
+        expected = layer.norm2(y + feed(y))
+    np.testing.assert_allclose(layer(x).data, expected.data, rtol=1e-12)
+
+
+class TestArguments:
+    def test_every_argument_reaches_the_attention(self) -> None:
+        encoder = nn.TransformerEncoder(encoder_layer(), 2, nn.LayerNorm(E)).double()
+        x = draw(N, L, E)
+        base = encoder(x).data
+        for arguments in ((KEEP,), (None, PADDING), (None, None, True)):
+            changed = encoder(x, *arguments).data
+            assert np.abs(changed - base).max() > 1e-3, arguments
+        causal = encoder(x, np.tri(L, dtype=bool)).data
+        np.testing.assert_allclose(encoder(x, is_causal=True).data, causal, rtol=1e-10)
+        bias = np.where(np.tri(L, dtype=bool), 0.0, -np.inf)
+        np.testing.assert_allclose(encoder(x, bias).data, causal, rtol=1e-10)
+
+    @orders
+    def test_padding_has_no_influence_on_the_rest(self, norm_first: bool) -> None:
+        encoder = nn.TransformerEncoder(encoder_layer(norm_first=norm_first), 2)
+        x = draw(N, L, E)
+        before = encoder(x, None, PADDING).data[~PADDING]
+        x.data[PADDING] = 1e3
+        np.testing.assert_array_equal(encoder(x, None, PADDING).data[~PADDING], before)
+
+    def test_options_arrive(self) -> None:
+        layer = nn.TransformerEncoderLayer(E, 3, 7, 0.2, "gelu", 1e-3, True, False)
+        assert layer.self_attn.num_heads == 3
+        assert layer.linear1.weight.shape == (7, E)
+        assert {layer.dropout.p, layer.dropout1.p, layer.dropout2.p, layer.self_attn.dropout} == {
+            0.2
+        }
+        assert layer.activation is F.gelu
+        assert layer.norm1.eps == layer.norm2.eps == 1e-3
+        assert layer.norm_first
+        assert not any("bias" in name for name, _ in layer.named_parameters())
+
+    def test_children_are_named_as_elsewhere(self) -> None:
+        assert [name for name, _ in nn.TransformerEncoderLayer(E, 2).named_children()] == [
+            "self_attn", "linear1", "dropout", "linear2", "norm1", "norm2", "dropout1", "dropout2",
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("activation", ["swish", 3])
+    def test_bad_activation(self, activation: Any) -> None:
+        with pytest.raises((TypeError, ValueError), match="activation"):
+            nn.TransformerEncoderLayer(E, 2, activation=activation)
+
+    def test_an_activation_with_parameters_is_part_of_the_layer(self) -> None:
+        layer = encoder_layer(activation=nn.Linear(5, 5))
+        assert "activation.weight" in layer.state_dict()
+
+
+class TestModes:
+    def test_dropout_drops_in_training_only(self) -> None:
+        encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(E, 2, 8, dropout=0.5), 2)
+        x = minigrad.randn(N, L, E)
+        assert (encoder(x).data != encoder(x).data).any()
+        encoder.eval()
+        before = minigrad.random.get_state()
+        np.testing.assert_array_equal(encoder(x).data, encoder(x).data)
+        assert minigrad.random.get_state() == before
+
+    def test_each_dropout_drops(self) -> None:
+        for name in ("dropout", "dropout1", "dropout2"):
+            layer = nn.TransformerEncoderLayer(E, 2, 8, dropout=0.5).eval()
+            x = minigrad.randn(N, L, E)
+            layer.get_submodule(name).train()
+            assert (layer(x).data != layer(x).data).any(), name
+
+
+class TestStack:
+    def test_the_first_layer_is_the_given_one_and_no_two_are_alike(self) -> None:
+        layer = nn.TransformerEncoderLayer(E, 2, 8)
+        given = layer.state_dict()
+        encoder = nn.TransformerEncoder(layer, 3)
+        assert encoder.layers[0] is layer
+        for key, value in given.items():
+            np.testing.assert_array_equal(layer.state_dict()[key].data, value.data)
+        drawn = [key for key in given if "weight" in key and "norm" not in key]
+        for key in drawn:
+            values = [each.state_dict()[key].data for each in encoder.layers]
+            assert (values[0] != values[1]).any()
+            assert (values[1] != values[2]).any()
+        shared = {id(p) for p in encoder.layers[0].parameters()}
+        assert not shared & {id(p) for p in encoder.layers[1].parameters()}
+
+    def test_copies_start_without_gradients(self) -> None:
+        layer = nn.TransformerEncoderLayer(E, 2, 8)
+        layer(minigrad.ones(1, 2, E)).sum().backward()
+        encoder = nn.TransformerEncoder(layer, 2)
+        assert all(p.grad is None for p in encoder.layers[1].parameters())
+        assert any(p.grad is not None for p in layer.parameters())
+
+    def test_a_layer_of_ones_own(self) -> None:
+        class Layer(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.linear = nn.Linear(E, E)
+
+            def forward(self, src: Tensor, **masks: Any) -> Tensor:
+                return src + self.linear(src)
+
+        encoder = nn.TransformerEncoder(Layer(), 2)
+        assert encoder(minigrad.ones(1, 2, E)).shape == (1, 2, E)
+
+    @pytest.mark.parametrize("count", [0, -1, 2.0])
+    def test_refusals(self, count: Any) -> None:
+        with pytest.raises((TypeError, ValueError), match="TransformerEncoder: num_layers must be"):
+            nn.TransformerEncoder(encoder_layer(), count)
+
+    def test_a_layer_whose_parameters_nobody_can_draw(self) -> None:
+        class Layer(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.scale = nn.Parameter([1.0])
+
+        with pytest.raises(NotImplementedError, match="Layer has parameters of its own"):
+            nn.TransformerEncoder(Layer(), 2)
+
+
+@orders
+def test_an_encoder_learns(norm_first: bool) -> None:
+    """Each position is to say the largest number of its sequence."""
+    encoder = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, norm_first=norm_first), 1
+    )
+    model = nn.Sequential(nn.Embedding(4, 16), encoder, nn.Linear(16, 4))
+    optimizer = optim.AdamW(model.parameters(), lr=0.01)
+    ids = minigrad.random.generator().integers(0, 4, (32, 3))
+    losses = []
+    for _ in range(40):
+        target = np.broadcast_to(ids.max(axis=1, keepdims=True), ids.shape)
+        loss = F.cross_entropy(model(ids).swapaxes(1, 2), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[0] > 1.0
+    assert losses[-1] < 0.1
+
+
+def test_deepcopy_gives_the_same_outputs() -> None:
+    layer = nn.TransformerEncoderLayer(E, 2, 8, activation="gelu")
+    encoder = nn.TransformerEncoder(layer, 2).eval()
+    x = minigrad.randn(N, L, E)
+    np.testing.assert_array_equal(copy.deepcopy(encoder)(x).data, encoder(x).data)

@@ -1,0 +1,531 @@
+"""One table of calls for every op, and the plainest NumPy spelling of what each op means.
+
+A case is a function of a namespace and of arrays, ``lambda m, a, b: m.add(a, b)``, so the same
+table runs on minigrad (`OURS`), on NumPy (`NAIVE`) and, in tests/parity, on PyTorch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.graph import alias
+from minigrad.ops.dropout import dropout_factor
+from minigrad.ops.indexing import scatter
+
+OURS = SimpleNamespace(**{name: getattr(ops, name) for name in ops.__all__})
+OURS.alias, OURS.scatter = alias, scatter
+
+
+class Naive:
+    """NumPy, with the functions it lacks written without a thought for range or speed."""
+
+    alias = staticmethod(lambda x: x)
+    clone = staticmethod(np.copy)
+    relu = staticmethod(lambda x: np.where(x > 0, x, 0))
+    sigmoid = staticmethod(lambda x: 1 / (1 + np.exp(-x)))
+    silu = staticmethod(lambda x: x / (1 + np.exp(-x)))
+    erf = staticmethod(lambda x: np.vectorize(math.erf, otypes=[float])(x))
+    getitem = staticmethod(lambda x, index: x[index])
+    dropout = staticmethod(lambda x, p, key: x * dropout_factor(key, x.shape, p, x.dtype))
+    embedding = staticmethod(lambda ids, weight, padding_idx=None: weight[ids])
+    masked_fill = staticmethod(lambda x, mask, value: np.where(mask, value, x))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    @staticmethod
+    def gelu(x: Any, approximate: str = "none") -> Any:
+        if approximate == "none":
+            return x * 0.5 * (1 + Naive.erf(x / math.sqrt(2)))
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+    @staticmethod
+    def norm(x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False) -> Any:
+        if ord == math.inf:
+            return np.abs(x).max(axis=axis, keepdims=keepdims)
+        return (np.abs(x) ** ord).sum(axis=axis, keepdims=keepdims) ** (1 / ord)
+
+    @staticmethod
+    def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
+
+    @staticmethod
+    def softmax(x: Any, axis: int = -1) -> Any:
+        return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
+
+    @staticmethod
+    def log_softmax(x: Any, axis: int = -1) -> Any:
+        return np.log(Naive.softmax(x, axis))
+
+    @staticmethod
+    def scatter(value: Any, index: Any, shape: Any) -> Any:
+        out = np.zeros(shape, value.dtype)
+        np.add.at(out, index, value)
+        return out
+
+    @staticmethod
+    def setitem(x: Any, index: Any, value: Any) -> Any:
+        out = np.array(x)
+        out[index] = value
+        return out
+
+    @staticmethod
+    def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+        return x @ weight.T + (0 if bias is None else bias)
+
+    @staticmethod
+    def layer_norm(
+        x: Any, weight: Any = None, bias: Any = None, *, ndim: int = 1, eps: float = 1e-5
+    ) -> Any:
+        axes = tuple(range(-ndim, 0))
+        out = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
+        return out * (1 if weight is None else weight) + (0 if bias is None else bias)
+
+    @staticmethod
+    def cross_entropy(
+        logits: Any, target: Any, weight: Any = None, *, reduction: str = "mean",
+        ignore_index: int | None = None, label_smoothing: float = 0.0,
+    ) -> Any:  # fmt: skip
+        """One target at a time."""
+        axis = min(1, logits.ndim - 1)
+        classes = logits.shape[axis]
+        log_p = Naive.log_softmax(logits, axis)
+        weight = np.ones(classes) if weight is None else np.asarray(weight)
+        target = np.asarray(target)
+        losses, total = np.zeros(target.shape), 0.0
+        for place in np.ndindex(target.shape):
+            if target[place] == ignore_index:
+                continue
+            row = log_p[(*place[:1], slice(None), *place[1:])]
+            wanted = weight * label_smoothing / classes
+            wanted[target[place]] += weight[target[place]] * (1 - label_smoothing)
+            losses[place] = -(wanted * row).sum()
+            total += weight[target[place]]
+        return {"none": losses, "sum": losses.sum(), "mean": losses.sum() / total}[reduction]
+
+    @staticmethod
+    def attention_weights(
+        query: Any, key: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
+        scale: float | None = None,
+    ) -> Any:  # fmt: skip
+        scores = query @ key.swapaxes(-1, -2)
+        scores = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
+        scores = scores + (0 if bias is None else bias)
+        may = np.broadcast_to(True if keep is None else keep, scores.shape)
+        if causal:
+            may = may & np.tri(*scores.shape[-2:], dtype=bool)
+        e = np.where(may, np.exp(scores), 0)
+        total = e.sum(-1, keepdims=True)
+        return np.divide(e, total, out=np.zeros_like(e), where=total != 0)
+
+    @staticmethod
+    def attention(
+        query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *,
+        causal: bool = False, scale: float | None = None, dropout: float = 0.0,
+        dropout_key: int | None = None,
+    ) -> Any:  # fmt: skip
+        weights = Naive.attention_weights(query, key, bias, keep, causal=causal, scale=scale)
+        if dropout:
+            weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
+        return weights @ value
+
+
+NAIVE = Naive()
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """A call of an op.
+
+    Attributes:
+        op: The name in the registry of primitives, or of the function on top of it.
+        name: What is special about this call.
+        call: A function of a namespace and of the inputs.
+        inputs: Arrays of float64, each of which gets a gradient.
+    """
+
+    op: str
+    name: str
+    call: Callable[..., Any]
+    inputs: tuple[np.ndarray, ...]
+
+    def __str__(self) -> str:
+        return f"{self.op}-{self.name}".replace(" ", "")
+
+    def on(self, namespace: Any) -> Callable[..., Any]:
+        """The call as a function of the inputs alone."""
+        return lambda *inputs: self.call(namespace, *inputs)
+
+
+_count = itertools.count()
+
+
+def normal(*shape: int) -> np.ndarray:
+    """Normal numbers, none within 0.05 of zero, so that no kink lies within a difference."""
+    x = np.random.default_rng([7, next(_count), *shape]).standard_normal(shape)
+    return np.asarray(x + np.copysign(0.05, x))
+
+
+def positive(*shape: int) -> np.ndarray:
+    return np.asarray(np.abs(normal(*shape)) + 0.3)
+
+
+def spaced(*shape: int) -> np.ndarray:
+    """Numbers of both signs, no two nearer than 0.1 in size or value, also to other arrays'."""
+    rng = np.random.default_rng([11, next(_count), *shape])
+    n = math.prod(shape)
+    sizes = 0.2 * (rng.permutation(n) + 1) + 0.013 * (next(_count) % 7)
+    return np.asarray(sizes * rng.choice([-1.0, 1.0], n)).reshape(shape)
+
+
+BROADCASTS = [
+    ((2, 3), (2, 3)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)), ((1, 3), (2, 1, 1)),
+    ((), (2, 3)), ((2, 3), ()), ((), ()), ((1,), ()), ((0, 3), (3,)), ((2, 0), (2, 1)),
+]  # fmt: skip
+AXES: list[Any] = [None, 0, -1, (0, 2), (-1, 0), (1, -3, 2), ()]
+
+
+def elementwise() -> Iterator[Case]:
+    makers = {"divide": (normal, positive), "power": (positive, normal),
+              "maximum": (spaced, spaced), "minimum": (spaced, spaced)}  # fmt: skip
+    for op in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum"):
+        first, second = makers.get(op, (normal, normal))
+        for left, right in BROADCASTS:
+            call = lambda m, a, b, op=op: getattr(m, op)(a, b)
+            yield Case(op, f"{left}{right}", call, (first(*left), second(*right)))
+        for scalar in (2.0, 3, -0.7):
+            if op != "power" or scalar != -0.7:
+                call = lambda m, x, op=op, c=scalar: getattr(m, op)(c, x)
+                yield Case(op, f"{scalar} on the left", call, (second(2, 3),))
+            call = lambda m, x, op=op, c=scalar: getattr(m, op)(x, c)
+            yield Case(op, f"{scalar} on the right", call, (first(2, 3),))
+        yield Case(op, "with itself", lambda m, x, op=op: getattr(m, op)(x, x), (positive(2, 3),))
+    for exponent in (0, 1, 2, 3, -1, -2, 0.0, 1.0, 2.0, 5):
+        call = lambda m, x, c=exponent: m.power(x, c)
+        yield Case("power", f"negative base to {exponent!r}", call, (normal(5),))
+    whole = np.array([0.0, 1.0, 2.0, 3.0, -1.0, -2.0])
+    yield Case("power", "base of any sign to an array", lambda m, x: m.power(x, whole),
+               (normal(2, 6),))  # fmt: skip
+    for op in ("negative", "abs", "square", "exp", "tanh", "erf", "relu", "sigmoid", "silu",
+               "gelu", "alias", "clone"):  # fmt: skip
+        for shape in ((2, 3), (), (0, 2)):
+            call = lambda m, x, op=op: getattr(m, op)(x)
+            yield Case(op, f"{shape}", call, (normal(*shape),))
+    for op in ("sqrt", "log"):
+        for shape in ((2, 3), (), (0, 2)):
+            call = lambda m, x, op=op: getattr(m, op)(x)
+            yield Case(op, f"{shape}", call, (positive(*shape),))
+    wide = np.linspace(-6.3, 6.3, 14)
+    for op in ("tanh", "erf", "sigmoid", "silu", "gelu"):
+        yield Case(op, "wide", lambda m, x, op=op: getattr(m, op)(x), (wide,))
+    tanh = lambda m, x: m.gelu(x, approximate="tanh")
+    yield Case("gelu", "tanh", tanh, (wide,))
+    yield Case("gelu", "tanh ()", tanh, (normal(),))
+    yield Case("clip", "both", lambda m, x: m.clip(x, -0.5, 0.7), (spaced(2, 5),))
+    yield Case("clip", "low", lambda m, x: m.clip(x, -0.5, None), (spaced(2, 5),))
+    yield Case("clip", "high", lambda m, x: m.clip(x, None, 0.5), (spaced(2, 5),))
+    between = np.array([[-2.0, -0.5, 0.3, 0.9, 2.0]] * 2)
+    bounds = (between, np.array([[-1.0], [-0.7]]), np.array([1.0, 1.1, 1.2, 0.6, 1.4]))
+    yield Case("clip", "between tensors", lambda m, x, low, high: m.clip(x, low, high), bounds)
+    crossed = (np.array([0.0, 1.5, 3.0]), np.array(2.0), np.array(1.0))
+    yield Case("clip", "crossed bounds", lambda m, x, low, high: m.clip(x, low, high), crossed)
+    condition = np.array([[True, False, True], [False, False, True]])
+    for left, right in [*BROADCASTS[:9], ((2, 1, 3), (3,))]:
+        call = lambda m, a, b: m.where(condition, a, b)
+        yield Case("where", f"{left}{right}", call, (normal(*left), normal(*right)))
+    yield Case("where", "scalars", lambda m, a: m.where(condition, 2.0, a), (normal(2, 3),))
+    yield Case("where", "0-d condition", lambda m, a, b: m.where(True, a, b),
+               (normal(2, 3), normal(3)))  # fmt: skip
+    yield Case("masked_fill", "number", lambda m, x: m.masked_fill(x, condition, -1.5),
+               (normal(2, 3),))  # fmt: skip
+    fill = lambda m, x, v: m.masked_fill(x, condition, v)
+    yield Case("masked_fill", "tensor ()", fill, (normal(2, 3), normal()))
+    yield Case("masked_fill", "tensor (1, 1)", fill, (normal(2, 3), normal(1, 1)))
+    yield Case("masked_fill", "broadcast mask", lambda m, x: m.masked_fill(x, condition, 2.0),
+               (normal(4, 2, 3),))  # fmt: skip
+    yield Case("masked_fill", "broadcast x", fill, (normal(3), normal()))
+    for p in (0.0, 0.4, 1.0):
+        yield Case("dropout", f"{p}", lambda m, x, p=p: m.dropout(x, p, 5), (normal(4, 5),))
+
+
+def reductions() -> Iterator[Case]:
+    options: dict[str, list[dict[str, Any]]] = {
+        "var": [{}, {"ddof": 1}],
+        "norm": [{}, {"ord": 1}, {"ord": 3}, {"ord": 1.5}, {"ord": math.inf}],
+    }
+    for op in ("sum", "mean", "max", "min", "var", "norm", "logsumexp"):
+        for extra, axis, keepdims in itertools.product(options.get(op, [{}]), AXES, (False, True)):
+            if axis == () and extra == {"ddof": 1}:
+                continue
+            kwargs = {"axis": axis, "keepdims": keepdims, **extra}
+            call = lambda m, x, op=op, kwargs=kwargs: getattr(m, op)(x, **kwargs)
+            yield Case(op, f"{kwargs}", call, (spaced(2, 3, 4),))
+        for shape, axis in (((), None), ((), ()), ((), 0), ((1,), None), ((4,), -1), ((0, 3), 1),
+                            ((3, 1), 1)):  # fmt: skip
+            call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis)
+            yield Case(op, f"{shape} over {axis}", call, (spaced(*shape),))
+    for axis in (None, 0, -1):
+        yield Case("sum", f"of nothing over {axis}", lambda m, x, axis=axis: m.sum(x, axis=axis),
+                   (normal(0, 3),))  # fmt: skip
+    yield Case("sum", "NumPy integer axis", lambda m, x: m.sum(x, axis=np.int64(1)), (normal(2, 3),))
+    for axis in (-1, 0, 1, -2):
+        for op in ("softmax", "log_softmax"):
+            call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis)
+            yield Case(op, f"{axis}", call, (normal(2, 3, 4),))
+    for op in ("softmax", "log_softmax"):
+        yield Case(op, "(0, 3)", lambda m, x, op=op: getattr(m, op)(x), (normal(0, 3),))
+        yield Case(op, "(3, 0)", lambda m, x, op=op: getattr(m, op)(x), (normal(3, 0),))
+
+
+def shapes() -> Iterator[Case]:
+    for shape, to in [((2, 6), (3, 4)), ((2, 6), (-1,)), ((2, 6), -1), ((2, 6), (2, -1, 3)),
+                      ((), (1, 1)), ((1, 1), ()), ((0, 4), (2, 0)), ((6,), (2, 3))]:  # fmt: skip
+        call = lambda m, x, to=to: m.reshape(x, to)
+        yield Case("reshape", f"{shape} to {to}", call, (normal(*shape),))
+    for axes in (None, (0, 1, 2), (2, 0, 1), (1, 2, 0), (-1, 0, -2), [0, 2, 1]):
+        call = lambda m, x, axes=axes: m.transpose(x, axes)
+        yield Case("transpose", f"{axes}", call, (normal(2, 3, 4),))
+    yield Case("transpose", "()", lambda m, x: m.transpose(x), (normal(),))
+    for one, other in ((0, 1), (-1, -3), (1, 1), (0, -1)):
+        call = lambda m, x, one=one, other=other: m.swapaxes(x, one, other)
+        yield Case("swapaxes", f"{one} and {other}", call, (normal(2, 3, 4),))
+    for axis in (None, 0, -2, (0, 2), (-2, 0)):
+        call = lambda m, x, axis=axis: m.squeeze(x, axis)
+        yield Case("squeeze", f"{axis}", call, (normal(1, 3, 1, 4) if axis != 0 else normal(1, 1),))
+    for axis in (0, -1, 1, (0, 2), (-1, 1)):
+        call = lambda m, x, axis=axis: m.expand_dims(x, axis)
+        yield Case("expand_dims", f"{axis}", call, (normal(2, 3),))
+    for shape, to in [((3,), (2, 3)), ((2, 1), (4, 2, 3)), ((), (2, 2)), ((2, 3), (2, 3)),
+                      ((1, 3), (0, 3)), ((), ())]:  # fmt: skip
+        call = lambda m, x, to=to: m.broadcast_to(x, to)
+        yield Case("broadcast_to", f"{shape} to {to}", call, (normal(*shape),))
+    for axis in (0, 1, -1, -2):
+        other = (2, 5) if axis % 2 else (4, 3)
+        call = lambda m, a, b, axis=axis: m.concatenate([a, b, a], axis=axis)
+        yield Case("concatenate", f"{axis}", call, (normal(2, 3), normal(*other)))
+        call = lambda m, a, b, axis=axis: m.stack([a, b, a], axis=axis)
+        yield Case("stack", f"{axis}", call, (normal(2, 3), normal(2, 3)))
+    yield Case("concatenate", "with nothing", lambda m, a, b: m.concatenate([a, b]),
+               (normal(0, 3), normal(2, 3)))  # fmt: skip
+    yield Case("concatenate", "one", lambda m, a: m.concatenate([a]), (normal(2, 3),))
+    constant = normal(1, 3)
+    yield Case("concatenate", "with a constant", lambda m, a, b: m.concatenate([a, constant, b]),
+               (normal(2, 3), normal(2, 3)))  # fmt: skip
+    yield Case("stack", "()", lambda m, a, b: m.stack([a, b]), (normal(), normal()))
+    yield Case("stack", "with a constant", lambda m, a: m.stack([constant, a], axis=-1),
+               (normal(1, 3),))  # fmt: skip
+    for cuts, axis in ((3, 0), ([1, 4], 0), (2, 1), ([1], -1), ([], 0), ([-2], 0), ([4, 2], 0)):
+        call = lambda m, x, cuts=cuts, axis=axis: m.split(x, cuts, axis)
+        yield Case("split", f"{cuts} along {axis}", call, (normal(6, 2),))
+
+
+_rows = np.array([[0, 2], [2, 0]])
+_mask = np.array([[True, False, True, False], [False, True, True, False], [True] * 4])
+INDICES: dict[str, Any] = {
+    "int": 1, "negative int": -1, "numpy int": np.int64(1), "slice": slice(1, None),
+    "step": slice(None, None, 2), "negative step": slice(None, None, -1),
+    "negative step from the end": (slice(None), slice(-1, 0, -2)),
+    "empty slice": slice(2, 2), "ellipsis": ..., "ellipsis int": (..., 1), "None": None,
+    "None mixed": (None, 1, None, ..., None), "ints": (1, 2, 3), "empty tuple": (),
+    "int array": np.array([0, 2]), "repeated": np.array([0, 0, 1]), "list": [2, 0, 0],
+    "negative ints": np.array([-1, 2, -3]), "empty list": [], "2-d int array": _rows,
+    "array of uint8": np.array([0, 2, 2], np.uint8),
+    "array after a slice": (slice(None), np.array([0, 0, 3])),
+    "array after an ellipsis": (..., np.array([1, 1])),
+    "pair": (np.array([0, 0, 2]), np.array([1, 1, 3])),
+    "broadcast pair": (np.array([[0], [2]]), np.array([1, 1, 3])),
+    "pair apart": (np.array([0, 0]), slice(None), np.array([1, 1])),
+    "pair apart with None": (np.array([0, 0]), None, slice(None), np.array([4, 4])),
+    "array and int": (np.array([0, 0, 2]), 1), "int and array": (1, slice(None), np.array([0, 0])),
+    "slice, None, array, ellipsis": (slice(1, None), None, np.array([0, 0, 3]), ...),
+    "mask": _mask, "mask of one axis": np.array([True, False, True]),
+    "mask in the middle": (slice(None), np.array([True, False, False, True])),
+    "mask and ints": (np.array([True, False, True]), np.array([3, 3])),
+    "empty mask": np.zeros(3, bool), "list of bools": [True, False, True], "True": True,
+    "tuple of tuples": ((0, 0, 2), (1, 1, 3)), "nested list": [[0, 0], [1, 1]],
+    "range": range(2), "tuple in a tuple": ((0, 0, 1),), "0-d array": np.array(1),
+}  # fmt: skip
+
+
+def indexing() -> Iterator[Case]:
+    x = normal(3, 4, 5)
+    for name, index in INDICES.items():
+        yield Case("getitem", name, lambda m, x, i=index: m.getitem(x, i), (x,))
+        value = normal(*np.shape(x[index]))
+        last_wins = lambda m, x, v, i=index: m.setitem(x, i, v)
+        yield Case("setitem", name, last_wins, (x, value))
+    for name, index in (("()", ()), ("...", ...), ("None", None), ("True", True)):
+        yield Case("getitem", f"{name} of 0-d", lambda m, x, i=index: m.getitem(x, i), (normal(),))
+        yield Case("setitem", f"{name} of 0-d", lambda m, x, v, i=index: m.setitem(x, i, v),
+                   (normal(), normal()))  # fmt: skip
+    for name, index, shape in (
+        ("broadcast number", slice(1, None), ()), ("broadcast row", (slice(None), [0, 0]), (5,)),
+        ("extra axes", 0, (1, 1, 4, 5)), ("extra broadcast axes", (0, 0), (1, 1)),
+        ("broadcast into a mask", _mask, (1,)),
+    ):  # fmt: skip
+        call = lambda m, x, v, i=index: m.setitem(x, i, v)
+        yield Case("setitem", name, call, (x, normal(*shape)))
+    yield Case("setitem", "number", lambda m, x: m.setitem(x, (0, [1, 1]), 2.5), (x,))
+    target = np.zeros((3, 4, 5))
+    yield Case("setitem", "only the value", lambda m, v: m.setitem(target, 1, v), (normal(4, 5),))
+    for name in ("int", "repeated", "pair", "negative step", "2-d int array", "mask"):
+        index = INDICES[name]
+        call = lambda m, v, i=index: m.scatter(v, i, (3, 4, 5))
+        yield Case("scatter", name, call, (normal(*x[index].shape),))
+    ids = np.array([[0, 3, 3], [1, 0, 3]])
+    for padding in (None, 0, 3, -1):
+        if padding is None:
+            call = lambda m, weight: m.embedding(ids, weight)
+            yield Case("embedding", "plain", call, (normal(4, 2),))
+        yield Case("embedding", f"many, padding {padding}",
+                   lambda m, w, p=padding: _without_row(m, ids, w, p), (normal(4, 2),))  # fmt: skip
+    yield Case("embedding", "0-d", lambda m, weight: m.embedding(np.array(2), weight),
+               (normal(4, 2),))  # fmt: skip
+    yield Case("embedding", "uint8 of a long table",
+               lambda m, weight: m.embedding(np.array([1, 255, 1], np.uint8), weight),
+               (normal(300, 1),))  # fmt: skip
+    yield Case("embedding", "nothing", lambda m, weight: m.embedding(np.zeros((2, 0), int), weight),
+               (normal(4, 2),))  # fmt: skip
+
+
+def _without_row(m: Any, ids: Any, weight: Any, padding: int | None) -> Any:
+    """What a table with a padding row computes, less the part that its gradient leaves out."""
+    looked_up = m.embedding(ids, weight, padding)
+    if padding is None:
+        return looked_up
+    return m.multiply(looked_up, (ids != padding % 4)[..., None].astype(float))
+
+
+EINSUMS: dict[str, tuple[tuple[int, ...], ...]] = {
+    "i,i->": ((3,), (3,)), "i,j->ij": ((2,), (3,)), "ij,jk->ik": ((2, 3), (3, 4)),
+    "ij,jk": ((2, 3), (3, 4)), "ij->ji": ((2, 3),), "ji": ((2, 3),), "ij->": ((2, 3),),
+    "ij->j": ((2, 3),), "ii": ((3, 3),), "ii->i": ((3, 3),), "ii->": ((3, 3),),
+    "iij->ij": ((3, 3, 2),), "iii->i": ((2, 2, 2),), "ii,i->i": ((3, 3), (3,)),
+    "ij,ij->": ((2, 3), (2, 3)), "ij,j->i": ((2, 3), (3,)), "bij,bjk->bik": ((2, 3, 4), (2, 4, 2)),
+    "...ij,...jk->...ik": ((2, 2, 3), (2, 3, 4)), "...i->...": ((2, 3, 4),),
+    "...i,...i->...": ((2, 3), (3,)), "i...->...": ((2, 3),), "...,...": ((2, 3), (3,)),
+    "ij,jk,kl->il": ((2, 3), (3, 2), (2, 4)), "i,i,i->": ((3,), (3,), (3,)),
+    "ij,ik,il->jkl": ((3, 2), (3, 2), (3, 2)), "ij,kl->": ((2, 3), (2, 2)), ",i->i": ((), (3,)),
+    ",->": ((), ()), "bhld,bhsd->bhls": ((2, 2, 3, 4), (2, 2, 2, 4)), "ij,jk->": ((0, 3), (3, 2)),
+    " i j , j k -> i k ": ((2, 3), (3, 4)), "aB,Bc": ((2, 3), (3, 2)),
+    "ij,ij->j": ((2, 3), (1, 3)), "ij,ij->ij": ((1, 3), (2, 1)),
+}  # fmt: skip
+
+
+def products() -> Iterator[Case]:
+    left = [(3,), (2, 3), (4, 2, 3), (2, 4, 2, 3)]
+    right = [(3,), (3, 5), (4, 3, 5), (2, 4, 3, 5)]
+    call = lambda m, a, b: m.matmul(a, b)
+    for a, b in itertools.product(left, right):
+        yield Case("matmul", f"{a}{b}", call, (normal(*a), normal(*b)))
+    for a, b in [((1, 2, 3), (4, 3, 5)), ((4, 2, 3), (1, 3, 5)), ((2, 1, 2, 3), (4, 3, 5)),
+                 ((2, 4, 2, 3), (1, 1, 3, 5)), ((0, 3), (3, 2)), ((2, 0), (0, 3)),
+                 ((2, 3, 0), (0, 4)), ((0, 2, 3), (3, 4)), ((0,), (0,)), ((1, 1), (1, 1)),
+                 ((4, 2, 3), (3, 0)), ((0,), (0, 2)), ((2, 3, 0), (2, 0, 4))]:  # fmt: skip
+        yield Case("matmul", f"{a}{b}", call, (normal(*a), normal(*b)))
+    yield Case("matmul", "x @ x", lambda m, x: m.matmul(x, x), (normal(3, 3),))
+    yield Case("matmul", "x @ x.T", lambda m, x: m.matmul(x, m.transpose(x)), (normal(2, 3),))
+    for shape in [(3,), (2, 3), (2, 4, 3), (2, 2, 2, 3), (0, 3), (2, 0, 3)]:
+        inputs = (normal(*shape), normal(4, 3), normal(4))
+        yield Case("linear", f"{shape}", lambda m, x, w, b: m.linear(x, w, b), inputs)
+        yield Case("linear", f"{shape} no bias", lambda m, x, w: m.linear(x, w), inputs[:2])
+    yield Case("linear", "no outputs", lambda m, x, w, b: m.linear(x, w, b),
+               (normal(2, 3), normal(0, 3), normal(0)))  # fmt: skip
+    yield Case("linear", "no inputs", lambda m, x, w, b: m.linear(x, w, b),
+               (normal(2, 2, 0), normal(3, 0), normal(3)))  # fmt: skip
+    for subscripts, sizes in EINSUMS.items():
+        call = lambda m, *operands, s=subscripts: m.einsum(s, *operands)
+        yield Case("einsum", f"{subscripts}{sizes}", call, tuple(normal(*size) for size in sizes))
+    yield Case("einsum", "x twice", lambda m, x: m.einsum("ij,kj->ik", x, x), (normal(2, 3),))
+    constant = normal(3, 4)
+    yield Case("einsum", "with a constant", lambda m, x: m.einsum("ij,jk->ik", x, constant),
+               (normal(2, 3),))  # fmt: skip
+
+
+def norms_and_losses() -> Iterator[Case]:
+    for shape, ndim in [((2, 5), 1), ((5,), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((3, 4), 2),
+                        ((0, 4), 1)]:  # fmt: skip
+        normalized = shape[-ndim:]
+        x, w, b = normal(*shape), normal(*normalized), normal(*normalized)
+        name = f"{shape} over {ndim}"
+        call = lambda m, x, w, b, n=ndim: m.layer_norm(x, w, b, ndim=n)
+        yield Case("layer_norm", name, call, (x, w, b))
+        yield Case("layer_norm", f"{name} bare",
+                   lambda m, x, n=ndim: m.layer_norm(x, ndim=n, eps=0.1), (x,))  # fmt: skip
+    yield Case("layer_norm", "weight only", lambda m, x, w: m.layer_norm(x, w),
+               (normal(2, 4), normal(4)))  # fmt: skip
+    yield Case("layer_norm", "bias only", lambda m, x, b: m.layer_norm(x, None, b),
+               (normal(2, 4), normal(4)))  # fmt: skip
+
+    weight = np.array([0.5, 2.0, 1.3, 0.0])
+    sizes = {(3, 4): np.array([1, 0, 2]), (4,): np.array(2), (2, 4, 3): np.array([[0, 1, 2], [2, 2, 0]]),
+             (2, 4, 2, 1): np.array([[[1], [0]], [[2], [2]]])}  # fmt: skip
+    for shape, target in sizes.items():
+        for reduction, weighted, smoothing, ignore in itertools.product(
+            ("mean", "sum", "none"), (False, True), (0.0, 0.2), (None, 2)
+        ):
+            if target.ndim == 0 and ignore == 2:
+                continue
+            options = {"reduction": reduction, "label_smoothing": smoothing, "ignore_index": ignore}
+            name = f"{shape}, {reduction}, weighted {weighted}, {smoothing}, ignore {ignore}"
+            call = lambda m, x, t=target, w=weight if weighted else None, o=options: (
+                m.cross_entropy(x, t, w, **o)
+            )
+            yield Case("cross_entropy", name, call, (normal(*shape),))
+    masked = np.array([1, -100, 2])
+    yield Case("cross_entropy", "-100", lambda m, x: m.cross_entropy(x, masked, ignore_index=-100),
+               (normal(3, 4),))  # fmt: skip
+
+
+def attentions() -> Iterator[Case]:
+    def qkv(*leading: int) -> tuple[np.ndarray, ...]:
+        return normal(*leading, 3, 4), normal(*leading, 5, 4), normal(*leading, 5, 2)
+
+    plain = lambda m, q, k, v: m.attention(q, k, v)
+    for leading in ((), (2,), (2, 2)):
+        yield Case("attention", f"{leading}", plain, qkv(*leading))
+    yield Case("attention", "broadcast heads", plain,
+               (normal(2, 2, 3, 4), normal(2, 1, 5, 4), normal(5, 2)))  # fmt: skip
+    yield Case("attention", "q = k = v", lambda m, x: m.attention(x, x, x), (normal(2, 3, 4),))
+    keep = np.array([[True, False, True, True, False], [False] * 5, [True] * 5])
+    biased = lambda m, q, k, v, b: m.attention(q, k, v, b)
+    for shape in ((3, 5), (1, 5), (2, 1, 1), (2, 3, 5), (), (3, 1)):
+        yield Case("attention", f"bias {shape}", biased, (*qkv(2), normal(*shape)))
+    options: dict[str, dict[str, Any]] = {
+        "keep with an empty row": {"keep": keep}, "keep (1, 5)": {"keep": keep[:1]},
+        "keep (2, 1, 5)": {"keep": keep[:2, None]}, "causal": {"causal": True},
+        "causal and keep": {"causal": True, "keep": ~keep}, "scale": {"scale": 0.3},
+        "dropout": {"dropout": 0.4, "dropout_key": 3},
+        "everything": {"keep": keep, "causal": True, "scale": 0.7, "dropout": 0.3, "dropout_key": 9},
+    }  # fmt: skip
+    for name, kwargs in options.items():
+        call = lambda m, q, k, v, kwargs=kwargs: m.attention(q, k, v, **kwargs)
+        yield Case("attention", name, call, qkv(2))
+        call = lambda m, q, k, v, b, kwargs=kwargs: m.attention(q, k, v, b, **kwargs)
+        yield Case("attention", f"{name}, with bias", call, (*qkv(2), normal(3, 5)))
+    yield Case("attention", "one query, one key", plain, (normal(1, 2), normal(1, 2), normal(1, 2)))
+    yield Case("attention", "no query", plain, (normal(0, 2), normal(3, 2), normal(3, 2)))
+    yield Case("attention", "no key", plain, (normal(2, 2), normal(0, 2), normal(0, 3)))
+    for name, kwargs in (("plain", {}), ("keep", {"keep": keep}), ("causal", {"causal": True})):
+        call = lambda m, q, k, b, kwargs=kwargs: m.attention_weights(q, k, b, **kwargs)
+        yield Case("attention_weights", name, call, (normal(2, 3, 4), normal(2, 5, 4), normal(3, 5)))
+
+
+FAMILIES = {
+    "elementwise": [*elementwise()],
+    "reductions": [*reductions()],
+    "shapes": [*shapes()],
+    "indexing": [*indexing()],
+    "products": [*products()],
+    "norms_and_losses": [*norms_and_losses()],
+    "attentions": [*attentions()],
+}
+CASES = [case for family in FAMILIES.values() for case in family]

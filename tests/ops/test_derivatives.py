@@ -1,0 +1,191 @@
+"""Every op, every argument: first and second derivative, in every layout and dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from op_cases import CASES, NAIVE, OURS, Case
+
+from minigrad import Tensor, ops
+from minigrad.autograd import Node, grad, gradcheck, gradgradcheck
+from minigrad.autograd.primitive import registry
+
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+def variables(case: Case, dtype: Any = None) -> list[Tensor]:
+    return [Tensor(array, requires_grad=True, dtype=dtype) for array in case.inputs]
+
+
+def outputs_of(result: Any) -> list[Any]:
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def cotangents(outputs: list[Any]) -> list[np.ndarray]:
+    return [np.cos(np.arange(out.size) + i).reshape(out.shape) for i, out in enumerate(outputs)]
+
+
+def value_and_gradients(
+    call: Any, inputs: list[Any], create_graph: bool = False
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    outputs = outputs_of(call(*inputs))
+    weights = [w.astype(out.dtype) for w, out in zip(cotangents(outputs), outputs, strict=True)]
+    found = grad(outputs, inputs, weights, create_graph=create_graph)
+    return [out.numpy() for out in outputs], [g.numpy() for g in found]
+
+
+@every_case
+def test_value(case: Case) -> None:
+    """The op computes what the plainest NumPy spelling computes."""
+    ours = outputs_of(case.on(OURS)(*[Tensor(array) for array in case.inputs]))
+    naive = outputs_of(case.on(NAIVE)(*case.inputs))
+    assert len(ours) == len(naive)
+    for ours_part, naive_part in zip(ours, naive, strict=True):
+        assert ours_part.dtype == np.float64
+        assert ours_part.shape == np.shape(naive_part)
+        np.testing.assert_allclose(ours_part.numpy(), naive_part, rtol=1e-11, atol=1e-13)
+
+
+@every_case
+def test_first_derivative(case: Case) -> None:
+    assert gradcheck(case.on(OURS), variables(case))
+    assert gradcheck(case.on(OURS), variables(case), directions=2)
+
+
+@every_case
+def test_second_derivative(case: Case) -> None:
+    """By itself, and where the op's cotangent depends on its output."""
+    assert gradgradcheck(case.on(OURS), variables(case))
+
+    def bent(*inputs: Tensor) -> list[Tensor]:
+        return [ops.tanh(0.4 * out) for out in outputs_of(case.on(OURS)(*inputs))]
+
+    assert gradgradcheck(bent, variables(case), directions=2)
+
+
+@every_case
+def test_recorded_gradients_are_the_plain_ones(case: Case) -> None:
+    _, plain = value_and_gradients(case.on(OURS), variables(case))
+    _, recorded = value_and_gradients(case.on(OURS), variables(case), create_graph=True)
+    for k, (one, other) in enumerate(zip(plain, recorded, strict=True)):
+        assert one.shape == other.shape == case.inputs[k].shape
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-13, err_msg=f"input {k}")
+
+
+@every_case
+def test_each_argument_alone(case: Case) -> None:
+    """The others constant, or just not asked for: the gradient is the same."""
+    _, together = value_and_gradients(case.on(OURS), variables(case))
+    for k in range(len(case.inputs)):
+        inputs: list[Any] = list(case.inputs)
+        inputs[k] = Tensor(inputs[k], requires_grad=True)
+        for create_graph in (False, True):
+            outputs = outputs_of(case.on(OURS)(*inputs))
+            weights = cotangents(outputs)
+            alone = grad(outputs, inputs[k], weights, create_graph=create_graph)
+            np.testing.assert_allclose(alone.numpy(), together[k], rtol=1e-10, atol=1e-13)
+        asked = variables(case)
+        outputs = outputs_of(case.on(OURS)(*asked))
+        found = grad(outputs, asked[k], cotangents(outputs))
+        np.testing.assert_array_equal(found.numpy(), together[k])
+        assert all(tensor.grad is None for tensor in asked)
+
+
+def reversed_view(x: Tensor) -> Tensor:
+    return x[(slice(None, None, -1),) * x.ndim]
+
+
+def transposed_view(x: Tensor) -> Tensor:
+    return x.T
+
+
+def gapped_view(x: Tensor) -> Tensor:
+    """Every other element of a larger tensor, and none beside them."""
+    return ops.stack([x, x], axis=x.ndim)[..., 0]
+
+
+def repeated_view(x: Tensor) -> Tensor:
+    """Stride 0 along every axis: one number, seen everywhere."""
+    return ops.broadcast_to(ops.reshape(x, (x.size,))[:1], x.shape) if x.size else x
+
+
+@pytest.mark.parametrize(
+    "view", [reversed_view, transposed_view, gapped_view, repeated_view], ids=lambda v: v.__name__
+)
+@every_case
+def test_memory_layout_does_not_matter(case: Case, view: Any) -> None:
+    """Negative strides, Fortran order, gaps and stride 0 give what a contiguous copy gives."""
+    shaped = [array.T.copy() if view is transposed_view else array for array in case.inputs]
+
+    def through_view(*inputs: Tensor) -> Any:
+        return case.on(OURS)(*[view(x) for x in inputs])
+
+    def through_copy(*inputs: Tensor) -> Any:
+        return case.on(OURS)(*[as_new(view(x)) for x in inputs])
+
+    inputs = [Tensor(array, requires_grad=True) for array in shaped]
+    values, gradients = value_and_gradients(through_view, inputs)
+    expected, wanted = value_and_gradients(through_copy, inputs)
+    for one, other in zip(values + gradients, expected + wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def as_new(x: Tensor) -> Tensor:
+    """The same values in fresh memory in C order, tied to the history of `x`."""
+    fresh = x * 1.0
+    fresh._data = np.ascontiguousarray(fresh._data).reshape(x.shape)
+    return fresh
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@every_case
+def test_dtype_is_kept(case: Case, dtype: Any) -> None:
+    """Values and gradients come in the dtype of the inputs, and near the float64 ones."""
+    precise, slopes = value_and_gradients(case.on(OURS), variables(case))
+    if any(constant_array(case, out) for out in outputs_of(case.on(OURS)(*variables(case, dtype)))):
+        pytest.skip("the call has a float64 array of its own")
+    values, gradients = value_and_gradients(case.on(OURS), variables(case, dtype))
+    tolerance = 2e-5 if dtype == np.float32 else 2e-2
+    for one, other in zip(values + gradients, precise + slopes, strict=True):
+        assert one.dtype == dtype
+        scale = max(1.0, float(np.abs(other).max(initial=0)))
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * scale)
+
+
+def constant_array(case: Case, out: Tensor) -> bool:
+    return out.dtype == np.float64
+
+
+def test_every_rule_has_a_case() -> None:
+    """Each differentiable argument of each registered op is differentiated by some case."""
+    wanted = {
+        (op.name, "" if op.variadic else op.params[slot])
+        for op in registry.values()
+        for slot in op.differentiable
+        if op.forward.__module__.startswith("minigrad.")
+    }
+    seen: set[tuple[str, str]] = set()
+    for case in CASES:
+        stack: list[Any] = [out._node for out in outputs_of(case.on(OURS)(*variables(case)))]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Node):
+                op = node.plan.op
+                names = [""] if op.variadic else node.plan.slot_names
+                seen.update((op.name, name) for name in names)
+                stack.extend(node.edges)
+    elsewhere = {("astype", "x")}  # tests/ops/test_types.py: float64 to float64 is no op at all
+    assert wanted - seen == elsewhere
+
+
+def test_every_function_has_a_case() -> None:
+    without_gradient = {
+        "argmax", "bitwise_and", "bitwise_or", "equal", "greater", "greater_equal", "invert",
+        "isfinite", "isnan", "less", "less_equal", "not_equal", "sign",
+    }  # fmt: skip
+    tested = {case.op for case in CASES}
+    assert set(ops.__all__) - tested == without_gradient | {"astype"}
+    for name in without_gradient:
+        assert not registry[name].records, name

@@ -1,0 +1,356 @@
+"""Optimizers: steps by hand, groups, state, and what they refuse."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, optim
+
+KINDS: dict[str, Any] = {
+    "SGD": lambda p: optim.SGD(p, lr=0.1),
+    "momentum": lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
+    "nesterov": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.1, nesterov=True),
+    "Adam": lambda p: optim.Adam(p, lr=0.1, weight_decay=0.1),
+    "AMSGrad": lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
+    "AdamW": lambda p: optim.AdamW(p, lr=0.1),
+}
+kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+
+
+def leaf(values: Any, dtype: Any = np.float64) -> Tensor:
+    return Tensor(values, requires_grad=True, dtype=dtype)
+
+
+def take_steps(optimizer: optim.Optimizer, n: int, loss: Any) -> None:
+    for _ in range(n):
+        optimizer.zero_grad()
+        loss().backward()
+        optimizer.step()
+
+
+def assert_same(a: Any, b: Any) -> None:
+    """Equality of nested dicts, lists and arrays."""
+    assert type(a) is type(b)
+    if isinstance(a, dict):
+        assert a.keys() == b.keys()
+        for key in a:
+            assert_same(a[key], b[key])
+    elif isinstance(a, list):
+        assert len(a) == len(b)
+        for x, y in zip(a, b, strict=True):
+            assert_same(x, y)
+    else:
+        np.testing.assert_array_equal(a, b)
+
+
+class TestSteps:
+    @kinds
+    def test_they_descend(self, make: Any) -> None:
+        x = leaf([3.0, -2.0])
+        take_steps(make([x]), 200, lambda: ((x - 1) ** 2).sum())
+        assert ((x.data - 1) ** 2).sum() < 0.2
+
+    def test_sgd_by_hand(self) -> None:
+        x = leaf([1.0])
+        optimizer = optim.SGD([x], lr=0.1, momentum=0.5, weight_decay=0.2, dampening=0.25)
+        x.grad = Tensor([2.0])
+        optimizer.step()  # v = 2 + 0.2 * 1
+        assert x.item() == pytest.approx(1 - 0.1 * 2.2)
+        optimizer.step()  # v = 0.5 * 2.2 + 0.75 * (2 + 0.2 * 0.78)
+        assert x.item() == pytest.approx(0.78 - 0.1 * (1.1 + 0.75 * 2.156))
+
+    def test_adam_by_hand(self) -> None:
+        x = leaf([1.0])
+        optimizer = optim.Adam([x], lr=0.1, betas=(0.5, 0.75), eps=0.0)
+        x.grad = Tensor([2.0])
+        optimizer.step()
+        assert x.item() == pytest.approx(0.9)
+        x.grad = Tensor([4.0])
+        optimizer.step()  # m = (0.5 + 2) / 0.75 ... v = (0.75 + 4) / (1 - 0.75**2)
+        m, v = (0.5 * 1 + 0.5 * 4) / 0.75, (0.75 * 1 + 0.25 * 16) / (1 - 0.75**2)
+        assert x.item() == pytest.approx(0.9 - 0.1 * m / np.sqrt(v))
+
+    def test_weight_decay_is_decoupled_in_adamw_only(self) -> None:
+        x, y = leaf([2.0]), leaf([2.0])
+        x.grad, y.grad = Tensor([1.0]), Tensor([1.0])
+        optim.AdamW([x], lr=0.1, weight_decay=0.5).step()
+        optim.Adam([y], lr=0.1, weight_decay=0.5).step()
+        assert x.item() == pytest.approx(2 * (1 - 0.05) - 0.1)
+        assert y.item() == pytest.approx(2 - 0.1)
+
+    @kinds
+    def test_in_place_and_seen_by_the_graph(self, make: Any) -> None:
+        x = leaf([1.0, 2.0])
+        data, optimizer = x.data, make([x])
+        x.grad = Tensor([1.0, 1.0])
+        loss = (x * x).sum()
+        optimizer.step()
+        assert x.data is data
+        with pytest.raises(RuntimeError, match="written in place"):
+            loss.backward()
+
+    @kinds
+    def test_a_parameter_without_gradient_is_left_alone(self, make: Any) -> None:
+        x, idle = leaf([1.0]), leaf([5.0])
+        optimizer = make([x, idle])
+        take_steps(optimizer, 3, lambda: (x * x).sum())
+        assert idle.item() == 5.0
+        assert idle not in optimizer.state
+        assert x.item() != 1.0
+
+    @kinds
+    def test_the_gradient_is_not_changed(self, make: Any) -> None:
+        x = leaf([1.0, 2.0])
+        optimizer = make([x])
+        for _ in range(3):
+            x.grad = Tensor([0.5, -0.5])
+            optimizer.step()
+            assert x.grad.tolist() == [0.5, -0.5]
+
+    @kinds
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+    def test_dtypes_stay(self, make: Any, dtype: Any) -> None:
+        x = leaf([1.0, 2.0], dtype)
+        optimizer = make([x])
+        optimizer.param_groups[0]["lr"] = np.float64(0.01)  # as a scheduler may leave it
+        take_steps(optimizer, 2, lambda: (x * x).sum())
+        assert x.dtype == dtype
+        arrays = [v for v in optimizer.state.get(x, {}).values() if isinstance(v, np.ndarray)]
+        assert all(array.dtype == dtype for array in arrays)
+
+    @kinds
+    def test_parameters_of_many_shapes_share_scratch_memory(self, make: Any) -> None:
+        rng = np.random.default_rng(0)
+        shapes = [(), (3,), (2, 4), (0,), (5, 1, 2)]
+        values = [rng.standard_normal(shape) for shape in shapes]
+        together = [leaf(value) for value in values]
+        take_steps(make(together), 3, lambda: sum(((x**3).sum() for x in together), Tensor(0.0)))
+        for value, x in zip(values, together, strict=True):
+            alone = leaf(value)
+            take_steps(make([alone]), 3, lambda alone=alone: (alone**3).sum())
+            np.testing.assert_array_equal(x.data, alone.data)
+
+    @kinds
+    def test_a_transposed_parameter(self, make: Any) -> None:
+        values = np.random.default_rng(0).standard_normal((3, 4))
+        x, y = leaf(values), leaf(values)
+        y.data = np.asfortranarray(values)
+        take_steps(make([x]), 3, lambda: (x**3).sum())
+        take_steps(make([y]), 3, lambda: (y**3).sum())
+        np.testing.assert_array_equal(x.data, y.data)
+
+    def test_closure(self) -> None:
+        x = leaf([1.0])
+        optimizer = optim.SGD([x], lr=0.25)
+
+        def closure() -> Tensor:
+            optimizer.zero_grad()
+            loss = (x * x).sum()
+            loss.backward()
+            return loss
+
+        with minigrad.no_grad():
+            assert optimizer.step(closure).item() == 1.0
+        assert x.item() == 0.5
+        assert optimizer.step() is None
+
+    @kinds
+    def test_after_the_model_was_converted(self, make: Any) -> None:
+        model = nn.Linear(2, 1)
+        optimizer = make(model.parameters())
+        x = np.ones((3, 2), np.float32)
+        take_steps(optimizer, 2, lambda: model(Tensor(x)).sum())
+        model.double()
+        take_steps(optimizer, 2, lambda: model(Tensor(x)).sum())
+        for state in optimizer.state.values():
+            arrays = [value for value in state.values() if isinstance(value, np.ndarray)]
+            assert all(array.dtype == np.float64 for array in arrays)
+
+    def test_zero_grad(self) -> None:
+        x = leaf([1.0])
+        optimizer = optim.SGD([x])
+        x.grad = Tensor([1.0])
+        optimizer.zero_grad()
+        assert x.grad is None
+
+
+class TestGroups:
+    def test_each_has_its_options(self) -> None:
+        x, y = leaf([1.0]), leaf([1.0])
+        optimizer = optim.SGD([{"params": [x]}, {"params": y, "lr": 1.0}], lr=0.5)
+        x.grad, y.grad = Tensor([1.0]), Tensor([1.0])
+        optimizer.step()
+        assert (x.item(), y.item()) == (0.5, 0.0)
+        optimizer.param_groups[0]["lr"] = 0.25
+        optimizer.step()
+        assert x.item() == 0.25
+
+    def test_a_generator_of_parameters(self) -> None:
+        model = nn.Linear(2, 2)
+        optimizer = optim.Adam(model.parameters())
+        assert optimizer.param_groups[0]["params"] == [model.weight, model.bias]
+
+    def test_repr(self) -> None:
+        assert repr(optim.SGD([leaf([1.0])], lr=0.5)) == (
+            "SGD(\n  (0): 1 parameters, lr=0.5, momentum=0.0, weight_decay=0.0, dampening=0.0, "
+            "nesterov=False\n)"
+        )
+
+    @pytest.mark.parametrize(
+        ("params", "error", "message"),
+        [
+            ([], ValueError, "there is no parameter to train"),
+            (leaf([1.0]), TypeError, ".*got a single Tensor; put it into a list"),
+            ({"params": []}, TypeError, ".*got a single dict"),
+            ([3.0], TypeError, "parameter 0 must be a Tensor, got float"),
+            ([leaf([1.0]) * 2], ValueError, "parameter 0 of shape .* is the result of an op"),
+            ([Tensor([1])], ValueError, "parameter 0 has dtype int64, not a float"),
+            ([{"lr": 0.1}], TypeError, "a group is a dict with 'params'"),
+            ([{"params": [leaf([1.0])], "lrr": 1}], ValueError, "unknown option lrr; there are"),
+            ([{"params": [leaf([1.0])], "lr": -1}], ValueError, "lr must be a number of at"),
+        ],
+    )
+    def test_refusals(self, params: Any, error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=f"Adam: {message}"):
+            optim.Adam(params)
+
+    def test_the_same_parameter_twice(self) -> None:
+        x = leaf([1.0])
+        with pytest.raises(ValueError, match=r"parameter 1 of shape \(1,\) occurs twice"):
+            optim.SGD([x, x])
+        optimizer = optim.SGD([x])
+        with pytest.raises(ValueError, match="parameter 1 of shape"):
+            optimizer.add_param_group({"params": [leaf([2.0]), x]})
+        assert len(optimizer.param_groups) == 1
+
+    @pytest.mark.parametrize(
+        ("make", "message"),
+        [
+            (lambda p: optim.SGD(p, lr=-0.1), "SGD: lr must be a number of at least 0.0, got -0.1"),
+            (lambda p: optim.SGD(p, lr=float("nan")), "SGD: lr must be"),
+            (lambda p: optim.SGD(p, lr="fast"), "SGD: lr must be"),
+            (lambda p: optim.SGD(p, momentum=-1), "SGD: momentum must be"),
+            (lambda p: optim.SGD(p, weight_decay=-1), "SGD: weight_decay must be"),
+            (lambda p: optim.SGD(p, nesterov=True), "SGD: nesterov needs a momentum"),
+            (lambda p: optim.Adam(p, lr=None), "Adam: lr must be"),
+            (lambda p: optim.Adam(p, eps=-1e-8), "Adam: eps must be"),
+            (lambda p: optim.Adam(p, betas=0.9), "Adam: betas must be two numbers"),
+            (lambda p: optim.Adam(p, betas=(0.9, 1.0)), "Adam: each of betas .* got 1.0"),
+            (lambda p: optim.AdamW(p, betas=(-0.1, 0.9)), "AdamW: each of betas"),
+            (lambda p: optim.AdamW(p, weight_decay=-0.1), "AdamW: weight_decay must be"),
+        ],
+    )
+    def test_options_out_of_range(self, make: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            make([leaf([1.0])])
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "no dict": (lambda s: [], "has the keys 'state' and 'param_groups'"),
+    "no groups": (lambda s: {"state": {}}, "has the keys 'state' and 'param_groups'"),
+    "other groups": (
+        lambda s: {**s, "param_groups": [{**s["param_groups"][0], "params": [0]}]},
+        r"the saved groups hold \[1\] parameters, this optimizer's \[2\]",
+    ),
+    "missing option": (
+        lambda s: {**s, "param_groups": [{"params": [0, 1], "lr": 1.0}]},
+        "a saved group lacks amsgrad, betas, eps, weight_decay",
+    ),
+    "bad option": (
+        lambda s: {**s, "param_groups": [{**s["param_groups"][0], "lr": -1.0}]},
+        "lr must be a number",
+    ),
+    "shape": (
+        lambda s: {**s, "state": {**s["state"], 1: {**s["state"][1], "exp_avg": np.ones(3)}}},
+        r"exp_avg of parameter 1 has shape \(3,\), the parameter \(2,\)",
+    ),
+    "another optimizer's": (
+        lambda s: {**s, "state": {0: {"momentum_buffer": np.ones(1)}}},
+        r"the state of parameter 0 has \['momentum_buffer'\]",
+    ),
+    "half a state": (
+        lambda s: {**s, "state": {0: {"step": 1}}},
+        r"has \['step'\], \['exp_avg', 'exp_avg_sq', 'step'\] expected",
+    ),
+    "unknown parameter": (
+        lambda s: {**s, "state": {**s["state"], 5: s["state"][0]}},
+        r"saved state of unknown parameters \[5\]",
+    ),
+}
+
+
+class TestState:
+    def model(self) -> tuple[nn.Module, Any]:
+        minigrad.random.seed(1)
+        model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+        x = minigrad.randn(5, 3)
+        return model, lambda: (model(x) ** 2).sum()
+
+    @kinds
+    def test_going_on_from_a_saved_state(self, make: Any) -> None:
+        model, loss = self.model()
+        optimizer = make(model.parameters())
+        take_steps(optimizer, 3, loss)
+        saved = pickle.loads(pickle.dumps((model.state_dict(), optimizer.state_dict())))
+        take_steps(optimizer, 3, loss)
+
+        again, loss_again = self.model()
+        other = make(again.parameters())
+        take_steps(other, 1, loss_again)  # a state of its own, to be replaced
+        again.load_state_dict(saved[0])
+        other.load_state_dict(saved[1])
+        take_steps(other, 3, loss_again)
+        assert_same(other.state_dict(), optimizer.state_dict())
+        for a, b in zip(again.parameters(), model.parameters(), strict=True):
+            np.testing.assert_array_equal(a.data, b.data)
+
+    def test_it_is_a_copy(self) -> None:
+        x = leaf([1.0])
+        optimizer = optim.Adam([x])
+        take_steps(optimizer, 1, lambda: (x * x).sum())
+        saved = optimizer.state_dict()
+        before = copy.deepcopy(saved)
+        take_steps(optimizer, 1, lambda: (x * x).sum())
+        assert_same(saved, before)
+        optimizer.load_state_dict(saved)
+        take_steps(optimizer, 1, lambda: (x * x).sum())
+        assert_same(saved, before)
+
+    def test_groups_are_numbered_through(self) -> None:
+        x, y, z = (leaf([float(i)]) for i in range(3))
+        optimizer = optim.SGD([{"params": [x, y]}, {"params": z, "lr": 1.0}], momentum=0.9)
+        y.grad = z.grad = Tensor([1.0])
+        optimizer.step()
+        saved = optimizer.state_dict()
+        assert [group["params"] for group in saved["param_groups"]] == [[0, 1], [2]]
+        assert sorted(saved["state"]) == [1, 2]
+        saved["param_groups"][1]["lr"] = 7.0
+        optimizer.load_state_dict(saved)
+        assert optimizer.param_groups[1]["lr"] == 7.0
+        assert optimizer.param_groups[1]["params"] == [z]
+
+    @pytest.mark.parametrize(("spoil", "message"), BAD.values(), ids=BAD)
+    def test_what_does_not_fit_changes_nothing(self, spoil: Any, message: str) -> None:
+        x, y = leaf([1.0]), leaf([1.0, 2.0])
+        optimizer = optim.Adam([x, y], lr=0.1)
+        take_steps(optimizer, 2, lambda: (x * x).sum() + (y * y).sum())
+        before = optimizer.state_dict()
+        with pytest.raises(ValueError, match=f"Adam: .*{message}"):
+            optimizer.load_state_dict(spoil(optimizer.state_dict()))
+        assert_same(optimizer.state_dict(), before)
+
+    def test_copied_together_with_its_model(self) -> None:
+        model, _ = self.model()
+        optimizer = optim.Adam(model.parameters(), lr=0.1)
+        twin_model, twin = copy.deepcopy((model, optimizer))
+        x = minigrad.randn(5, 3)
+        for m, o in ((model, optimizer), (twin_model, twin)):
+            take_steps(o, 3, lambda m=m: (m(x) ** 2).sum())
+        assert twin.param_groups[0]["params"] == list(twin_model.parameters())
+        assert_same(twin.state_dict(), optimizer.state_dict())

@@ -1,0 +1,102 @@
+"""Helpers for running a layer of ours and PyTorch's on the same weights and inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, nn
+
+torch = pytest.importorskip("torch")
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    """Normal numbers in float64 that depend on shape and seed only."""
+    return np.random.default_rng([seed, *shape]).standard_normal(shape)
+
+
+def randomise(module: Any, seed: int = 0) -> Any:
+    """Give a PyTorch module weights none of which are 0 or 1, in float64."""
+    generator = torch.Generator().manual_seed(seed)
+    module.double()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+            parameter.copy_(noise * 0.5)
+    return module
+
+
+def their_gradients(module: Any) -> dict[str, np.ndarray]:
+    """PyTorch's gradients under our names: the packed projections of attention taken apart."""
+    gradients = {}
+    for name, parameter in module.named_parameters():
+        gradient = parameter.grad.numpy()
+        path, _, last = name.rpartition(".")
+        prefix = f"{path}." if path else ""
+        if last in ("in_proj_weight", "in_proj_bias"):
+            kind = last.removeprefix("in_proj_")
+            for letter, part in zip("qkv", np.split(gradient, 3), strict=True):
+                gradients[f"{prefix}{letter}_proj.{kind}"] = part
+        elif last.endswith("_proj_weight"):
+            gradients[f"{prefix}{last.removesuffix('_weight')}.weight"] = gradient
+        else:
+            gradients[name] = gradient
+    return gradients
+
+
+def assert_close(ours: Any, theirs: Any, name: str = "", rtol: float = 1e-9) -> None:
+    """Equality up to rounding, relative to the largest element."""
+    a = np.asarray(ours)
+    b = theirs.detach().numpy() if hasattr(theirs, "detach") else np.asarray(theirs)
+    assert a.shape == b.shape, name
+    scale = max(1.0, float(np.abs(b).max(initial=0.0)))
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * scale, err_msg=name)
+
+
+def compare(
+    ours: nn.Module,
+    theirs: Any,
+    inputs: list[np.ndarray],
+    run_ours: Callable[..., Any],
+    run_theirs: Callable[..., Any],
+    rtol: float = 1e-9,
+) -> None:
+    """Load PyTorch's weights, run both, and compare outputs and all gradients.
+
+    Args:
+        ours: Our module, of the dtype of the inputs.
+        theirs: PyTorch's.
+        inputs: Arrays; gradients of all of them are compared.
+        run_ours: Takes our inputs, returns a tensor, or several whose gradients flow together.
+        run_theirs: The same for PyTorch's.
+        rtol: The relative error allowed.
+    """
+    ours.load_state_dict(theirs.state_dict())
+    mine = [Tensor(array, requires_grad=True) for array in inputs]
+    other = [torch.tensor(array, requires_grad=True) for array in inputs]
+    outputs = run_ours(*mine)
+    expected = run_theirs(*other)
+    pairs = zip(_several(outputs), _several(expected), strict=True)
+    loss: Any = 0.0
+    reference: Any = 0.0
+    for i, (output, wanted) in enumerate(pairs):
+        assert_close(output, wanted, f"output {i}", rtol)
+        cotangent = draw(*output.shape, seed=i + 1).astype(output.dtype)
+        loss = loss + (output * cotangent).sum()
+        reference = reference + (wanted * torch.tensor(cotangent)).sum()
+    loss.backward()
+    reference.backward()
+    for i, (tensor, wanted) in enumerate(zip(mine, other, strict=True)):
+        assert_close(tensor.grad, wanted.grad, f"gradient of input {i}", rtol)
+    gradients = their_gradients(theirs)
+    parameters = dict(ours.named_parameters())
+    assert parameters.keys() == gradients.keys()
+    for name, parameter in parameters.items():
+        assert_close(parameter.grad, gradients[name], f"gradient of {name}", rtol)
+
+
+def _several(outputs: Any) -> tuple[Any, ...]:
+    return outputs if isinstance(outputs, tuple) else (outputs,)

@@ -1,0 +1,169 @@
+"""The smaller layers, losses and clipping against PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from side_by_side import assert_close, compare, draw, randomise, torch
+
+from minigrad import Tensor, nn
+from minigrad.nn import functional as F
+
+LAYERS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
+    "Linear": (nn.Linear(3, 4), torch.nn.Linear(3, 4), (2, 5, 3)),
+    "Linear without bias": (nn.Linear(3, 4, False), torch.nn.Linear(3, 4, False), (5, 3)),
+    "LayerNorm": (nn.LayerNorm(3, 1e-3), torch.nn.LayerNorm(3, 1e-3), (2, 5, 3)),
+    "LayerNorm of two axes": (nn.LayerNorm((5, 3)), torch.nn.LayerNorm((5, 3)), (2, 5, 3)),
+    "LayerNorm without bias": (nn.LayerNorm(3, bias=False), torch.nn.LayerNorm(3, bias=False),
+                               (2, 3)),
+    "LayerNorm, plain": (nn.LayerNorm(3, elementwise_affine=False),
+                         torch.nn.LayerNorm(3, elementwise_affine=False), (2, 3)),
+    "ReLU": (nn.ReLU(), torch.nn.ReLU(), (4, 5)),
+    "GELU": (nn.GELU(), torch.nn.GELU(), (4, 5)),
+    "GELU by tanh": (nn.GELU("tanh"), torch.nn.GELU("tanh"), (4, 5)),
+    "SiLU": (nn.SiLU(), torch.nn.SiLU(), (4, 5)),
+    "Tanh": (nn.Tanh(), torch.nn.Tanh(), (4, 5)),
+    "Sigmoid": (nn.Sigmoid(), torch.nn.Sigmoid(), (4, 5)),
+    "Softmax": (nn.Softmax(1), torch.nn.Softmax(1), (4, 5, 2)),
+    "LogSoftmax": (nn.LogSoftmax(0), torch.nn.LogSoftmax(0), (4, 5)),
+    "Sequential": (
+        nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)),
+        torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2)),
+        (5, 3),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("ours", "theirs", "shape"), LAYERS.values(), ids=LAYERS)
+def test_layer(ours: Any, theirs: Any, shape: tuple[int, ...]) -> None:
+    compare(ours.double(), randomise(theirs), [draw(*shape)], ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"padding_idx": 1}, {"padding_idx": -1}, {"max_norm": 0.8},
+                {"max_norm": 0.8, "norm_type": 1.0}], ids=str,
+)  # fmt: skip
+def test_embedding(options: dict[str, Any]) -> None:
+    ours = nn.Embedding(5, 3, **options).double()
+    theirs = randomise(torch.nn.Embedding(5, 3, **options))
+    ids = np.array([[0, 1, 4], [4, 2, 0]])
+    compare(ours, theirs, [], lambda: ours(ids), lambda: theirs(torch.tensor(ids)))
+    assert_close(ours.weight, theirs.weight)
+
+
+def losses() -> dict[str, tuple[Any, Any, np.ndarray, np.ndarray]]:
+    x, y, p = draw(3, 4), draw(3, 4, seed=1), np.abs(np.sin(draw(3, 4)))
+    hard = np.array([0, 3, 2])
+    deep, positions = draw(2, 4, 3), np.array([[0, 3, 2], [1, 1, 0]])
+    weight = np.array([1.0, 0.5, 2.0, 0.0])
+    soft = torch.tensor(weight)
+    t = torch.nn
+    return {
+        "mse": (nn.MSELoss, t.MSELoss, x, y),
+        "l1": (nn.L1Loss, t.L1Loss, x, y),
+        "huber": (
+            lambda reduction: nn.HuberLoss(reduction, delta=0.7),
+            lambda reduction: t.HuberLoss(reduction, delta=0.7),
+            x,
+            y,
+        ),
+        "bce": (
+            lambda reduction: nn.BCELoss(weight, reduction),
+            lambda reduction: t.BCELoss(soft, reduction=reduction),
+            p * 0.9 + 0.05,
+            np.abs(np.cos(y)),
+        ),
+        "bce with logits": (
+            lambda reduction: nn.BCEWithLogitsLoss(weight, reduction, pos_weight=1 + weight),
+            lambda reduction: t.BCEWithLogitsLoss(soft, reduction=reduction, pos_weight=1 + soft),
+            40 * x,
+            p,
+        ),
+        "nll": (
+            lambda reduction: nn.NLLLoss(weight, reduction, ignore_index=2),
+            lambda reduction: t.NLLLoss(soft, reduction=reduction, ignore_index=2),
+            x,
+            hard,
+        ),
+        "nll of positions": (
+            lambda reduction: nn.NLLLoss(reduction=reduction),
+            lambda reduction: t.NLLLoss(reduction=reduction),
+            deep,
+            positions,
+        ),
+        "cross-entropy": (
+            lambda reduction: nn.CrossEntropyLoss(reduction=reduction),
+            lambda reduction: t.CrossEntropyLoss(reduction=reduction),
+            x,
+            hard,
+        ),
+        "cross-entropy of positions, with everything": (
+            lambda reduction: nn.CrossEntropyLoss(
+                weight, reduction, ignore_index=1, label_smoothing=0.1
+            ),
+            lambda reduction: t.CrossEntropyLoss(
+                soft, reduction=reduction, ignore_index=1, label_smoothing=0.1
+            ),
+            deep,
+            positions,
+        ),
+    }
+
+
+LOSSES = losses()
+
+
+@pytest.mark.parametrize(("ours", "theirs", "x", "target"), LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_loss(ours: Any, theirs: Any, x: np.ndarray, target: np.ndarray, reduction: str) -> None:
+    compare(
+        ours(reduction=reduction).double(),
+        theirs(reduction=reduction),
+        [x],
+        lambda x: ours(reduction=reduction)(x, target),
+        lambda x: theirs(reduction=reduction)(x, torch.tensor(target)),
+    )
+
+
+def test_one_hot() -> None:
+    ids = np.array([[0, 2], [1, 1]])
+    expected = torch.nn.functional.one_hot(torch.tensor(ids), 4)
+    np.testing.assert_array_equal(F.one_hot(ids, 4).data, expected.numpy())
+
+
+@pytest.mark.parametrize("norm_type", [1.0, 2.0, float("inf")])
+@pytest.mark.parametrize("max_norm", [0.5, 1e3])
+def test_clip_grad_norm(norm_type: float, max_norm: float) -> None:
+    arrays = [draw(3, 4), draw(5)]
+    mine = [Tensor(np.zeros_like(a), requires_grad=True) for a in arrays]
+    other = [torch.zeros(a.shape, dtype=torch.float64, requires_grad=True) for a in arrays]
+    for a, b, array in zip(mine, other, arrays, strict=True):
+        a.grad, b.grad = Tensor(array), torch.tensor(array)
+    total = nn.utils.clip_grad_norm(mine, max_norm, norm_type, eps=1e-6)
+    expected = torch.nn.utils.clip_grad_norm_(other, max_norm, norm_type)
+    assert total == pytest.approx(expected.item())
+    for a, b in zip(mine, other, strict=True):
+        assert_close(a.grad, b.grad)
+
+
+class TestStateDicts:
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+    def test_parameters_that_require_grad_and_any_dtype(self, dtype: str) -> None:
+        theirs = torch.nn.Linear(3, 2).to(getattr(torch, dtype))
+        ours = nn.Linear(3, 2)
+        ours.load_state_dict(dict(theirs.named_parameters()))
+        np.testing.assert_array_equal(ours.weight.data, theirs.weight.detach().float().numpy())
+
+    def test_our_state_loads_there(self) -> None:
+        ours = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4))
+        theirs = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.LayerNorm(4))
+        theirs.load_state_dict({k: torch.tensor(v.numpy()) for k, v in ours.state_dict().items()})
+        x = draw(2, 3).astype(np.float32)
+        assert_close(ours(Tensor(x)), theirs(torch.tensor(x)), rtol=1e-5)
+
+    def test_a_wrong_shape_is_named(self) -> None:
+        theirs = torch.nn.TransformerEncoderLayer(6, 2, 9, batch_first=True)
+        with pytest.raises(ValueError, match=r"linear1.bias: shape \(9,\) given, \(8,\) expected"):
+            nn.TransformerEncoderLayer(6, 2, 8).load_state_dict(theirs.state_dict())
