@@ -270,6 +270,8 @@ def reductions() -> Iterator[Case]:
             yield Case(op, f"{kwargs}", call, (spaced(2, 3, 4),))
         for shape, axis in (((), None), ((), ()), ((), 0), ((1,), None), ((4,), -1), ((0, 3), 1),
                             ((3, 1), 1)):  # fmt: skip
+            if op in ("mean", "var") and (shape, axis) == ((), 0):
+                continue  # NumPy refuses it for these two
             call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis)
             yield Case(op, f"{shape} over {axis}", call, (spaced(*shape),))
     for axis in (None, 0, -1):

@@ -166,11 +166,8 @@ def grad(
                     f"pass allow_unused=True to get None for it"
                 )
             found.append(None)
-        elif isinstance(arrival._data, Variable):
-            found.append(arrival._data)
         else:
-            repeated = any(target._node is other._node for other in targets[:i])
-            found.append(wrap(arrival._data.copy() if repeated else _owned(arrival)))
+            found.append(_owned(arrival))
     return found[0] if isinstance(inputs, Variable) else tuple(found)
 
 
@@ -297,7 +294,7 @@ def _deliver(
                 pending[stamp] = arrival
                 heappush(schedule, -stamp)
             elif not mutation.alone(arrival):
-                arrival._data = arrival._data.copy()
+                arrival._data = np.array(arrival._data)
             part.add_to(arrival._data)
             return
     if part.shape != target.shape:
@@ -325,7 +322,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """
     extra = g.ndim - len(shape)
     if extra < 0:  # an input with leading axes of length 1 that the output lost, as in x[0] = v
-        return g.reshape(shape)
+        return unbroadcast(g, shape[-extra:]).reshape(shape)
     stretched = [i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]
     axes = (*range(extra), *stretched)
     return (g.sum(axis=axes, keepdims=True) if axes else g).reshape(shape)
@@ -375,6 +372,9 @@ def _pull_recorded(node: Node, plan: Any, g: Any) -> Any:
         values["out"] = _with_history(values["out"], node)
     if op.meaning is None:
         return plan.pull(g, *values.values())
+    for name in op.params:  # the meaning may use the methods of tensors, on constants too
+        if isinstance(values[name], np.ndarray):
+            values[name] = wrap(values[name])
     # Differentiate the meaning on fresh aliases: the walk stops there, also when q is k.
     for slot in plan.slots:
         values[op.params[slot]] = alias(values[op.params[slot]])
@@ -391,16 +391,18 @@ def _with_history(array: Any, source: Node | Leaf | None) -> Any:
     return tensor
 
 
-def _owned(arrival: _Arrival) -> np.ndarray:
-    """The cotangent as an array that nothing else can see: handed over, or copied."""
-    return arrival._data if mutation.alone(arrival) else np.array(arrival._data)
+def _owned(arrival: _Arrival) -> Any:
+    """The cotangent as a tensor whose memory nothing else can see: handed over, or copied."""
+    if isinstance(arrival._data, Variable):
+        return _with_history(np.array(arrival._data._data), arrival._data._node)
+    return wrap(arrival._data if mutation.alone(arrival) else np.array(arrival._data))
 
 
 def _accumulate(tensor: Any, arrival: _Arrival, create: bool) -> None:
     """Add a full cotangent to ``tensor.grad``."""
     known = tensor.grad
     if known is None:
-        tensor.grad = arrival._data if create else wrap(_owned(arrival))
+        tensor.grad = _owned(arrival)
     elif create or known._node is not None:
         tensor.grad = known + arrival._data
     else:

@@ -42,7 +42,7 @@ def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
     """The shape after a reduction over `axis` with ``keepdims=True``."""
     if axis is None:
         return (1,) * len(shape)
-    axes = (axis,) if isinstance(axis, int) else axis
+    axes = axis if isinstance(axis, tuple) else (axis,)
     gone = {a % len(shape) for a in axes} if shape else set()
     return tuple(1 if i in gone else n for i, n in enumerate(shape))
 

@@ -455,6 +455,16 @@ def _clip_x(g: Any, x: Any, low: Any, high: Any) -> Any:
     return np.where(inside if high is None else inside & (raw(x) <= raw(high)), g, 0)
 
 
+def _clip_low(g: Any, x: Any, low: Any, high: Any) -> Any:
+    chosen = raw(x) < raw(low)
+    return np.where(chosen if high is None else chosen & (raw(low) <= raw(high)), g, 0)
+
+
+def _clip_high(g: Any, x: Any, low: Any, high: Any) -> Any:
+    limited = raw(x) if low is None else np.maximum(raw(x), raw(low))
+    return np.where(limited > raw(high), g, 0)  # the upper bound wins where they cross
+
+
 # The table. `tame` guards the slopes that can be infinite.
 add.defvjp(a=lambda g: g, b=lambda g: g)
 subtract.defvjp(a=lambda g: g, b=lambda g: -g)
@@ -480,8 +490,8 @@ minimum.defvjp(
 )
 clip.defvjp(
     x=_clip_x,
-    low=lambda g, x, low: np.where(raw(x) < raw(low), g, 0),
-    high=lambda g, x, high: np.where(raw(x) > raw(high), g, 0),
+    low=_clip_low,
+    high=_clip_high,
 )
 where.defvjp(
     a=lambda g, condition: np.where(condition, g, 0),

@@ -44,9 +44,10 @@ def add_at(buffer: np.ndarray, index: Any, value: Any) -> None:
     if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "iu" or buffer.ndim < 2:
         np.add.at(buffer, index, value)
         return
-    flat = rows.ravel() % len(buffer) if len(buffer) else rows.ravel()
+    flat = rows.ravel().astype(np.intp)
     if not flat.size:
         return
+    flat %= len(buffer)
     values = np.broadcast_to(value, rows.shape + buffer.shape[1:])
     values = values.reshape(flat.size, *buffer.shape[1:])
     order = np.argsort(flat, kind="stable")
@@ -74,7 +75,11 @@ def normalized(index: Any) -> Any:
         IndexError: A float is used as an index.
     """
     if isinstance(index, tuple):
-        return tuple(normalized(part) for part in index)
+        return tuple(_normalized_part(part) for part in index)
+    return _normalized_part(index)
+
+
+def _normalized_part(index: Any) -> Any:
     if index is None or index is Ellipsis or isinstance(index, (int, slice)):
         return index
     array = np.array(raw(index))

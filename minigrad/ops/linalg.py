@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ def matmul(a: Any, b: Any) -> Any:
         >>> minigrad.matmul(minigrad.ones((2, 3)), minigrad.ones((3, 4))).shape
         (2, 4)
     """
-    if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:  # one product instead of a stack
+    if b.ndim == 2 and a.ndim > 2 and a.size and a.flags.c_contiguous:  # one product instead of a stack
         return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[1])
     return np.matmul(a, b)
 
@@ -70,7 +71,8 @@ def _matmul_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
     if len(b_shape) == 1:
         return (a.swapaxes(-1, -2) @ g[..., None])[..., 0]  # (..., k, n) @ (..., n, 1)
     if len(b_shape) == 2 and a.ndim > 2:  # sum over the leading axes within the product
-        return a.reshape(-1, a.shape[-1]).swapaxes(0, 1) @ g.reshape(-1, g.shape[-1])
+        rows = math.prod(a.shape[:-1])
+        return a.reshape(rows, a.shape[-1]).swapaxes(0, 1) @ g.reshape(rows, g.shape[-1])
     return a.swapaxes(-1, -2) @ g
 
 
@@ -117,8 +119,8 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
 def _linear_weight(g: Any, x: Any) -> Any:
     if x.ndim == 1:
         return g[:, None] * x
-    rows = g.reshape(-1, g.shape[-1]) if g.size else g.reshape(0, g.shape[-1])
-    return rows.swapaxes(0, 1) @ x.reshape(rows.shape[0], x.shape[-1])
+    rows = math.prod(x.shape[:-1])
+    return g.reshape(rows, g.shape[-1]).swapaxes(0, 1) @ x.reshape(rows, x.shape[-1])
 
 
 def einsum(subscripts: str, *operands: Any) -> Tensor:
@@ -223,13 +225,12 @@ def _einsum_operands(
         seen = "".join(terms)
         found = "".join(c for c in inputs[i] if c in seen)
         part = np.einsum(f"{','.join(terms)}->{found}", g, *(operands[j] for j in others))
-        if found != inputs[i]:  # a label that was only summed: the same everywhere along it
-            shape = operands[i].shape
-            lengths = iter(part.shape)
-            sizes = [next(lengths) if c in seen else 1 for c in inputs[i]]
-            full = [n if c in seen else shape[k] for k, (c, n) in
-                    enumerate(zip(inputs[i], sizes, strict=True))]  # fmt: skip
-            part = np.broadcast_to(part.reshape(tuple(sizes)), tuple(full))
+        # Along a label that was only summed, or that the others broadcast, it is the same everywhere.
+        lengths = iter(part.shape)
+        sizes = tuple(next(lengths) if label in seen else 1 for label in inputs[i])
+        full = np.broadcast_shapes(sizes, operands[i].shape)
+        if full != part.shape:
+            part = np.broadcast_to(part.reshape(sizes), full)
         parts.append(part)
     return parts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,28 @@ from minigrad import Tensor, ops
 from minigrad.autograd import Node, grad, gradcheck, gradgradcheck
 from minigrad.autograd.primitive import registry
 
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
+
+def every_case(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test on every case, as one item per op; a failure names the cases that fail.
+
+    (Thousands of items would cost more time than the mathematics.)
+    """
+
+    @pytest.mark.parametrize("op", dict.fromkeys(case.op for case in CASES))
+    def run(op: str, *args: Any) -> None:
+        cases = [case for case in CASES if case.op == op]
+        errors = []
+        for case in cases:
+            try:
+                test(case, *args)
+            except Exception as error:
+                error.add_note(f"the case is {case}")
+                errors.append(error)
+        if errors:
+            raise ExceptionGroup(f"{len(errors)} of {len(cases)} cases of {op}", errors)
+
+    run.__doc__ = test.__doc__
+    return run
 
 
 def variables(case: Case, dtype: Any = None) -> list[Tensor]:
@@ -108,28 +130,29 @@ def gapped_view(x: Tensor) -> Tensor:
 
 def repeated_view(x: Tensor) -> Tensor:
     """Stride 0 along every axis: one number, seen everywhere."""
-    return ops.broadcast_to(ops.reshape(x, (x.size,))[:1], x.shape) if x.size else x
+    first = x[(slice(0, 1),) * x.ndim]
+    return ops.broadcast_to(first, x.shape) if x.size else x
 
 
-@pytest.mark.parametrize(
-    "view", [reversed_view, transposed_view, gapped_view, repeated_view], ids=lambda v: v.__name__
-)
 @every_case
-def test_memory_layout_does_not_matter(case: Case, view: Any) -> None:
+def test_memory_layout_does_not_matter(case: Case) -> None:
     """Negative strides, Fortran order, gaps and stride 0 give what a contiguous copy gives."""
-    shaped = [array.T.copy() if view is transposed_view else array for array in case.inputs]
+    for view in (reversed_view, transposed_view, gapped_view, repeated_view):
+        shaped = [array.T.copy() if view is transposed_view else array for array in case.inputs]
 
-    def through_view(*inputs: Tensor) -> Any:
-        return case.on(OURS)(*[view(x) for x in inputs])
+        def through_view(*inputs: Tensor, view: Any = view) -> Any:
+            return case.on(OURS)(*[view(x) for x in inputs])
 
-    def through_copy(*inputs: Tensor) -> Any:
-        return case.on(OURS)(*[as_new(view(x)) for x in inputs])
+        def through_copy(*inputs: Tensor, view: Any = view) -> Any:
+            return case.on(OURS)(*[as_new(view(x)) for x in inputs])
 
-    inputs = [Tensor(array, requires_grad=True) for array in shaped]
-    values, gradients = value_and_gradients(through_view, inputs)
-    expected, wanted = value_and_gradients(through_copy, inputs)
-    for one, other in zip(values + gradients, expected + wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+        inputs = [Tensor(array, requires_grad=True) for array in shaped]
+        values, gradients = value_and_gradients(through_view, inputs)
+        expected, wanted = value_and_gradients(through_copy, inputs)
+        for one, other in zip(values + gradients, expected + wanted, strict=True):
+            np.testing.assert_allclose(
+                one, other, rtol=1e-10, atol=1e-12, err_msg=view.__name__
+            )
 
 
 def as_new(x: Tensor) -> Tensor:
@@ -139,31 +162,34 @@ def as_new(x: Tensor) -> Tensor:
     return fresh
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
 @every_case
-def test_dtype_is_kept(case: Case, dtype: Any) -> None:
+def test_dtype_is_kept(case: Case) -> None:
     """Values and gradients come in the dtype of the inputs, and near the float64 ones."""
     precise, slopes = value_and_gradients(case.on(OURS), variables(case))
-    if any(constant_array(case, out) for out in outputs_of(case.on(OURS)(*variables(case, dtype)))):
-        pytest.skip("the call has a float64 array of its own")
-    values, gradients = value_and_gradients(case.on(OURS), variables(case, dtype))
-    tolerance = 2e-5 if dtype == np.float32 else 2e-2
-    for one, other in zip(values + gradients, precise + slopes, strict=True):
-        assert one.dtype == dtype
-        scale = max(1.0, float(np.abs(other).max(initial=0)))
-        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * scale)
+    for dtype, tolerance in ((np.float32, 2e-5), (np.float16, 2e-2)):
+        inputs = variables(case, dtype)
+        if any(out.dtype == np.float64 for out in outputs_of(case.on(OURS)(*inputs))):
+            assert case.name in WITH_A_FLOAT64_ARRAY
+            continue
+        values, gradients = value_and_gradients(case.on(OURS), inputs)
+        for one, other in zip(values + gradients, precise + slopes, strict=True):
+            assert one.dtype == dtype
+            scale = max(1.0, float(np.abs(other).max(initial=0)))
+            np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * scale)
 
 
-def constant_array(case: Case, out: Tensor) -> bool:
-    return out.dtype == np.float64
+WITH_A_FLOAT64_ARRAY = {
+    "base of any sign to an array", "with a constant", "many, padding None", "many, padding 0",
+    "many, padding 3", "many, padding -1",
+}  # fmt: skip
 
 
 def test_every_rule_has_a_case() -> None:
     """Each differentiable argument of each registered op is differentiated by some case."""
     wanted = {
-        (op.name, "" if op.variadic else op.params[slot])
+        (op.name, "" if op.variadic else name)
         for op in registry.values()
-        for slot in op.differentiable
+        for name in [*op.rules, *(op.params[slot] for slot in op.joint_slots)]
         if op.forward.__module__.startswith("minigrad.")
     }
     seen: set[tuple[str, str]] = set()
