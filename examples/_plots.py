@@ -25,7 +25,7 @@ def training(path: Path, history: np.ndarray) -> None:
     epochs = np.arange(1, len(history) + 1)
     for axes, column, title in ((left, 0, "loss"), (right, 1, "accuracy")):
         learned, held_out = history[:, column], history[:, column + 2]
-        axes.plot(epochs, learned, ".-", color=LEARNED, label="training digits, shifted")
+        axes.plot(epochs, learned, ".-", color=LEARNED, label="training digits")
         axes.plot(epochs, held_out, ".-", color=HELD_OUT, label="held-out digits")
         axes.set(title=title, xlabel="epoch")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

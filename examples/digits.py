@@ -95,16 +95,6 @@ def load() -> tuple[Digits, Digits]:
     return Digits(split[0], split[2]), Digits(split[1], split[3])
 
 
-def jitter(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Move images by at most a pixel along each axis; four of five stay where they are."""
-    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))  # (N, 8, 8) -> (N, 10, 10)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (SIDE, SIDE), axis=(1, 2))
-    n = len(images)  # windows: (N, 3, 3, 8, 8)
-    down, right = rng.choice(3, size=(2, n), p=(0.05, 0.9, 0.05))
-    moved: np.ndarray = windows[np.arange(n), down, right]  # (N, 3, 3, 8, 8) -> (N, 8, 8)
-    return moved
-
-
 # Training
 
 BATCH, PEAK_RATE, WARM_UP = 64, 2e-3, 0.1
@@ -126,18 +116,18 @@ def learning_rate(done: float) -> float:
 
 def train(model: DigitReader, learned: Digits, held_out: Digits, epochs: int) -> list[Epoch]:
     """Train the model in place."""
-    rng = minigrad.random.generator()
     optimizer = optim.AdamW(model.parameters(), weight_decay=0.05)
     n = len(learned.labels)
     batches = math.ceil(n / BATCH)
+    shuffle = minigrad.random.generator().permutation
     history = []
     rounds, say = progress(epochs)
     for epoch in rounds:
         model.train()
         losses, hits = [], []
-        for i, batch in enumerate(np.array_split(rng.permutation(n), batches), start=1):
+        for i, batch in enumerate(np.array_split(shuffle(n), batches), start=1):
             labels = learned.labels[batch]
-            scores = model(minigrad.tensor(jitter(learned.images[batch], rng)))  # (B, 10)
+            scores = model(minigrad.tensor(learned.images[batch]))  # (B, 10)
             loss = F.cross_entropy(scores, labels)
             optimizer.zero_grad()
             loss.backward()

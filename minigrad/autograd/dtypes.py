@@ -75,7 +75,12 @@ def to_array(value: Any, dtype: Any = None) -> np.ndarray:
         ValueError: A nested list is ragged.
     """
     has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
-    array = np.array(value)
+    try:
+        array = np.array(value)
+    except ValueError:
+        raise ValueError(
+            "a tensor is rectangular: the nested lists have different lengths"
+        ) from None
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise TypeError(
             f"a tensor holds bools, integers or floats of at most 64 bits; "

@@ -17,7 +17,17 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    NoReturn,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    overload,
+)
 
 import numpy as np
 
@@ -176,11 +186,19 @@ class Primitive:
         given = 1 if self.variadic else len(args)
         for name, value in kwargs.items():
             if name not in self.params[given:]:
-                self.signature.bind(*args, **kwargs)  # raises
+                self._refuse(args, kwargs)
             values[self.params.index(name)] = value
         if given > self.positional or any(value is _REQUIRED for value in values):
-            self.signature.bind(*args, **kwargs)  # raises
+            self._refuse(args, kwargs)
         return values
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+        """Say why a call does not fit the signature."""
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}: {error}; it takes {', '.join(self.params)}") from None
+        raise TypeError(f"{self.name}: it takes {', '.join(self.params)}")
 
     def call_with(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         """Call the forward or the meaning with the values of `params`."""
@@ -436,7 +454,7 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if op.complain is not None:
         message = op.complain(*values)
     if message is None:
-        message = _shapes_that_clash(values) or str(error)
+        message = _shapes_that_clash(values) or f"{str(error).strip()}{_what_came(values)}"
     if not message.startswith(f"{op.name}:"):
         message = f"{op.name}: {message}"
     scope = state.get().scope
@@ -446,6 +464,12 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if isinstance(error, (MemoryError, NotImplementedError)):
         kind = type(error)
     return kind(message)
+
+
+def _what_came(values: tuple[Any, ...]) -> str:
+    flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]
+    shapes = [f"{v.dtype} {v.shape}" for v in flat if isinstance(v, np.ndarray)]
+    return f"; got {', '.join(shapes)}" if shapes else ""
 
 
 def _shapes_that_clash(values: tuple[Any, ...]) -> str | None:

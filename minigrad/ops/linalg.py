@@ -50,7 +50,8 @@ def matmul(a: Any, b: Any) -> Any:
         >>> minigrad.matmul(minigrad.ones((2, 3)), minigrad.ones((3, 4))).shape
         (2, 4)
     """
-    if b.ndim == 2 and a.ndim > 2 and a.size and a.flags.c_contiguous:  # one product instead of a stack
+    if b.ndim == 2 and a.ndim > 2 and a.size and a.flags.c_contiguous:
+        # One product instead of a stack of them.
         return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[1])
     return np.matmul(a, b)
 
@@ -225,7 +226,7 @@ def _einsum_operands(
         seen = "".join(terms)
         found = "".join(c for c in inputs[i] if c in seen)
         part = np.einsum(f"{','.join(terms)}->{found}", g, *(operands[j] for j in others))
-        # Along a label that was only summed, or that the others broadcast, it is the same everywhere.
+        # Along a label that was only summed, or that the others broadcast, it is constant.
         lengths = iter(part.shape)
         sizes = tuple(next(lengths) if label in seen else 1 for label in inputs[i])
         full = np.broadcast_shapes(sizes, operands[i].shape)

@@ -1,4 +1,4 @@
-"""Helpers for running a layer of ours and PyTorch's on the same weights and inputs."""
+"""Running a layer of ours and PyTorch's on the same weights and inputs, and comparing them."""
 
 from __future__ import annotations
 

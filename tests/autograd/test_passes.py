@@ -1,0 +1,507 @@
+"""What backward() and grad() accept, refuse, write and leave alone; hooks and retain_grad."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, ops
+from minigrad.autograd import grad, primitive
+
+
+def variable(*values: float) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+def scalar(value: float) -> Tensor:
+    return Tensor(np.array(value, float), requires_grad=True)
+
+
+# backward() -----------------------------------------------------------------------------------
+
+
+def test_a_scalar_needs_no_gradient() -> None:
+    for shape in ((), (1,), (1, 1)):
+        x = Tensor(np.full(shape, 3.0), requires_grad=True)
+        (x * x).backward()
+        assert x.grad.shape == shape
+        assert x.grad.item() == 6.0
+
+
+def test_a_non_scalar_without_a_gradient_is_refused() -> None:
+    x = variable(1.0, 2.0)
+    with pytest.raises(RuntimeError, match=r"backward: .*shape \(2,\).*\.sum\(\)"):
+        (x * 2).backward()
+    with pytest.raises(RuntimeError, match=r"grad: .*shape \(2,\)"):
+        grad(x * 2, x)
+    assert x.grad is None
+
+
+def test_a_given_gradient_weights_the_output() -> None:
+    x = variable(1.0, 2.0)
+    for given in (np.array([3.0, -1.0]), Tensor([3.0, -1.0]), [3.0, -1.0]):
+        x.zero_grad()
+        (x * x).backward(given)
+        assert x.grad.tolist() == [6.0, -4.0]
+        assert x.grad.dtype == np.float64
+
+
+def test_a_gradient_of_another_shape_is_refused() -> None:
+    x = variable(1.0, 2.0)
+    for given in (np.ones(3), np.ones((1, 2)), 1.0):
+        with pytest.raises(ValueError, match=r"backward: the gradient has shape .*output \(2,\)"):
+            (x * 2).backward(given)
+
+
+def test_an_output_without_history_is_refused() -> None:
+    x = variable(1.0)
+    no_history = [Tensor(1.0), x.detach().sum(), (x > 0).sum(), x.astype(int).sum()]
+    with minigrad.no_grad():
+        no_history.append(x.sum())
+    for output in no_history:
+        assert not output.requires_grad
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            output.backward()
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            grad(output, x)
+
+
+def test_a_leaf_is_its_own_gradient() -> None:
+    x = scalar(2.0)
+    x.backward()
+    assert x.grad.item() == 1.0
+    assert grad(x, x).item() == 1.0
+
+
+def test_backward_works_under_no_grad() -> None:
+    x = scalar(2.0)
+    y = x * x
+    with minigrad.no_grad():
+        y.backward()
+    assert x.grad.item() == 4.0
+    assert not x.grad.requires_grad
+
+
+def test_plain_gradients_have_no_history_and_recorded_ones_do() -> None:
+    x = scalar(2.0)
+    (x * x).backward()
+    assert not x.grad.requires_grad
+    x.zero_grad()
+    (x * x * x).backward(create_graph=True)
+    assert x.grad.requires_grad
+    assert grad(x.grad, x).item() == 12.0
+
+
+def test_gradients_of_gradients_through_backward() -> None:
+    x = scalar(2.0)
+    (x**4).backward(create_graph=True)
+    first = x.grad
+    x.zero_grad()
+    first.backward()
+    assert x.grad.item() == 48.0
+
+
+def test_only_leaves_that_ask_get_a_gradient() -> None:
+    x, constant = variable(1.0, 2.0), Tensor([3.0, 4.0])
+    (x * constant).sum().backward()
+    assert constant.grad is None
+    assert x.grad.tolist() == [3.0, 4.0]
+
+
+def test_an_unused_leaf_keeps_none() -> None:
+    x, unused = scalar(1.0), scalar(1.0)
+    _ = unused * 2
+    (x * 2).backward()
+    assert unused.grad is None
+
+
+def test_requires_grad_can_be_taken_back_on_leaves() -> None:
+    x, y = scalar(1.0), scalar(2.0)
+    x.requires_grad = False
+    (x * y).backward()
+    assert x.grad is None
+    with pytest.raises(RuntimeError, match="detach"):
+        (y * y).requires_grad = False
+
+
+def test_interior_gradients_are_not_stored() -> None:
+    x = scalar(2.0)
+    y = x * 3
+    z = y * y
+    z.backward()
+    assert y.grad is None
+    assert z.grad is None
+
+
+# retain_grad ----------------------------------------------------------------------------------
+
+
+def test_retain_grad_stores_the_full_gradient() -> None:
+    x = scalar(2.0)
+    y = x * 3
+    y.retain_grad()
+    y.retain_grad()  # asking twice changes nothing
+    z = y * y + y
+    z.retain_grad()
+    z.backward()
+    assert y.grad.item() == 13.0
+    assert z.grad.item() == 1.0
+    assert x.grad.item() == 39.0
+    assert not np.shares_memory(y.grad.numpy(), z.grad.numpy())
+
+
+def test_retained_gradients_accumulate_like_those_of_leaves() -> None:
+    x = scalar(2.0)
+    y = x * 3
+    y.retain_grad()
+    z = y * y
+    z.backward(retain_graph=True)
+    z.backward()
+    assert y.grad.item() == 24.0
+
+
+def test_a_retained_gradient_is_the_tensor_s_own() -> None:
+    x = variable(1.0, 2.0)
+    y = x + 0.0
+    y.retain_grad()
+    (y + 0.0).sum().backward()
+    y.grad.data[...] = 9.0
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_retain_grad_of_a_leaf_and_of_a_constant() -> None:
+    x = scalar(2.0)
+    x.retain_grad()
+    (x * x).backward()
+    assert x.grad.item() == 4.0
+    with pytest.raises(RuntimeError, match="retain_grad"):
+        Tensor(1.0).retain_grad()
+
+
+def test_retain_grad_keeps_no_tensor_alive() -> None:
+    x = scalar(2.0)
+    y = x * 3
+    y.retain_grad()
+    z = y * y
+    reference = weakref.ref(y)
+    gc.disable()
+    try:
+        del y
+        assert reference() is None
+    finally:
+        gc.enable()
+    z.backward()
+    assert x.grad.item() == 36.0
+
+
+# grad() ---------------------------------------------------------------------------------------
+
+
+def test_grad_mirrors_its_inputs() -> None:
+    x, y = scalar(2.0), scalar(3.0)
+    assert isinstance(grad(x * y, x), Tensor)
+    for inputs in ((x, y), [x, y]):
+        found = grad(x * y, inputs)
+        assert isinstance(found, tuple)
+        assert [g.item() for g in found] == [3.0, 2.0]
+    assert len(grad(x * y, (x,))) == 1
+    assert [g.item() for g in grad(x * y, (x, x, y))] == [3.0, 3.0, 2.0]
+
+
+def test_grad_adds_several_outputs() -> None:
+    x = variable(1.0, 2.0)
+    outputs = [(x * x).sum(), x * 3]
+    found = grad(outputs, x, [None, np.array([1.0, 10.0])])
+    assert found.tolist() == [5.0, 34.0]
+    with pytest.raises(ValueError, match="grad: 2 outputs but 1 grad_outputs"):
+        grad([(x * x).sum(), x * 3], x, [None])
+
+
+def test_grad_of_an_output_and_its_ancestor() -> None:
+    x = scalar(2.0)
+    y = x * x
+    z = y * y
+    assert grad([z, y], x).item() == 4 * 8 + 4
+
+
+def test_grad_writes_nothing() -> None:
+    x, y, other = scalar(2.0), scalar(3.0), scalar(4.0)
+    interior = x * y
+    interior.retain_grad()
+    found = grad(interior * interior * other, x)
+    assert found.item() == 2 * 6 * 3 * 4
+    assert [t.grad for t in (x, y, other, interior)] == [None] * 4
+
+
+def test_grad_reaches_interior_tensors() -> None:
+    x = scalar(2.0)
+    y = x * 3
+    z = y * y + x
+    to_y, to_x = grad(z, (y, x), retain_graph=True)
+    assert (to_y.item(), to_x.item()) == (12.0, 37.0)
+    assert grad(z, y, retain_graph=True).item() == 12.0
+    assert grad(z, z).item() == 1.0
+
+
+def test_grad_of_an_unused_input() -> None:
+    x, unused = scalar(2.0), scalar(3.0)
+    with pytest.raises(RuntimeError, match=r"grad: .*input 1 of shape \(\).*allow_unused=True"):
+        grad(x * x, (x, unused))
+    assert grad(x * x, (x, unused), allow_unused=True)[1] is None
+    later = x * 5  # younger than the output, so not part of it
+    y = x * x
+    later = x * 5
+    assert grad(y, later, allow_unused=True) is None
+    with pytest.raises(RuntimeError, match="input 0 .* does not require grad"):
+        grad(x * x, Tensor(1.0))
+
+
+class Counter:
+    """Ops that count how often each of their rules runs."""
+
+    def __init__(self) -> None:
+        self.runs: list[str] = []
+
+        @primitive
+        def counted_product(a: Any, b: Any) -> Any:
+            return a * b
+
+        counted_product.defvjp(
+            a=lambda g, b: (self.runs.append("a"), g * b)[1],
+            b=lambda g, a: (self.runs.append("b"), g * a)[1],
+        )
+        self.product: Any = counted_product
+
+        @primitive
+        def counted_pair(a: Any, b: Any) -> Any:
+            return a + 2 * b
+
+        @counted_pair.defjoint("a", "b")
+        def _(g: Any, needed: tuple[bool, bool]) -> Any:
+            self.runs.append(f"joint {needed}")
+            return g, 2 * g
+
+        self.pair: Any = counted_pair
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_rules_that_are_not_needed_do_not_run(create_graph: bool) -> None:
+    counter = Counter()
+    x, y = scalar(2.0), scalar(3.0)
+    z = counter.product(x, y)
+    assert grad(z, x, retain_graph=True, create_graph=create_graph).item() == 3.0
+    assert counter.runs == ["a"]
+    counter.runs.clear()
+    assert grad(counter.product(x, 5.0), x, create_graph=create_graph).item() == 5.0
+    assert counter.runs == ["a"]
+    counter.runs.clear()
+    # Neither below what is asked for, nor beside it.
+    interior = counter.product(x, y)
+    out = counter.product(interior, counter.product(y, y))
+    assert grad(out, interior, create_graph=create_graph).item() == 9.0
+    assert counter.runs == ["a"]
+    counter.runs.clear()
+    assert grad(counter.pair(x, y), y, create_graph=create_graph).item() == 2.0
+    assert counter.runs == ["joint (False, True)"]
+
+
+def test_each_rule_runs_once_per_pass() -> None:
+    counter = Counter()
+    x, y = scalar(2.0), scalar(3.0)
+    z = counter.product(x, y)
+    total = z
+    for _ in range(20):
+        total = total + z
+    total.backward()
+    assert sorted(counter.runs) == ["a", "b"]
+
+
+def test_grad_leaves_the_other_branches_usable() -> None:
+    x, y = scalar(2.0), scalar(3.0)
+    shared = x.exp()
+    left, right = shared * y, shared * x
+    grad(left, y)
+    right.backward()
+    np.testing.assert_allclose(x.grad.item(), 3 * np.exp(2.0))
+
+
+# Hooks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("interior", [False, True])
+def test_a_hook_sees_the_full_gradient_once(interior: bool, create_graph: bool) -> None:
+    seen: list[Tensor] = []
+    leaf = scalar(2.0)
+    x = leaf * 1.0 if interior else leaf
+    x.register_hook(seen.append)  # append returns None: the gradient stays as it is
+    (x * x + x.exp() + x).backward(create_graph=create_graph)
+    assert len(seen) == 1
+    assert isinstance(seen[0], Tensor)
+    np.testing.assert_allclose(seen[0].item(), 5 + np.exp(2.0))
+    np.testing.assert_allclose(leaf.grad.item(), 5 + np.exp(2.0))
+    assert seen[0].requires_grad == create_graph
+
+
+@pytest.mark.parametrize("interior", [False, True])
+def test_a_hook_may_replace_the_gradient(interior: bool) -> None:
+    leaf = variable(1.0, 2.0)
+    x = leaf * 3 if interior else leaf
+    x.register_hook(lambda g: g * 10)
+    x.register_hook(lambda g: g + 1)  # sees what the first returned
+    (x * x).sum().backward()
+    value = x.numpy()
+    wanted = 20 * value + 1
+    np.testing.assert_array_equal(leaf.grad.numpy(), wanted * (3 if interior else 1))
+
+
+def test_hooks_run_in_grad_too() -> None:
+    x = scalar(2.0)
+    y = x * 3
+    y.register_hook(lambda g: g * 2)
+    assert grad(y * y, y, retain_graph=True).item() == 24.0
+    assert grad(y * y, x).item() == 72.0
+
+
+def test_a_hook_is_removed() -> None:
+    seen: list[Any] = []
+    x = scalar(2.0)
+    first, second = x.register_hook(seen.append), x.register_hook(lambda g: 2 * g)
+    (x * x).backward()
+    assert (len(seen), x.grad.item()) == (1, 8.0)
+    first.remove()
+    first.remove()
+    x.zero_grad()
+    (x * x).backward()
+    assert (len(seen), x.grad.item()) == (1, 8.0)
+    second()  # the handle is callable, as in Lucid
+    x.zero_grad()
+    (x * x).backward()
+    assert x.grad.item() == 4.0
+    third = x.register_hook(seen.append)
+    second.remove()  # gone already: the newer hook stays
+    (x * x).backward()
+    assert len(seen) == 2
+    third.remove()
+
+
+def test_a_hook_may_remove_itself() -> None:
+    x = scalar(2.0)
+    seen: list[Any] = []
+
+    def once(g: Tensor) -> None:
+        seen.append(g)
+        handle.remove()
+
+    handle = x.register_hook(once)
+    for _ in range(3):
+        (x * x).backward()
+    assert len(seen) == 1
+
+
+def test_a_hook_that_returns_something_else_is_refused() -> None:
+    for wrong in (np.ones(2), 1.0, Tensor(np.ones(3))):
+        x = variable(1.0, 2.0)
+        x.register_hook(lambda g, wrong=wrong: wrong)
+        with pytest.raises(ValueError, match=r"hook returned .*Tensor of shape \(2,\)"):
+            (x * x).sum().backward()
+
+
+def test_a_hook_replaces_with_another_dtype() -> None:
+    x = variable(1.0, 2.0)
+    x.register_hook(lambda g: g.astype(np.float32) * 2)
+    (x * x).sum().backward()
+    assert x.grad.dtype == np.float64
+    assert x.grad.tolist() == [4.0, 8.0]
+
+
+def test_what_a_hook_returned_stays_the_caller_s() -> None:
+    kept = Tensor(np.array([5.0, 5.0]))
+    x = variable(1.0, 2.0)
+    x.register_hook(lambda g: kept)
+    (x * x).sum().backward()
+    x.grad.data[...] = 0
+    assert kept.tolist() == [5.0, 5.0]
+
+
+def test_what_a_hook_kept_does_not_change_afterwards() -> None:
+    seen: list[Tensor] = []
+    x = variable(1.0, 2.0)
+    y = x + 0.0
+    y.register_hook(seen.append)
+    z = y + x
+    z.register_hook(seen.append)
+    (z + y).sum().backward()
+    assert [g.tolist() for g in seen] == [[1.0, 1.0], [2.0, 2.0]]
+    x.grad.data[...] = 9.0
+    assert [g.tolist() for g in seen] == [[1.0, 1.0], [2.0, 2.0]]
+
+
+def test_an_exception_in_a_hook_passes_and_leaves_no_state() -> None:
+    x = scalar(2.0)
+
+    def fail(g: Tensor) -> None:
+        raise LookupError("from the hook")
+
+    handle = x.register_hook(fail)
+    with pytest.raises(LookupError, match="from the hook"):
+        (x * x).backward()
+    assert minigrad.is_grad_enabled()
+    assert x.grad is None
+    handle.remove()
+    (x * x).backward()
+    assert x.grad.item() == 4.0
+
+
+def test_a_hook_that_refers_to_its_own_tensor_does_not_leak() -> None:
+    x = scalar(2.0)
+    y = x * 3
+    y.register_hook(lambda g: print(y.shape))
+    reference = weakref.ref(y)
+    del y
+    gc.collect()
+    assert reference() is None
+
+
+def test_hooks_need_a_gradient_to_see() -> None:
+    with pytest.raises(RuntimeError, match="register_hook"):
+        Tensor(1.0).register_hook(print)
+
+
+def test_hook_and_retain_grad_together() -> None:
+    x = scalar(2.0)
+    y = x * 3
+    y.register_hook(lambda g: g * 2)
+    y.retain_grad()
+    (y * y).backward()
+    assert y.grad.item() == 24.0
+    assert x.grad.item() == 72.0
+
+
+# Failing passes -------------------------------------------------------------------------------
+
+
+def test_a_rule_that_fails_leaves_no_state_behind() -> None:
+    @primitive
+    def fails_backwards(x: Any) -> Any:
+        return x * 1
+
+    def rule(g: Any) -> Any:
+        raise LookupError("from the rule")
+
+    fails_backwards.defvjp(x=rule)
+    x = scalar(2.0)
+    with minigrad.no_grad():
+        assert not minigrad.is_grad_enabled()
+    for create_graph in (False, True):
+        with pytest.raises(LookupError, match="from the rule"):
+            fails_backwards(x * x).backward(create_graph=create_graph)
+        assert minigrad.is_grad_enabled()
+        assert x.grad is None
+    ops.square(x).backward()
+    assert x.grad.item() == 4.0
