@@ -5,7 +5,6 @@ Nearly every method is an op bound under its name; the op's own page has the det
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, Self
 
@@ -246,16 +245,7 @@ class Tensor(Variable, results=True):
         """
         if self._node is None:
             raise RuntimeError("retain_grad: this tensor does not require grad")
-        if isinstance(self._node, Leaf):
-            return
-        reference = weakref.ref(self)
-
-        def store(g: Tensor) -> None:
-            tensor = reference()
-            if tensor is not None:
-                tensor.grad = g.clone() if tensor.grad is None else tensor.grad + g
-
-        graph.add_hook(self._node, store)
+        graph.retain(self)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> graph.Removable:
         """Have `hook` see, and perhaps replace, the full gradient of this tensor in each pass.

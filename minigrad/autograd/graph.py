@@ -20,13 +20,12 @@ from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import FREED, Leaf, Node, Variable, clock
 from minigrad.autograd.primitive import primitive, wrap
 
-__all__ = ["Removable", "Update", "add_hook", "backward", "grad"]
+__all__ = ["Removable", "Update", "add_hook", "backward", "grad", "retain"]
 
 _ndarray = np.ndarray
 _lock = threading.Lock()
-_hooks: weakref.WeakKeyDictionary[Node, dict[int, Callable[[Any], Any]]] = (
-    weakref.WeakKeyDictionary()
-)
+_hooked: weakref.WeakSet[Node] = weakref.WeakSet()
+_retained: weakref.WeakKeyDictionary[Node, weakref.ref[Variable]] = weakref.WeakKeyDictionary()
 
 
 class Update:
@@ -99,8 +98,9 @@ def backward(
     seed = _seed("backward", tensor, gradient, create_graph)
     results = _propagate([(tensor._node, seed)], retain_graph or create_graph, create_graph)
     with _lock, np.errstate(all="ignore"):
-        for leaf, arrival in results.items():
-            if isinstance(leaf, Leaf) and (owner := leaf.tensor) is not None:
+        for node, arrival in results.items():
+            owner = node.tensor if isinstance(node, Leaf) else _retained[node]()
+            if owner is not None:
                 _accumulate(owner, arrival, create_graph)
 
 
@@ -213,7 +213,7 @@ def _propagate(
         targets: The only nodes whose cotangents are wanted; all leaves if None.
 
     Returns:
-        The full cotangent of each leaf (or target).
+        The full cotangent of each leaf and each retained node, or of each target.
     """
     pending: dict[int, _Arrival] = {}
     schedule: list[int] = []
@@ -224,7 +224,7 @@ def _propagate(
         _deliver(root, seed, pending, schedule, create)
     del roots
     seed = None  # so that a leaf can tell that nobody else holds what it is handed
-    hooked = bool(_hooks)
+    hooked, retained = bool(_hooked), bool(_retained)
 
     outer = state.get()
     token = state.set(State(create, outer.scope))
@@ -240,10 +240,13 @@ def _propagate(
                     if targets is None or node in targets:
                         results[node] = arrival
                     continue
-                if hooked and node in _hooks:
-                    _run_hooks(_hooks[node], arrival)
+                if hooked and node in _hooked:
+                    _run_hooks(node.hooks, arrival)
                 plan = node.plan
-                if targets is not None:
+                if targets is None:
+                    if retained and node in _retained:
+                        results[node] = arrival
+                else:
                     if node in targets:
                         results[node] = arrival
                     if node not in relevant:
@@ -444,8 +447,16 @@ def add_hook(node: Node | Leaf, hook: Callable[[Any], Any]) -> Removable:
     Returns:
         A callable that removes the hook again.
     """
-    hooks = node.hooks if isinstance(node, Leaf) else _hooks.setdefault(node, {})
-    return Removable(hooks, hook)
+    if isinstance(node, Node) and node not in _hooked:
+        node.hooks = {}
+        _hooked.add(node)
+    return Removable(node.hooks, hook)
+
+
+def retain(tensor: Variable) -> None:
+    """Have backward passes store the full cotangent of an interior tensor in its ``.grad``."""
+    if isinstance(tensor._node, Node):
+        _retained[tensor._node] = weakref.ref(tensor)
 
 
 def _run_hooks(hooks: dict[int, Callable[[Any], Any]], arrival: _Arrival) -> None:
@@ -461,4 +472,5 @@ def _run_hooks(hooks: dict[int, Callable[[Any], Any]], arrival: _Arrival) -> Non
                 f"{getattr(replaced, 'shape', '')}; None or a Tensor of shape "
                 f"{arrival.target.shape} was expected"
             )
+        replaced = replaced.astype(arrival.target.dtype)  # type: ignore[attr-defined]
         arrival._data = replaced if recorded else replaced._data

@@ -62,6 +62,7 @@ class Node:
         dtype: The dtype of the output.
         stamp: The time of the call. Inputs are always older than outputs.
         scope: The module call that the op was made in, None outside of modules.
+        hooks: Functions that see the full cotangent; unset until the first is registered.
 
     Example:
         >>> import minigrad
@@ -73,7 +74,9 @@ class Node:
         (('a',), (3,))
     """
 
-    __slots__ = ("__weakref__", "dtype", "edges", "plan", "saved", "scope", "shape", "stamp")
+    __slots__ = (
+        "__weakref__", "dtype", "edges", "hooks", "plan", "saved", "scope", "shape", "stamp",
+    )  # fmt: skip
 
     plan: Plan
     edges: tuple[Node | Leaf, ...]
@@ -82,6 +85,7 @@ class Node:
     dtype: np.dtype[Any]
     stamp: int
     scope: Scope | None
+    hooks: dict[int, Any]
 
     @property
     def freed(self) -> bool:

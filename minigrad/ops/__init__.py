@@ -2,17 +2,10 @@
 
 from minigrad.ops.activation import gelu, sigmoid, silu
 from minigrad.ops.attention import attention, attention_weights
-from minigrad.ops.dropout import dropout
-from minigrad.ops.elementwise import (
-    abs,
-    add,
+from minigrad.ops.comparisons import (
     bitwise_and,
     bitwise_or,
-    clip,
-    divide,
     equal,
-    erf,
-    exp,
     greater,
     greater_equal,
     invert,
@@ -20,13 +13,22 @@ from minigrad.ops.elementwise import (
     isnan,
     less,
     less_equal,
+    not_equal,
+)
+from minigrad.ops.dropout import dropout
+from minigrad.ops.elementwise import (
+    abs,
+    add,
+    clip,
+    divide,
+    erf,
+    exp,
     log,
     masked_fill,
     maximum,
     minimum,
     multiply,
     negative,
-    not_equal,
     power,
     relu,
     sign,

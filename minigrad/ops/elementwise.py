@@ -1,4 +1,4 @@
-"""Element by element: arithmetic, powers, exponentials, choices and comparisons.
+"""Element by element: arithmetic, powers, exponentials and choices.
 
 One derivative a line. Un-broadcasting is the engine's business, so a rule is the textbook's.
 """
@@ -13,10 +13,9 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import erf_array, raw, tame
 
 __all__ = [
-    "abs", "add", "bitwise_and", "bitwise_or", "clip", "divide", "equal", "erf", "exp", "greater",
-    "greater_equal", "invert", "isfinite", "isnan", "less", "less_equal", "log", "masked_fill",
-    "maximum", "minimum", "multiply", "negative", "not_equal", "power", "relu", "sign", "sqrt",
-    "square", "subtract", "tanh", "where",
+    "abs", "add", "clip", "divide", "erf", "exp", "log", "masked_fill", "maximum", "minimum",
+    "multiply", "negative", "power", "relu", "sign", "sqrt", "square", "subtract", "tanh",
+    "where",
 ]  # fmt: skip
 
 TWO_OVER_SQRT_PI = 1.1283791670955126
@@ -501,137 +500,3 @@ masked_fill.defvjp(
     x=lambda g, mask: np.where(mask, 0, g),
     value=lambda g, mask, value_shape: np.where(mask, g, 0).sum().reshape(value_shape),
 )
-
-
-def _comparison(function: Any, symbol: str) -> Any:
-    def compare(a: Any, b: Any) -> Any:
-        return function(a, b)
-
-    compare.__name__ = compare.__qualname__ = function.__name__
-    compare.__doc__ = f"""Compare element by element: ``a {symbol} b``. It records nothing.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.{function.__name__}(minigrad.tensor([1.0, 2.0, 3.0]), 2)
-        Tensor({np.array2string(function(np.array([1, 2, 3]), 2), separator=", ")}, dtype=bool)
-    """
-    return primitive(function)(compare)
-
-
-equal = _comparison(np.equal, "==")
-not_equal = _comparison(np.not_equal, "!=")
-less = _comparison(np.less, "<")
-less_equal = _comparison(np.less_equal, "<=")
-greater = _comparison(np.greater, ">")
-greater_equal = _comparison(np.greater_equal, ">=")
-
-
-@primitive(np.bitwise_and)
-def bitwise_and(a: Any, b: Any) -> Any:
-    """Both hold, element by element; for integers, bit by bit. It records nothing.
-
-    Args:
-        a: Bools or integers.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools or integers.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.bitwise_and(minigrad.tensor([True, False]), True)
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.bitwise_and(a, b)
-
-
-@primitive(np.bitwise_or)
-def bitwise_or(a: Any, b: Any) -> Any:
-    """Either holds, element by element; for integers, bit by bit. It records nothing.
-
-    Args:
-        a: Bools or integers.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools or integers.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.bitwise_or(minigrad.tensor([True, False]), False)
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.bitwise_or(a, b)
-
-
-@primitive(np.invert)
-def invert(x: Any) -> Any:
-    """It does not hold, element by element; for integers, bit by bit. It records nothing.
-
-    Args:
-        x: Bools or integers.
-
-    Returns:
-        A tensor of bools or integers.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.invert(minigrad.tensor([True, False]))
-        Tensor([False,  True], dtype=bool)
-    """
-    return np.invert(x)
-
-
-@primitive(np.isnan)
-def isnan(x: Any) -> Any:
-    """Tell which elements are NaN. It records nothing.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of bools.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.isnan(minigrad.tensor([1.0, float("nan")]))
-        Tensor([False,  True], dtype=bool)
-    """
-    return np.isnan(x)
-
-
-@primitive(np.isfinite)
-def isfinite(x: Any) -> Any:
-    """Tell which elements are neither infinite nor NaN. It records nothing.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of bools.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.isfinite(minigrad.tensor([1.0, float("inf")]))
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.isfinite(x)

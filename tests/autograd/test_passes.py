@@ -461,7 +461,7 @@ def test_an_exception_in_a_hook_passes_and_leaves_no_state() -> None:
 def test_a_hook_that_refers_to_its_own_tensor_does_not_leak() -> None:
     x = scalar(2.0)
     y = x * 3
-    y.register_hook(lambda g: print(y.shape))
+    y.register_hook(lambda g, y=y: print(y.shape))
     reference = weakref.ref(y)
     del y
     gc.collect()
