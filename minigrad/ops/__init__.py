@@ -2,6 +2,7 @@
 
 from minigrad.ops.activation import gelu, sigmoid, silu
 from minigrad.ops.attention import attention, attention_weights
+from minigrad.ops.choices import clip, masked_fill, maximum, minimum, where
 from minigrad.ops.comparisons import (
     bitwise_and,
     bitwise_or,
@@ -19,14 +20,10 @@ from minigrad.ops.dropout import dropout
 from minigrad.ops.elementwise import (
     abs,
     add,
-    clip,
     divide,
     erf,
     exp,
     log,
-    masked_fill,
-    maximum,
-    minimum,
     multiply,
     negative,
     power,
@@ -36,7 +33,6 @@ from minigrad.ops.elementwise import (
     square,
     subtract,
     tanh,
-    where,
 )
 from minigrad.ops.embedding import embedding
 from minigrad.ops.indexing import getitem, setitem

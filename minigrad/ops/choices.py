@@ -1,0 +1,171 @@
+"""Choices between values, element by element: maximum, minimum, clip, where, masked_fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw
+
+__all__ = ["clip", "masked_fill", "maximum", "minimum", "where"]
+
+
+@primitive(np.maximum)
+def maximum(a: Any, b: Any) -> Any:
+    """The greater of two, element by element; equal ones share the gradient evenly.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        The maximum; NaN where either is NaN.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.maximum(minigrad.tensor([1.0, 5.0]), 3)
+        Tensor([3., 5.], dtype=float32)
+    """
+    return np.maximum(a, b)
+
+
+@primitive(np.minimum)
+def minimum(a: Any, b: Any) -> Any:
+    """The lesser of two, element by element; equal ones share the gradient evenly.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        The minimum; NaN where either is NaN.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.minimum(minigrad.tensor([1.0, 5.0]), 3)
+        Tensor([1., 3.], dtype=float32)
+    """
+    return np.minimum(a, b)
+
+
+@primitive(np.clip, arrays=3, promotes=("x", "low", "high"))
+def clip(x: Any, low: Any = None, high: Any = None) -> Any:
+    """Limit each element to the range from `low` to `high`; the slope at the bounds is 1.
+
+    Args:
+        x: Tensor, array or number.
+        low: The least value allowed, None for no bound.
+        high: The greatest value allowed, None for no bound.
+
+    Returns:
+        The limited values.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.clip(minigrad.tensor([-1.0, 0.5, 7.0]), 0, 1)
+        Tensor([0. , 0.5, 1. ], dtype=float32)
+    """
+    return np.clip(x, low, high)
+
+
+@primitive(np.where, promotes=("a", "b"))
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """Take from `a` where the condition holds, from `b` elsewhere.
+
+    Args:
+        condition: Bools.
+        a: Tensor, array or number.
+        b: The same; the three shapes broadcast together.
+
+    Returns:
+        The chosen elements.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([-1.0, 2.0])
+        >>> minigrad.where(x > 0, x, 10 * x)
+        Tensor([-10.,   2.], dtype=float32)
+    """
+    return np.where(condition, a, b)
+
+
+@primitive(arrays=3)
+def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+    """Replace elements by a value where the mask is True.
+
+    Args:
+        x: Tensor, array or number.
+        mask: Bools of a shape that broadcasts with `x`.
+        value: A number, or a tensor with one element.
+
+    Returns:
+        A tensor of the dtype of `x`.
+
+    Raises:
+        TypeError: The mask does not hold bools.
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.masked_fill(minigrad.ones(3), minigrad.tensor([True, False, True]), -1)
+        Tensor([-1.,  1., -1.], dtype=float32)
+    """
+    mask = np.asarray(mask)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"the mask must hold bools, got {mask.dtype}; write mask != 0")
+    if np.size(value) != 1:
+        raise ValueError(f"value must be one number, got shape {np.shape(value)}; use where")
+    return np.where(mask, np.asarray(value).astype(x.dtype).reshape(()), x)
+
+
+def _clip_x(g: Any, x: Any, low: Any, high: Any) -> Any:
+    inside: Any = True if low is None else raw(x) >= raw(low)
+    return np.where(inside if high is None else inside & (raw(x) <= raw(high)), g, 0)
+
+
+def _clip_low(g: Any, x: Any, low: Any, high: Any) -> Any:
+    chosen = raw(x) < raw(low)
+    return np.where(chosen if high is None else chosen & (raw(low) <= raw(high)), g, 0)
+
+
+def _clip_high(g: Any, x: Any, low: Any, high: Any) -> Any:
+    limited = raw(x) if low is None else np.maximum(raw(x), raw(low))
+    return np.where(limited > raw(high), g, 0)  # the upper bound wins where they cross
+
+
+# The table.
+clip.defvjp(
+    x=_clip_x,
+    low=_clip_low,
+    high=_clip_high,
+)
+masked_fill.defvjp(
+    x=lambda g, mask: np.where(mask, 0, g),
+    value=lambda g, mask, value_shape: np.where(mask, g, 0).sum().reshape(value_shape),
+)
+maximum.defvjp(
+    a=lambda g, a, b: g * (a > b) + 0.5 * g * (a == b),
+    b=lambda g, a, b: g * (b > a) + 0.5 * g * (a == b),
+)
+minimum.defvjp(
+    a=lambda g, a, b: g * (a < b) + 0.5 * g * (a == b),
+    b=lambda g, a, b: g * (b < a) + 0.5 * g * (a == b),
+)
+where.defvjp(
+    a=lambda g, condition: np.where(condition, g, 0),
+    b=lambda g, condition: np.where(condition, 0, g),
+)

@@ -1,0 +1,161 @@
+"""Higher orders: third derivatives, Hessians, perturbation confusion, gradients of gradients."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, ops
+from minigrad.autograd import functional, grad, gradcheck
+
+
+def scalar(value: float) -> Tensor:
+    return Tensor(np.array(value, float), requires_grad=True)
+
+
+def derivative(f: Callable[[Tensor], Tensor], x: Tensor, order: int) -> float:
+    y = f(x)
+    for _ in range(order):
+        y = grad(y, x, create_graph=True)
+    return y.item()
+
+
+THIRD: dict[str, tuple[Any, float, list[float]]] = {
+    "x**4": (lambda x: x**4, 2.0, [16, 32, 48, 48, 24, 0]),
+    "x*x*x": (lambda x: x * x * x, 2.0, [8, 12, 12, 6, 0]),
+    "1/x": (lambda x: 1 / x, 2.0, [0.5, -0.25, 0.25, -0.375, 0.75]),
+    "exp": (lambda x: x.exp(), 0.0, [1, 1, 1, 1, 1]),
+    "log": (lambda x: x.log(), 1.0, [0, 1, -1, 2, -6]),
+    "sqrt": (lambda x: x.sqrt(), 1.0, [1, 1 / 2, -1 / 4, 3 / 8, -15 / 16]),
+    "tanh": (lambda x: x.tanh(), 0.0, [0, 1, 0, -2, 0, 16]),
+    "sigmoid": (lambda x: x.sigmoid(), 0.0, [1 / 2, 1 / 4, 0, -1 / 8, 0]),
+    "2**x": (lambda x: 2.0**x, 0.0, [1, *(np.log(2) ** n for n in (1, 2, 3, 4))]),
+    "x**x": (lambda x: x**x, 1.0, [1, 1, 2, 3, 8]),
+    "erf": (lambda x: x.erf(), 0.0, [0, *(2 / np.sqrt(np.pi) * c for c in (1, 0, -2, 0, 12))]),
+    "logsumexp": (lambda x: ops.logsumexp(ops.stack([x, 0 * x])), 0.0,
+                  [np.log(2), 1 / 2, 1 / 4, 0, -1 / 8]),
+    "softmax": (lambda x: ops.softmax(ops.stack([x, 0 * x]))[0], 0.0, [1 / 2, 1 / 4, 0, -1 / 8]),
+    "getitem": (lambda x: (ops.stack([x, x])[[0, 0, 1]] ** 3).sum(), 2.0, [24, 36, 36, 18, 0]),
+    "matmul": (lambda x: (x.reshape(1, 1) @ x.reshape(1, 1) @ x.reshape(1, 1)).sum(), 2.0,
+               [8, 12, 12, 6, 0]),
+    "(sqrt(x+1)-1)**2": (lambda x: ((x + 1).sqrt() - 1) ** 2, 0.0, [0, 0, 0.5, -0.75]),
+    "var": (lambda x: ops.stack([x**2, 0 * x]).var(), 1.0, [1 / 4, 1, 3, 6, 6]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "at", "wanted"), THIRD.values(), ids=THIRD)
+def test_derivatives_of_every_order(f: Any, at: float, wanted: list[float]) -> None:
+    found = [derivative(f, scalar(at), order) for order in range(len(wanted))]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+FUSED: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
+    "attention": (lambda q, k, v: ops.attention(q, k, v, causal=True), [(2, 2), (2, 2), (2, 1)]),
+    "q = k = v": (lambda x: ops.attention(x, x, x), [(2, 2)]),
+    "layer_norm": (lambda x, w, b: ops.layer_norm(x, w, b), [(2, 3), (3,), (3,)]),
+    "cross_entropy": (lambda x: ops.cross_entropy(x, [1, 0], label_smoothing=0.1), [(2, 3)]),
+    "linear": (lambda x, w: ops.linear(x, w).tanh(), [(2, 3), (2, 3)]),
+    "gelu": (lambda x: ops.gelu(x), [(3,)]),
+}
+
+
+@pytest.mark.parametrize(("f", "shapes"), FUSED.values(), ids=FUSED)
+def test_third_order_of_fused_ops(f: Any, shapes: list[tuple[int, ...]]) -> None:
+    """The Hessian times a fixed vector, against differences of itself."""
+    rng = np.random.default_rng(5)
+    inputs = [Tensor(rng.standard_normal(shape), requires_grad=True) for shape in shapes]
+    along = [rng.standard_normal(shape) for shape in shapes]
+
+    def curvature(*values: Tensor) -> list[Tensor]:
+        first = grad(f(*values).tanh().sum(), values, create_graph=True)
+        slope = sum(((g * v).sum() for g, v in zip(first, along, strict=True)), Tensor(0.0))
+        return list(grad(slope, values, create_graph=True, allow_unused=True))
+
+    assert gradcheck(curvature, inputs, directions=2)
+
+
+def test_perturbations_are_not_confused() -> None:
+    x = Tensor(1.0)
+    assert functional.grad(lambda x: x * functional.grad(lambda y: x + y)(Tensor(1.0)))(x) == 1
+    assert functional.grad(lambda x: x * functional.grad(lambda y: x * y)(Tensor(1.0)))(x) == 2
+    assert functional.grad(lambda x: functional.grad(lambda y: x * y * y)(x))(Tensor(3.0)) == 12
+    inner = lambda x: functional.grad(lambda y: y * x * x)(x)
+    assert functional.grad(inner)(Tensor(3.0)) == 6
+
+
+def test_functional_grad_by_argument() -> None:
+    f = lambda x, y: (x * x * y).sum()
+    x, y = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+    assert functional.grad(f)(x, y).tolist() == [6.0, 16.0]
+    assert functional.grad(f, 1)(x, y).tolist() == [1.0, 4.0]
+    both = functional.grad(f, (0, 1))(x, y)
+    assert [g.tolist() for g in both] == [[6.0, 16.0], [1.0, 4.0]]
+    assert x.grad is None
+    assert not x.requires_grad
+    assert functional.grad(lambda x: x**3)(np.float64(2.0)).item() == 12.0
+
+
+def test_functional_grad_leaves_gradients_alone() -> None:
+    x, parameter = scalar(2.0), scalar(3.0)
+    assert functional.grad(lambda x: x * x * parameter)(x).item() == 12.0
+    assert x.grad is None
+    assert parameter.grad is None
+
+
+def test_a_functional_gradient_is_part_of_the_outer_graph() -> None:
+    x = scalar(3.0)
+    functional.grad(lambda y: y**3)(x * 2).backward()
+    assert x.grad.item() == 6 * 6 * 2
+
+
+def test_the_hessian_is_symmetric_and_right() -> None:
+    x = Tensor(np.array([0.3, -0.8, 1.1]), requires_grad=True)
+    y = (x[0] * x[1] ** 2 + (x[1] * x[2]).exp()) * x.sum()
+    first = grad(y, x, create_graph=True)
+    hessian = np.stack([grad(first[i], x, retain_graph=True).numpy() for i in range(3)])
+    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-12)
+    step = 1e-5
+    numeric = np.zeros((3, 3))
+    for i, j in itertools.product(range(3), range(3)):
+        for one, other in itertools.product((1, -1), (1, -1)):
+            z = x.numpy().copy()
+            z[i] += one * step
+            z[j] += other * step
+            value = (z[0] * z[1] ** 2 + np.exp(z[1] * z[2])) * z.sum()
+            numeric[i, j] += one * other * value / (4 * step * step)
+    np.testing.assert_allclose(hessian, numeric, rtol=1e-4)
+
+
+def test_gradient_penalty_trains_through_the_gradient() -> None:
+    """The norm of an input gradient, differentiated by the weights: WGAN-GP's graph."""
+    rng = np.random.default_rng(0)
+    x = Tensor(rng.standard_normal((4, 3)), requires_grad=True)
+    w1 = Tensor(rng.standard_normal((5, 3)), requires_grad=True)
+    w2 = Tensor(rng.standard_normal((1, 5)), requires_grad=True)
+
+    def penalty(x: Tensor, w1: Tensor, w2: Tensor) -> Tensor:
+        out = ops.linear(ops.linear(x, w1).tanh(), w2)
+        inner = grad(out.sum(), x, create_graph=True)
+        return ((inner.norm(axis=1) - 1) ** 2).mean()
+
+    assert gradcheck(penalty, (x, w1, w2))
+
+
+def test_create_graph_with_a_given_cotangent_that_has_a_history() -> None:
+    x, c = scalar(2.0), scalar(5.0)
+    first = grad(x * x, x, c * c, create_graph=True)
+    assert first.item() == 100.0
+    assert [g.item() for g in grad(first, (x, c))] == [50.0, 40.0]
+
+
+def test_a_recorded_pass_retains_the_graph() -> None:
+    x = scalar(2.0)
+    y = x**3
+    first = grad(y, x, create_graph=True)
+    y.backward()
+    assert x.grad.item() == 12.0
+    assert grad(first, x).item() == 12.0
