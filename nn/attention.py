@@ -7,9 +7,10 @@ from typing import Any
 from minigrad import ops
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.checks import check_probability, check_size, located
+from minigrad.nn.checks import check_probability, check_size
 from minigrad.nn.functional.attention import attend
 from minigrad.nn.linear import Linear
 from minigrad.nn.masks import MaskLike, combine

@@ -1,4 +1,4 @@
-"""Checks of what layers are given, and the place that an error names."""
+"""Checks of what layers are given."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.dtypes import checked
-from minigrad.autograd.mode import state
-
-
-def located(message: str) -> str:
-    """The message of an error, with the module that is being called: as the ops say it."""
-    scope = state.get().scope
-    return message if scope is None else f"{message} [in {scope.path or scope.kind}]"
 
 
 def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:

@@ -22,7 +22,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._creation import zeros
 from minigrad._tensor import Tensor
-from minigrad.nn.checks import located
+from minigrad.autograd.mode import located
 
 MaskLike = Tensor | np.ndarray | None
 """What a user gives as a mask."""

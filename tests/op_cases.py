@@ -214,6 +214,9 @@ def elementwise() -> Iterator[Case]:
     whole = np.array([0.0, 1.0, 2.0, 3.0, -1.0, -2.0])
     yield Case("power", "base of any sign to an array", lambda m, x: m.power(x, whole),
                (normal(2, 6),))  # fmt: skip
+    exponents = np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5])
+    yield Case("power", "whole exponents", lambda m, a, b: m.power(a, b),
+               (positive(2, 6), exponents))  # fmt: skip
     for op in ("negative", "abs", "square", "exp", "tanh", "erf", "relu", "sigmoid", "silu",
                "gelu", "alias", "clone"):  # fmt: skip
         for shape in ((2, 3), (), (0, 2)):

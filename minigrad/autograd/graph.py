@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd import mutation
-from minigrad.autograd.mode import State, state
+from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Leaf, Node, Variable, clock
 from minigrad.autograd.primitive import primitive, wrap
 
@@ -254,11 +254,12 @@ def _propagate(
                     wanted = [edge in relevant or edge in targets for edge in node.edges]
                     plan = plan.narrow(tuple(wanted))
                 if node.saved is FREED:
-                    raise RuntimeError(
+                    message = (
                         f"{node.plan.op.name}: this graph was already used by a backward pass, "
                         f"which freed it; pass retain_graph=True to the first pass, or run the "
                         f"forward pass again"
                     )
+                    raise RuntimeError(located(message, node.scope))
                 if mutation.latest > stamp:
                     mutation.check(node)
                 if create:

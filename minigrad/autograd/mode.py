@@ -18,6 +18,7 @@ __all__ = [
     "State",
     "enable_grad",
     "is_grad_enabled",
+    "located",
     "no_grad",
     "set_grad_enabled",
     "state",
@@ -76,6 +77,23 @@ class State(NamedTuple):
 
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039
+
+
+def located(message: str, scope: Scope | None = None) -> str:
+    """The message of an error, with the module call in which it happened.
+
+    Args:
+        message: What went wrong.
+        scope: Where; by default the innermost call that is running.
+
+    Returns:
+        The message with ``[in encoder.layers.0]`` behind it, unless it has such an end already or
+        no module is involved.
+    """
+    scope = scope or state.get().scope
+    if scope is None or (message.endswith("]") and " [in " in message):
+        return message
+    return f"{message} [in {scope.path or scope.kind}]"
 
 
 def is_grad_enabled() -> bool:
@@ -159,6 +177,7 @@ class set_grad_enabled(_Recording):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         self._recording = bool(mode)
+        self._entered = False
         # Called as a plain statement it takes effect at once, as in PyTorch.
         self._tokens.append(state.set(State(self._recording, state.get().scope)))
 
@@ -170,5 +189,6 @@ class set_grad_enabled(_Recording):
         return super().__call__(func)
 
     def __enter__(self) -> None:
-        if not self._tokens:  # entered for the second time
+        if self._entered:  # the first time it is in effect already
             super().__enter__()
+        self._entered = True

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, clock
 
 __all__ = ["alone", "check", "latest", "owner", "wrote"]
@@ -105,11 +106,11 @@ def check(node: Node) -> None:
             known = _writes.get(id(owner(array)))
             if known is not None and known[1] > node.stamp:
                 what = "output" if name == "out" else f"input {name}"
-                where = f" [in {node.scope.path}]" if node.scope and node.scope.path else ""
-                raise RuntimeError(
+                message = (
                     f"{node.plan.op.name}: its {what} was written in place after it was saved "
-                    f"for the backward pass; write to a copy, or run the forward pass again{where}"
+                    f"for the backward pass; write to a copy, or run the forward pass again"
                 )
+                raise RuntimeError(located(message, node.scope))
 
 
 def alone(holder: Any) -> bool:

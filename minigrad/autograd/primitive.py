@@ -32,7 +32,7 @@ from typing import (
 import numpy as np
 
 from minigrad.autograd.dtypes import operand, promote, to_array
-from minigrad.autograd.mode import Scope, state
+from minigrad.autograd.mode import Scope, located, state
 from minigrad.autograd.node import Node, Variable, clock
 from minigrad.autograd.plan import Plan, Rule
 
@@ -454,16 +454,15 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if op.complain is not None:
         message = op.complain(*values)
     if message is None:
-        message = _shapes_that_clash(values) or f"{str(error).strip()}{_what_came(values)}"
+        message = _shapes_that_clash(values) or str(error).strip()
+        if " got " not in message and not isinstance(error, IndexError):
+            message += _what_came(values)
     if not message.startswith(f"{op.name}:"):
         message = f"{op.name}: {message}"
-    scope = state.get().scope
-    if scope is not None and " [in " not in message:
-        message += f" [in {scope.path or scope.kind}]"
     kind = type(error) if type(error) in (IndexError, TypeError, ValueError) else ValueError
     if isinstance(error, (MemoryError, NotImplementedError)):
         kind = type(error)
-    return kind(message)
+    return kind(located(message))
 
 
 def _what_came(values: tuple[Any, ...]) -> str:

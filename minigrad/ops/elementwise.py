@@ -319,7 +319,9 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
         if b == 2:
             return g * (2 * a)
         return g * 0 if b == 0 else g * tame(b * a ** (b - 1), g)
-    return g * tame(np.where(raw(b) == 0, 0, b * a ** np.where(raw(b) == 0, 1, b - 1)), g)
+    # a ** 0 is flat also at 0; elsewhere b = 0 is no special case, the slope depends on b there.
+    flat = (raw(a) == 0) & (raw(b) == 0)
+    return g * tame(b * np.where(flat, 1, a) ** (b - 1), g)
 
 
 def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:

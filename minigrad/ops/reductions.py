@@ -24,12 +24,12 @@ def _count(shape: tuple[int, ...], axis: Axis) -> int:
 _sum: Any = np.add.reduce
 
 
-def _add_up(x: np.ndarray, axis: Axis, keepdims: bool) -> Any:
+def _add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
     if x.dtype == np.float16:  # accumulate in float32
         return _sum(x, axis, np.float32, None, keepdims)
     if x.dtype.kind == "f":
         return _sum(x, axis, None, None, keepdims)
-    return np.sum(x, axis=axis, keepdims=keepdims)
+    return x.sum(axis=axis, keepdims=keepdims)
 
 
 @primitive(np.sum, arrays=1)
@@ -131,7 +131,7 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> minigrad.max(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
         Tensor([2., 4.], dtype=float32)
     """
-    return np.max(x, axis=axis, keepdims=keepdims)
+    return x.max(axis=axis, keepdims=keepdims)
 
 
 @primitive(np.min, arrays=1)
@@ -154,7 +154,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> minigrad.min(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
         Tensor([1., 3.], dtype=float32)
     """
-    return np.min(x, axis=axis, keepdims=keepdims)
+    return x.min(axis=axis, keepdims=keepdims)
 
 
 @primitive(np.argmax, arrays=1)
@@ -177,7 +177,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
         >>> minigrad.argmax(minigrad.tensor([[1.0, 2.0], [4.0, 3.0]]), axis=1)
         Tensor([1, 0], dtype=int64)
     """
-    return np.argmax(x, axis=axis, keepdims=keepdims)
+    return x.argmax(axis=axis, keepdims=keepdims)
 
 
 @primitive(np.linalg.norm, floating=True)

@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import wrote
-from minigrad.nn.checks import located
 
 
 def embedding(

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._creation import zeros_like
 from minigrad._tensor import Tensor
-from minigrad.nn.checks import located
+from minigrad.autograd.mode import located
 from minigrad.ops.loss import check_target, class_rows, row_weights
 
 Reduction = Literal["mean", "sum", "none"] | None

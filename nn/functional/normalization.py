@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from minigrad import ops
 from minigrad._tensor import Tensor
-from minigrad.nn.checks import located
+from minigrad.autograd.mode import located
 
 
 def layer_norm(
