@@ -6,6 +6,7 @@ last, so a closed call can always be put in one place: closing never makes a cyc
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import replace
 from typing import TypeVar
@@ -20,7 +21,7 @@ BUDGET = 40
 """Readers lose their way above 50 to 100 boxes (arXiv:2008.07944)."""
 
 LISTED = 4
-"""A closed module names its parameters up to this many; above that it counts them."""
+"""A closed module names its parameters up to this many; above that it counts their values."""
 
 
 def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
@@ -130,7 +131,8 @@ def _box(group: Group, inside: list[Node]) -> Node:
     prefix = f"{group.path}." if group.path else ""
     parameters = [node for node in inside if node.kind == "parameter"]
     if len(parameters) > LISTED:
-        notes: tuple[str, ...] = (f"{len(parameters)} parameters",)
+        size = sum(math.prod(node.shape) for node in parameters)
+        notes: tuple[str, ...] = (f"{size:,} parameters",)
     else:
         notes = tuple(
             f"{node.label.removeprefix(prefix)} {shape_text(node.shape)}" for node in parameters
