@@ -146,22 +146,39 @@ def gradgradcheck(
     checked = _checked_inputs(tensors)
     weights = _output_weights(function, tensors, seed)
 
-    def gradient(*values: Any) -> list[Any]:
+    # The gradient is a function of the cotangents too: where ops follow, they depend on the inputs.
+    new: Any = Variable.result_class
+    cotangents = [new(weight, requires_grad=True) for weight in weights]
+
+    def gradients(*values: Any) -> Any:
         with enable_grad():
-            outputs = _outputs(function, values)
-            found = grad(
-                [output for output in outputs if output.requires_grad],
+            outputs = _outputs(function, values[: len(tensors)])
+            recorded = [i for i, output in enumerate(outputs) if output.requires_grad]
+            return grad(
+                [outputs[i] for i in recorded],
                 [values[k] for k in checked],
-                [w for w, output in zip(weights, outputs, strict=True) if output.requires_grad],
+                [values[len(tensors) + i] for i in recorded],
                 create_graph=True,
                 allow_unused=True,
             )
-        return [g for g in found if g is not None]
 
-    if not any(g.requires_grad for g in gradient(*tensors)):
-        return True  # linear in all inputs: the gradient does not depend on them
+    plain = _gradients(function, tensors, checked, weights)
+    for k, one, found in zip(checked, plain, gradients(*tensors, *cotangents), strict=True):
+        other = np.zeros(one.shape) if found is None else found._data
+        for index in np.ndindex(one.shape):
+            if not _close(float(one[index]), float(other[index]), rtol, atol):
+                raise GradientError(
+                    f"gradgradcheck: input {k} of shape {one.shape} at index {index}: the "
+                    f"gradient is {one[index]:.10g}, with create_graph=True {other[index]:.10g}"
+                )
     return gradcheck(
-        gradient, tensors, directions=directions, step=step, rtol=rtol, atol=atol, seed=seed + 1
+        lambda *values: [g for g in gradients(*values) if g is not None],
+        [*tensors, *cotangents],
+        directions=directions,
+        step=step,
+        rtol=rtol,
+        atol=atol,
+        seed=seed + 1,
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from minigrad.autograd import mutation
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Leaf, Node, Variable, clock
-from minigrad.autograd.primitive import primitive, wrap
+from minigrad.autograd.primitive import pick, picked, primitive, wrap
 
 __all__ = ["Removable", "Update", "add_hook", "backward", "grad", "retain"]
 
@@ -60,6 +60,19 @@ class Update:
     def dense(self) -> Any:
         """The same as a whole tensor, recorded: for passes that build a graph themselves."""
         raise NotImplementedError
+
+
+class _Part:
+    """The cotangent of one output of an op that has several."""
+
+    __slots__ = ("index", "value")
+
+    def __init__(self, value: Any, index: int) -> None:
+        self.value = value
+        self.index = index
+
+
+pick.defvjp(outputs=lambda g, index: _Part(g, index))
 
 
 class _Arrival:
@@ -262,6 +275,8 @@ def _propagate(
                     raise RuntimeError(located(message, node.scope))
                 if mutation.latest > stamp:
                     mutation.check(node)
+                if arrival._data.__class__ is list:
+                    arrival._data = _completed(arrival._data, node, create)
                 if create:
                     parts = _pull_recorded(node, plan, arrival._data)
                 else:
@@ -289,6 +304,13 @@ def _deliver(
     """Bring one contribution to its target, in the target's shape and dtype, and add it up."""
     stamp = target.stamp
     arrival = pending.get(stamp)
+    if part.__class__ is _Part:  # the target is a bundle: a list of cotangents is on its way
+        if arrival is None:
+            arrival = pending[stamp] = _Arrival(target, [None] * len(target.shape))
+            heappush(schedule, -stamp)
+        known = arrival._data[part.index]
+        arrival._data[part.index] = part.value if known is None else known + part.value
+        return
     if part.__class__ is not _ndarray and isinstance(part, Update):
         if create:
             part = part.dense()
@@ -312,6 +334,15 @@ def _deliver(
         arrival._data = arrival._data + part
     else:
         np.add(arrival._data, part, out=arrival._data)
+
+
+def _completed(parts: list[Any], node: Any, create: bool) -> tuple[Any, ...]:
+    """The cotangents of a bundle, with zeros for outputs that nothing used."""
+    zeros = [np.zeros(s, d) for s, d in zip(node.shape, node.dtype, strict=True)]
+    return tuple(
+        (wrap(zero) if create else zero) if part is None else part
+        for part, zero in zip(parts, zeros, strict=True)
+    )
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -372,7 +403,9 @@ def _pull_recorded(node: Node, plan: Any, g: Any) -> Any:
     for slot, name in enumerate(op.params):
         if not op.variadic and slot in edges and name in values:
             values[name] = _with_history(values[name], edges[slot])
-    if "out" in values:
+    if "out" in values and op.several:
+        values["out"] = tuple(picked(node, i, array) for i, array in enumerate(values["out"]))
+    elif "out" in values:
         values["out"] = _with_history(values["out"], node)
     if op.meaning is None:
         return plan.pull(g, *values.values())

@@ -66,6 +66,7 @@ class Primitive:
         arrays: How many of them, from the first, are arrays; the others are static.
         variadic: Whether it takes ``*tensors``.
         residuals: Names of what the forward returns besides the output.
+        several: Whether the output is a tuple of arrays.
         rules: The rule of each differentiable argument.
         joint: One rule for all of them, for fused ops.
         meaning: The same function composed of primitives, for higher orders and drawings.
@@ -85,6 +86,7 @@ class Primitive:
         *,
         arrays: int | None = None,
         residuals: tuple[str, ...] = (),
+        several: bool = False,
         floating: bool = False,
         promotes: tuple[str, ...] = (),
         complain: Callable[..., str | None] | None = None,
@@ -105,6 +107,7 @@ class Primitive:
         required = sum(default is inspect.Parameter.empty for default in self.defaults)
         self.arrays = required if arrays is None else arrays
         self.residuals = residuals
+        self.several = several
         self.floating = floating
         self.promotes = tuple(self.params.index(name) for name in promotes)
         self.complain = complain
@@ -134,8 +137,7 @@ class Primitive:
             TypeError: A name is not an argument, or a rule asks for something unknown.
         """
         for name, rule in rules.items():
-            if name not in self.params:
-                raise TypeError(f"{self.name} has no argument {name!r}; it has {self.params}")
+            self._slot(name)
             self.rules[name] = Rule(self, rule)
         self.records = True
         self._plans.clear()
@@ -156,7 +158,7 @@ class Primitive:
 
         def define(rule: F) -> F:
             self.joint = Rule(self, rule, joint=True)
-            self.joint_slots = tuple(self.params.index(name) for name in names)
+            self.joint_slots = tuple(self._slot(name) for name in names)
             self.records = True
             self._plans.clear()
             return rule
@@ -178,6 +180,18 @@ class Primitive:
         self.meaning = meaning
         self._plans.clear()
         return meaning
+
+    def _slot(self, name: str) -> int:
+        """The position of an argument that can have a rule."""
+        if name not in self.params:
+            raise TypeError(f"{self.name} has no argument {name!r}; it has {self.params}")
+        slot = self.params.index(name)
+        if slot >= self.arrays and not self.variadic:
+            raise TypeError(
+                f"{self.name}: {name!r} has a default, so it is static and can have no rule; "
+                f"write @primitive(arrays={slot + 1})"
+            )
+        return slot
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """All arguments in the order of `params`; a variadic op's tensors as one list."""
@@ -249,7 +263,9 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
         *numpy_functions: NumPy functions that the op answers for when they meet a Tensor.
         **options: ``arrays``: how many arguments, from the first, are arrays (by default those that
             have no default; the others are handed through as they are). ``residuals``: names of
-            further values that the forward returns for its rules. ``floating``: whether integers
+            further values that the forward returns for its rules. ``several``: whether the output
+            is a tuple; then the rules get a tuple ``g``, with zeros for outputs that nothing used.
+            ``floating``: whether integers
             become the default float first. ``promotes``: names of arguments that are brought to a
             common dtype, where there are more than two (ops of two arrays always do it).
             ``complain``: called with the arguments when the forward raised; what it returns
@@ -279,7 +295,7 @@ def _make(
     forward: Callable[..., Any], numpy_functions: Sequence[Any], options: dict[str, Any]
 ) -> Any:
     op = Primitive(forward, **options)
-    plain = not op.variadic and not op.residuals and op.positional == len(op.params)
+    plain = not (op.variadic or op.residuals or op.several) and op.positional == len(op.params)
     if plain and op.arrays == 1:
         call = _one_array(op)
     elif plain and op.arrays == 2 == len(op.params) and not op.promotes:
@@ -308,6 +324,8 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
             array, source = to_array(x), None
         if keywords or len(static) != len(defaults):
             static = tuple(op.bind((x, *static), keywords)[1:])
+        if static:
+            static = tuple([_static(op, value) for value in static])
         if floating and array.dtype.kind != "f":
             (array,) = promote((array,), floating)
         try:
@@ -385,11 +403,25 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             out, *extra = out
         recording, scope = state.get()
         if not sources or not recording:
-            return wrap(out)
+            return tuple([wrap(part) for part in out]) if op.several else wrap(out)
         plan = op.plan(slots)
-        return record(plan, sources, plan.save(*values, out, *extra), out, scope)
+        saved = plan.save(*values, out, *extra)
+        make = record_several if op.several else record
+        return make(plan, sources, saved, out, scope)
 
     return call
+
+
+def _static(op: Primitive, value: Any) -> Any:
+    """A static argument: numbers may come as tensors, but not with a history."""
+    if not isinstance(value, Variable):
+        return value
+    if value._node is not None and state.get().recording:
+        raise TypeError(
+            f"{op.name}: a static argument has no derivative, and the tensor given for it requires "
+            f"a gradient; pass .detach()"
+        )
+    return value._data
 
 
 def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
@@ -446,6 +478,28 @@ def record(
     tensor._data = out
     tensor._node = node
     return tensor
+
+
+@primitive(arrays=1)
+def pick(outputs: Any, index: int) -> Any:
+    """One output of an op that has several: the node between it and theirs."""
+    return outputs[index]
+
+
+def record_several(
+    plan: Plan, sources: Any, saved: tuple[Any, ...], outputs: Any, scope: Scope | None
+) -> tuple[Any, ...]:
+    """The outputs of an op that has several: one node for the bundle, and a pick for each."""
+    arrays = [np.asarray(output) for output in outputs]
+    bundle: Any = record(plan, sources, saved, arrays[0], scope)._node
+    bundle.shape = tuple(array.shape for array in arrays)
+    bundle.dtype = tuple(array.dtype for array in arrays)
+    return tuple(picked(bundle, index, array) for index, array in enumerate(arrays))
+
+
+def picked(bundle: Node, index: int, array: np.ndarray) -> Any:
+    """The tensor of one output of a bundle."""
+    return record(pick.op.plan(_FIRST), (bundle,), (index,), array, bundle.scope)
 
 
 def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Exception:

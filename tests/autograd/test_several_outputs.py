@@ -1,0 +1,108 @@
+"""Ops with several outputs: one node for the bundle, and a pick for each output."""
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad.autograd import grad, gradcheck, gradgradcheck, primitive
+
+calls = []
+
+
+@primitive(several=True)
+def tanh_and_exp(x):
+    return np.tanh(x), np.exp(x)
+
+
+def _rule(g, out):
+    calls.append(g)
+    return g[0] * (1 - out[0] * out[0]) + g[1] * out[1]
+
+
+tanh_and_exp.defvjp(x=_rule)
+
+
+@primitive(several=True, arrays=2)
+def sorted_pair(a, b):
+    return np.minimum(a, b), np.maximum(a, b)
+
+
+@sorted_pair.defjoint("a", "b")
+def _sorted_pair(g, needed, a, b):
+    first = a < b
+    return np.where(first, g[0], g[1]), np.where(first, g[1], g[0])
+
+
+@pytest.fixture
+def x():
+    calls.clear()
+    return minigrad.randn(2, 3, dtype=minigrad.float64, requires_grad=True)
+
+
+USES = {
+    "both": lambda t, e: t * e,
+    "first": lambda t, e: t * t,
+    "second": lambda t, e: e.sum(),
+    "both twice": lambda t, e: (t + e) * (t - e) + t,
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_derivatives(x, use):
+    def function(x):
+        return use(*tanh_and_exp(x))
+
+    assert gradcheck(function, x)
+    assert gradgradcheck(function, x)
+
+
+def test_the_rule_runs_once_with_zeros_for_what_is_unused(x):
+    _, e = tanh_and_exp(x)
+    (e.sum() + (2 * e).sum()).backward()
+    assert len(calls) == 1
+    unused, used = calls[0]
+    assert unused.shape == used.shape == (2, 3)
+    assert not unused.any() and (used == 3).all()
+
+
+def test_a_joint_rule_and_interior_gradients(x):
+    y = minigrad.randn(2, 3, dtype=minigrad.float64, requires_grad=True)
+    low, high = sorted_pair(x, y)
+    (found,) = grad((low * high).sum(), [high], retain_graph=True)
+    assert np.array_equal(found.data, low.data)
+    (low + 3 * high).sum().backward()
+    assert np.array_equal(x.grad.data, np.where(x.data < y.data, 1.0, 3.0))
+    assert np.array_equal(y.grad.data, np.where(x.data < y.data, 3.0, 1.0))
+
+
+def test_outputs_of_one_call_as_two_roots(x):
+    t, e = tanh_and_exp(x)
+    (found,) = grad([t.sum(), e.sum()], [x])
+    assert len(calls) == 1
+    assert np.allclose(found.data, 1 - np.tanh(x.data) ** 2 + np.exp(x.data))
+
+
+def test_without_recording_there_are_plain_tensors(x):
+    with minigrad.no_grad():
+        outputs = tanh_and_exp(x)
+    assert [output.requires_grad for output in outputs] == [False, False]
+
+
+def test_a_second_pass_is_refused(x):
+    t, e = tanh_and_exp(x)
+    t.sum().backward()
+    with pytest.raises(RuntimeError, match="already used"):
+        e.sum().backward()
+
+
+def test_a_static_argument_takes_no_gradient():
+    @primitive
+    def scaled(x, factor=1.0):
+        return x * factor
+
+    scaled.defvjp(x=lambda g, factor: g * factor)
+    with pytest.raises(TypeError, match=r"'factor' has a default.*arrays=2"):
+        scaled.defvjp(factor=lambda g, x: g * x)
+    with pytest.raises(TypeError, match="scaled: a static argument has no derivative"):
+        scaled(minigrad.ones(2), minigrad.tensor(2.0, requires_grad=True))
+    assert scaled(minigrad.ones(2), minigrad.tensor(2.0)).tolist() == [2.0, 2.0]
