@@ -16,7 +16,7 @@ help:  ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: setup-demo  ## train a transformer on handwritten digits, draw its graph
-	@$(CALM) examples/digits.py $(ARGS)
+	@$(RUN) examples/digits.py $(ARGS)
 
 test: lint docs  ## run everything that must pass: lint, types, documentation, tests
 	@$(TEST)

@@ -10,10 +10,11 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.cache_base import KVCache
 from minigrad.nn.checks import check_probability, check_size
 from minigrad.nn.functional.attention import attend
 from minigrad.nn.linear import Linear
-from minigrad.nn.masks import MaskLike, combine
+from minigrad.nn.masks import MaskLike, combine, grouped
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 
@@ -83,7 +84,8 @@ class MultiHeadAttention(Module):
     Projection weights are drawn by `init.xavier_uniform`, each matrix by itself; biases are zero.
     PyTorch's state dicts load, the packed `in_proj_weight` included.
 
-    Source: Vaswani et al., "Attention is all you need", 2017.
+    Source: Vaswani et al., "Attention is all you need", 2017; grouped queries: Ainslie et al.,
+    "GQA: training generalized multi-query transformer models", 2023.
 
     Args:
         embed_dim: The width of query and output.
@@ -94,17 +96,21 @@ class MultiHeadAttention(Module):
         add_zero_attn: Whether a key and value of zeros is put behind them.
         kdim: The width of the key, embed_dim by default.
         vdim: The width of the value, embed_dim by default.
+        num_kv_heads: G, the number of heads of keys and values; it divides num_heads, and is
+            num_heads by default. With fewer, query heads i·H/G to (i+1)·H/G - 1 share keys and
+            values i, and caches are smaller by as much.
 
     Attributes:
         q_proj: The projection of queries, weight of shape (embed_dim, embed_dim).
-        k_proj: The projection of keys, weight of shape (embed_dim, kdim).
-        v_proj: The projection of values, weight of shape (embed_dim, vdim).
+        k_proj: The projection of keys, weight of shape (G · d_h, kdim).
+        v_proj: The projection of values, weight of shape (G · d_h, vdim).
         out_proj: The projection of the concatenated heads.
-        bias_k: The learned key, of shape (1, 1, embed_dim), or None.
+        bias_k: The learned key, of shape (1, 1, G · d_h), or None.
         bias_v: The learned value, of the same shape, or None.
 
     Raises:
-        ValueError: num_heads does not divide embed_dim, or a size is not positive.
+        ValueError: num_heads does not divide embed_dim, num_kv_heads does not divide num_heads, or
+            a size is not positive.
 
     Example:
         >>> import minigrad.nn as nn
@@ -133,6 +139,8 @@ class MultiHeadAttention(Module):
         add_zero_attn: bool = False,
         kdim: int | None = None,
         vdim: int | None = None,
+        *,
+        num_kv_heads: int | None = None,
     ) -> None:
         super().__init__()
         owner = "MultiHeadAttention"
@@ -146,13 +154,22 @@ class MultiHeadAttention(Module):
             raise ValueError(
                 f"{owner}: embed_dim must be divisible by num_heads, got {embed_dim}, {num_heads}"
             )
+        self.num_kv_heads = num_heads
+        if num_kv_heads is not None:
+            self.num_kv_heads = check_size(owner, "num_kv_heads", num_kv_heads)
+        if num_heads % self.num_kv_heads:
+            raise ValueError(
+                f"{owner}: num_heads must be divisible by num_kv_heads, got {num_heads}, "
+                f"{num_kv_heads}"
+            )
         self.head_dim = embed_dim // num_heads
+        width = self.num_kv_heads * self.head_dim
         self.q_proj = Linear(embed_dim, embed_dim, bias)
-        self.k_proj = Linear(self.kdim, embed_dim, bias)
-        self.v_proj = Linear(self.vdim, embed_dim, bias)
+        self.k_proj = Linear(self.kdim, width, bias)
+        self.v_proj = Linear(self.vdim, width, bias)
         self.out_proj = Linear(embed_dim, embed_dim, bias)
-        self.bias_k = Parameter(empty((1, 1, embed_dim))) if add_bias_kv else None
-        self.bias_v = Parameter(empty((1, 1, embed_dim))) if add_bias_kv else None
+        self.bias_k = Parameter(empty((1, 1, width))) if add_bias_kv else None
+        self.bias_v = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -173,8 +190,13 @@ class MultiHeadAttention(Module):
         key_padding_mask: MaskLike = None,
         attn_mask: MaskLike = None,
         is_causal: bool = False,
+        kv_cache: KVCache | None = None,
+        use_cache: bool = False,
+        cache_position: Any = None,
+        cache_layer_idx: int | None = None,
         *,
         need_weights: bool = False,
+        query_offset: int | None = None,
     ) -> Any:
         """Attend from each query to the keys.
 
@@ -186,7 +208,14 @@ class MultiHeadAttention(Module):
             attn_mask: A mask of shape (L|1, S), (N|1, L|1, S) or (N|1, H|1, L|1, S). Bool:
                 True = may attend. Float: added to the scores, with a gradient if it requires one.
             is_causal: Query i may attend to keys 0 to i only, besides what the masks say.
+            kv_cache: A cache. The keys it holds come before those given; S in the shapes of masks
+                and weights counts them all, and for `is_causal` so do positions.
+            use_cache: Whether the cache keeps the new keys and values.
+            cache_position: Where they go, ints of shape (S,), by default behind those cached.
+            cache_layer_idx: Which of the cache's layers this one is, 0 by default.
             need_weights: Return the weights of every head too.
+            query_offset: The position of query 0, for `is_causal`; by default that of the first
+                key given, which is 0 without a cache.
 
         Returns:
             A tensor of shape (N, L, embed_dim); with `need_weights` also the weights before
@@ -195,41 +224,68 @@ class MultiHeadAttention(Module):
 
         Raises:
             TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit.
+            ValueError: Shapes do not fit, or an argument speaks of a cache and there is none.
         """
         self._check_inputs(query, key, value)
         n, length, _ = query.shape
-        q = self.q_proj(query)  # (N, L, E)
-        k, v, extra_keys = self._with_extra_keys(self.k_proj(key), self.v_proj(value))  # (N, S', E)
+        q = self._split(self.q_proj(query), self.num_heads)  # (N, H, L, d)
+        k = self._split(self.k_proj(key), self.num_kv_heads)  # (N, G, S, d)
+        v = self._split(self.v_proj(value), self.num_kv_heads)
+        place = (0 if cache_layer_idx is None else cache_layer_idx, cache_position)
+        start = 0
+        if kv_cache is not None:
+            start = kv_cache.first_position(k.shape[2], *place)
+        elif use_cache or cache_position is not None or cache_layer_idx is not None:
+            raise ValueError(
+                located(
+                    "MultiHeadAttention: use_cache, cache_position and cache_layer_idx say how to "
+                    "use kv_cache, but none was given: pass kv_cache=nn.DynamicKVCache()"
+                )
+            )
         mask = combine(
-            (n, self.num_heads, length, key.shape[1]), q.dtype,
-            attn_mask, key_padding_mask, is_causal, extra_keys,
+            (n, self.num_heads, length, start + k.shape[2]), q.dtype,
+            attn_mask, key_padding_mask, is_causal, self._extra_keys,
+            start if query_offset is None else query_offset,
         )  # fmt: skip
-        q, k, v = self._split(q), self._split(k), self._split(v)  # (N, H, L or S', d)
+        if kv_cache is not None:  # only now: what the masks refuse leaves the cache as it was
+            k, v = (kv_cache.update if use_cache else kv_cache.joined)(k, v, *place)
+        if self._extra_keys:
+            k, v = self._with_extra_keys(k, v)
+        groups = self.num_kv_heads
+        if groups != self.num_heads:  # (N, G, H/G, L, d) against (N, G, 1, S, d)
+            q = q.reshape(n, groups, self.num_heads // groups, length, self.head_dim)
+            k, v, mask = k.expand_dims(2), v.expand_dims(2), grouped(mask, groups)
         dropout = self.dropout if self.training else 0.0
         heads, weights = attend(q, k, v, mask, dropout, need_weights=need_weights)
+        if groups != self.num_heads:  # (N, G, H/G, L, d) -> (N, H, L, d)
+            heads = heads.reshape(n, self.num_heads, *heads.shape[3:])
+            if weights is not None:
+                weights = weights.reshape(n, self.num_heads, *weights.shape[3:])
         merged = heads.swapaxes(1, 2).reshape(n, length, self.embed_dim)  # (N, L, E)
         output = self.out_proj(merged)
         return (output, weights) if need_weights else output
 
-    def _with_extra_keys(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, int]:
+    @property
+    def _extra_keys(self) -> int:
+        """How many keys are put behind the given ones."""
+        return (self.bias_k is not None) + self.add_zero_attn
+
+    def _with_extra_keys(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Put the learned key and value, and those of zeros, behind the given ones."""
         keys, values = [k], [v]
-        one = (k.shape[0], 1, self.embed_dim)
+        one = (k.shape[0], self.num_kv_heads, 1, self.head_dim)
         if self.bias_k is not None and self.bias_v is not None:
-            keys.append(ops.broadcast_to(self.bias_k, one))
-            values.append(ops.broadcast_to(self.bias_v, one))
+            keys.append(ops.broadcast_to(self._split(self.bias_k, self.num_kv_heads), one))
+            values.append(ops.broadcast_to(self._split(self.bias_v, self.num_kv_heads), one))
         if self.add_zero_attn:
             keys.append(zeros(one, dtype=k.dtype))
             values.append(zeros(one, dtype=v.dtype))
-        if len(keys) == 1:
-            return k, v, 0
-        return ops.concatenate(keys, axis=1), ops.concatenate(values, axis=1), len(keys) - 1
+        return ops.concatenate(keys, axis=2), ops.concatenate(values, axis=2)
 
-    def _split(self, x: Tensor) -> Tensor:
-        """(N, L, E) -> (N, H, L, d)."""
+    def _split(self, x: Tensor, heads: int) -> Tensor:
+        """(N, L, heads · d) -> (N, heads, L, d)."""
         n, length, _ = x.shape
-        return x.reshape(n, length, self.num_heads, self.head_dim).swapaxes(1, 2)
+        return x.reshape(n, length, heads, self.head_dim).swapaxes(1, 2)
 
     def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
         inputs = {"query": query, "key": key, "value": value}
@@ -262,19 +318,22 @@ class MultiHeadAttention(Module):
             The same under the names q_proj.weight, q_proj.bias and so on.
         """
         projections = ("q_proj", "k_proj", "v_proj")
+        width = self.num_kv_heads * self.head_dim
+        cuts = (0, self.embed_dim, self.embed_dim + width, None)
         for kind in ("weight", "bias"):
             packed = state.pop(f"in_proj_{kind}", None)
             for i, name in enumerate(projections):
                 alone = state.pop(f"{name}_{kind}", None)
                 if alone is not None:
                     state[f"{name}.{kind}"] = alone
-                if packed is not None:  # what is too long or short shows in the last third
-                    end = None if i == 2 else (i + 1) * self.embed_dim
-                    state[f"{name}.{kind}"] = packed[i * self.embed_dim : end]
+                if packed is not None:  # what is too long or short shows in the last part
+                    state[f"{name}.{kind}"] = packed[cuts[i] : cuts[i + 1]]
         return state
 
     def extra_repr(self) -> str:
         parts = [f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, dropout={self.dropout}"]
+        if self.num_kv_heads != self.num_heads:
+            parts.append(f"num_kv_heads={self.num_kv_heads}")
         parts += ["add_bias_kv=True"] * (self.bias_k is not None)
         parts += ["add_zero_attn=True"] * self.add_zero_attn
         return ", ".join(parts)

@@ -7,7 +7,8 @@ keys, is (L|1, S), (N|1, L|1, S) or (N|1, H|1, L|1, S).
 `key_padding_mask` speaks of keys. It is bool, of shape (N, S), and says True where the key is
 **padding**, which nobody attends to.
 
-`is_causal` lets query i attend to keys 0 to i.
+`is_causal` lets query i attend to keys 0 to i. With a cache, query and key are counted from the
+beginning of what is cached: the first of the new queries stands behind all earlier keys.
 
 They combine: a query attends where all of them let it. Keys that attention adds by itself, behind
 the given ones, can always be attended. A query that may attend nowhere gets weights of zero.
@@ -49,6 +50,7 @@ def combine(
     key_padding_mask: MaskLike = None,
     is_causal: bool = False,
     extra_keys: int = 0,
+    offset: int = 0,
 ) -> Mask:
     """Check the masks of a call, and make one of them.
 
@@ -59,6 +61,7 @@ def combine(
         key_padding_mask: None, or a bool mask of keys, where the scores have shape (N, H, L, S).
         is_causal: Whether queries look only backwards.
         extra_keys: How many keys attention adds behind those given.
+        offset: Where query 0 stands among the keys, for `is_causal`.
 
     Returns:
         The mask, for S + extra_keys keys; what it holds broadcasts to the scores.
@@ -78,14 +81,33 @@ def combine(
     if key_padding_mask is not None:
         real = ~_padding(key_padding_mask, scores)
         keep = real if keep is None else keep & real
-    if extra_keys and is_causal:  # a causal kernel would count the added keys as late ones
-        backwards = np.tri(scores[-2], scores[-1], dtype=bool)
+    if offset and offset >= scores[-1] - 1:  # even query 0 stands behind all other keys
+        is_causal = False
+    if is_causal and (extra_keys or offset):  # the kernel counts both queries and keys from 0
+        backwards = np.tri(scores[-2], scores[-1], offset, dtype=bool)
         keep, is_causal = backwards if keep is None else keep & backwards, False
     if extra_keys and keep is not None:
         keep = np.concatenate([keep, np.ones((*keep.shape[:-1], extra_keys), bool)], axis=-1)
     if extra_keys and bias is not None:
         bias = ops.concatenate([bias, zeros((*bias.shape[:-1], extra_keys), dtype=dtype)], axis=-1)
     return Mask(bias, keep, is_causal)
+
+
+def grouped(mask: Mask, groups: int) -> Mask:
+    """The mask for scores whose heads stand in groups: (N, H, L, S) -> (N, groups, H/groups, L, S).
+
+    Args:
+        mask: What `combine` made.
+        groups: How many groups there are; it divides H.
+    """
+
+    def regroup(part: Any) -> Any:
+        if part is None or part.ndim < 4:
+            return part
+        n, heads, *pairs = part.shape
+        return part.reshape(n, *((1, 1) if heads == 1 else (groups, heads // groups)), *pairs)
+
+    return Mask(regroup(mask.bias), regroup(mask.keep), mask.causal)
 
 
 def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:

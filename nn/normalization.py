@@ -1,4 +1,4 @@
-"""LayerNorm: each position brought to mean 0 and variance 1."""
+"""LayerNorm and RMSNorm: each position brought to one size."""
 
 from __future__ import annotations
 
@@ -80,3 +80,63 @@ class LayerNorm(Module):
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.weight is not None}, bias={self.bias is not None}"
         )
+
+
+class RMSNorm(Module):
+    r"""Root-mean-square normalisation :math:`\gamma x / \sqrt{\overline{x^2} + \epsilon}`.
+
+    The mean is taken over the last axes, for each position by itself. Unlike `LayerNorm` it does
+    not centre, and adds nothing.
+
+    Source: Zhang and Sennrich, "Root mean square layer normalization", 2019.
+
+    Args:
+        normalized_shape: The sizes of those axes; an int for the last one.
+        eps: Keeps a position of zeros from a division by zero. By default the gap between 1 and
+            the next number of the input's dtype, as in PyTorch.
+        elementwise_affine: Whether γ is learned.
+
+    Attributes:
+        weight: γ, of shape `normalized_shape`, ones at first; or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.RMSNorm(2)(minigrad.tensor([[1.0, 7.0]]))[0].tolist()
+        [0.2, 1.4]
+    """
+
+    weight: Parameter | None
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+    ) -> None:
+        super().__init__()
+        sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+        self.normalized_shape = tuple(
+            check_size("RMSNorm", "each size in normalized_shape", size) for size in sizes
+        )
+        self.eps = eps
+        self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
+
+    def reset_parameters(self) -> None:
+        """Make γ ones."""
+        if self.weight is not None:
+            init.constant(self.weight, 1.0)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Normalise.
+
+        Args:
+            input_: A tensor of shape ``(..., *normalized_shape)``.
+
+        Returns:
+            A tensor of the same shape.
+        """
+        return F.rms_norm(input_, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}"

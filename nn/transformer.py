@@ -1,165 +1,163 @@
-"""The transformer encoder: layers of self-attention and feed-forward, and a stack of them."""
+"""The whole transformer: an encoder reads the source, a decoder writes the target."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
+from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
-from minigrad.nn.activation import activation_function
-from minigrad.nn.attention import MultiHeadAttention
-from minigrad.nn.checks import check_size
-from minigrad.nn.containers import ModuleList
-from minigrad.nn.dropout import Dropout
-from minigrad.nn.linear import Linear
+from minigrad.nn.cache import EncoderDecoderCache
+from minigrad.nn.cache_base import KVCache
+from minigrad.nn.decoder import TransformerDecoder, TransformerDecoderLayer
+from minigrad.nn.encoder import TransformerEncoder, TransformerEncoderLayer, cached
 from minigrad.nn.masks import MaskLike
 from minigrad.nn.module import Module
 from minigrad.nn.normalization import LayerNorm
 
 
-class TransformerEncoderLayer(Module):
-    """Self-attention and a feed-forward network, each with a residual connection around it.
+class Transformer(Module):
+    """An encoder and a decoder, each with a normalisation at its end.
 
-    Post-norm, the default, normalises after each residual sum; pre-norm (`norm_first`) normalises
-    what goes into each branch. PyTorch's state dicts load.
+    It maps vectors to vectors: embeddings, positions and the final projection are the caller's. To
+    decode step by step, call ``encoder`` once and ``decoder`` with an `EncoderDecoderCache`.
+    PyTorch's state dicts load.
 
-    Source: Vaswani et al., "Attention is all you need", 2017; pre-norm: Xiong et al., "On layer
-    normalization in the transformer architecture", 2020.
+    Source: Vaswani et al., "Attention is all you need", 2017.
 
     Args:
-        d_model: The width of input and output.
+        d_model: The width of source, target and output.
         num_heads: The number of attention heads; it divides d_model.
-        dim_feedforward: The width inside the feed-forward network.
+        num_encoder_layers: How many layers the encoder has.
+        num_decoder_layers: How many layers the decoder has.
+        dim_feedforward: The width inside the feed-forward networks.
         dropout: The probability of dropping attention weights, hidden units and branches.
-        activation: The activation inside the feed-forward network: a name such as "gelu", a
+        activation: The activation inside the feed-forward networks: a name such as "gelu", a
             function of a tensor, or a module.
-        layer_norm_eps: The eps of both normalisations.
+        layer_norm_eps: The eps of all normalisations.
         norm_first: Pre-norm instead of post-norm.
         bias: Whether linear maps and normalisations add a bias.
+        custom_encoder: A module to use as the encoder, called like a `TransformerEncoder`.
+        custom_decoder: A module to use as the decoder, called like a `TransformerDecoder`.
+
+    Attributes:
+        encoder: A `TransformerEncoder`, or the one given.
+        decoder: A `TransformerDecoder`, or the one given.
 
     Example:
         >>> import minigrad
         >>> from minigrad import nn
-        >>> layer = nn.TransformerEncoderLayer(32, 4, dim_feedforward=64, activation="gelu")
-        >>> layer(minigrad.randn(8, 10, 32)).shape
-        (8, 10, 32)
+        >>> model = nn.Transformer(32, 4, 2, 2, dim_feedforward=64)
+        >>> src, tgt = minigrad.randn(8, 10, 32), minigrad.randn(8, 7, 32)
+        >>> model(src, tgt, tgt_is_causal=True).shape
+        (8, 7, 32)
     """
+
+    encoder: Module
+    decoder: Module
 
     def __init__(
         self,
-        d_model: int,
-        num_heads: int,
+        d_model: int = 512,
+        num_heads: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
         activation: str | Callable[[Tensor], Tensor] = F.relu,
         layer_norm_eps: float = 1e-5,
         norm_first: bool = False,
         bias: bool = True,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
     ) -> None:
         super().__init__()
-        self.norm_first = norm_first
-        self.self_attn = MultiHeadAttention(d_model, num_heads, dropout, bias)
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.activation = activation_function(activation)
+        options: Any = (
+            d_model, num_heads, dim_feedforward, dropout, activation, layer_norm_eps, norm_first,
+            bias,
+        )  # fmt: skip
+        self.d_model = d_model
+        self.num_heads = num_heads
+        if custom_encoder is None:
+            layer: Module = TransformerEncoderLayer(*options)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
+        if custom_decoder is None:
+            layer = TransformerDecoderLayer(*options)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm)
+        self.encoder = custom_encoder
+        self.decoder = custom_decoder
 
     def forward(
         self,
         src: Tensor,
+        tgt: Tensor,
         src_mask: MaskLike = None,
+        tgt_mask: MaskLike = None,
+        mem_mask: MaskLike = None,
         src_key_padding_mask: MaskLike = None,
-        is_causal: bool = False,
+        tgt_key_padding_mask: MaskLike = None,
+        mem_key_padding_mask: MaskLike = None,
+        kv_cache: KVCache | EncoderDecoderCache | None = None,
+        use_cache: bool = False,
+        cache_position: Any = None,
+        cache_start_layer_idx: int = 0,
+        encoder_kv_cache: KVCache | None = None,
+        use_encoder_cache: bool = False,
+        encoder_cache_position: Any = None,
+        encoder_cache_start_layer_idx: int = 0,
+        *,
+        src_is_causal: bool = False,
+        tgt_is_causal: bool = False,
+        mem_is_causal: bool = False,
     ) -> Tensor:
-        """Transform a batch of sequences.
+        """Encode the source, and decode the target with it.
+
+        The masks are those of `TransformerEncoderLayer` and `TransformerDecoderLayer`. Padding of
+        the source is padding of the memory too: give it as `mem_key_padding_mask` as well.
 
         Args:
-            src: A tensor of shape (N, L, d_model).
-            src_mask: A mask of shape (L|1, L), (N|1, L|1, L) or (N|1, H|1, L|1, L). Bool:
-                True = may attend. Float: added to the scores.
-            src_key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
-            is_causal: Each position attends to itself and those before it only.
+            src: The source, a tensor of shape (N, S, d_model).
+            tgt: The target, a tensor of shape (N, T, d_model).
+            src_mask: Which positions of the source attend to which.
+            tgt_mask: Which positions of the target attend to which.
+            mem_mask: Which positions of the target attend to which of the source.
+            src_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
+            tgt_key_padding_mask: A bool mask of shape (N, T): True = padding, ignored.
+            mem_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
+            kv_cache: A cache for the decoder: see `TransformerDecoderLayer`.
+            use_cache: Whether that cache keeps the positions of `tgt`.
+            cache_position: Where they go, ints of shape (T,), by default behind those cached.
+            cache_start_layer_idx: Which of the cache's layers the decoder's first layer is.
+            encoder_kv_cache: A cache for the encoder: see `TransformerEncoderLayer`.
+            use_encoder_cache: Whether that cache keeps the positions of `src`.
+            encoder_cache_position: Where they go, ints of shape (S,).
+            encoder_cache_start_layer_idx: Which of the cache's layers the encoder's first is.
+            src_is_causal: Each position of the source attends to itself and those before it only.
+            tgt_is_causal: Each position of the target attends to itself and those before it only.
+            mem_is_causal: Position i of the target attends to positions 0 to i of the source only.
 
         Returns:
-            A tensor of the same shape.
+            A tensor of the shape of `tgt`.
         """
-        masks = (src_key_padding_mask, src_mask, is_causal)
-        x = src
-        if self.norm_first:
-            x = x + self._attend(self.norm1(x), *masks)
-            return x + self._feed_forward(self.norm2(x))
-        x = self.norm1(x + self._attend(x, *masks))
-        return self.norm2(x + self._feed_forward(x))
-
-    def _attend(self, x: Tensor, padding: MaskLike, mask: MaskLike, is_causal: bool) -> Tensor:
-        return self.dropout1(self.self_attn(x, x, x, padding, mask, is_causal))
-
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        hidden = self.dropout(self.activation(self.linear1(x)))
-        return self.dropout2(self.linear2(hidden))
-
-    def extra_repr(self) -> str:
-        return f"norm_first={self.norm_first}"
+        memory = self.encoder(
+            src, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,
+            is_causal=src_is_causal,
+            **_of_stack(
+                encoder_kv_cache, use_encoder_cache, encoder_cache_position,
+                encoder_cache_start_layer_idx,
+            ),
+        )  # fmt: skip
+        return self.decoder(
+            tgt, memory, tgt_mask=tgt_mask, mem_mask=mem_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask, mem_key_padding_mask=mem_key_padding_mask,
+            tgt_is_causal=tgt_is_causal, mem_is_causal=mem_is_causal,
+            **_of_stack(kv_cache, use_cache, cache_position, cache_start_layer_idx),
+        )  # fmt: skip
 
 
-class TransformerEncoder(Module):
-    """A stack of encoder layers.
-
-    Args:
-        encoder_layer: The first layer itself. The others are copies of it with parameters drawn
-            anew, so that no two layers begin alike.
-        num_layers: How many layers there are.
-        norm: A module for the output of the last, such as the LayerNorm that pre-norm layers need.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, norm_first=True)
-        >>> encoder = nn.TransformerEncoder(layer, num_layers=3, norm=nn.LayerNorm(16))
-        >>> encoder(minigrad.randn(4, 7, 16), is_causal=True).shape
-        (4, 7, 16)
-    """
-
-    norm: Module | None
-
-    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
-        super().__init__()
-        self.num_layers = check_size("TransformerEncoder", "num_layers", num_layers)
-        self.layers = ModuleList([encoder_layer])
-        for _ in range(num_layers - 1):
-            layer = copy.deepcopy(encoder_layer)
-            layer.zero_grad()
-            layer.reset_parameters()
-            self.layers.append(layer)
-        self.norm = norm
-
-    def forward(
-        self,
-        src: Tensor,
-        src_mask: MaskLike = None,
-        src_key_padding_mask: MaskLike = None,
-        is_causal: bool = False,
-    ) -> Tensor:
-        """Pass a batch of sequences through all layers.
-
-        Args:
-            src: A tensor of shape (N, L, d_model).
-            src_mask: As in `TransformerEncoderLayer`; the same for every layer.
-            src_key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
-            is_causal: Each position attends to itself and those before it only.
-
-        Returns:
-            A tensor of the same shape.
-        """
-        output = src
-        for layer in self.layers:
-            output = layer(
-                output, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,
-                is_causal=is_causal,
-            )  # fmt: skip
-        return output if self.norm is None else self.norm(output)
+def _of_stack(kv_cache: Any, use_cache: bool, cache_position: Any, start: int) -> dict[str, Any]:
+    """What to tell a stack of layers about caches; nothing without one."""
+    given = cached(kv_cache, use_cache, cache_position, start)
+    return {("cache_start_layer_idx" if k == "cache_layer_idx" else k): v for k, v in given.items()}

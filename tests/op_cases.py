@@ -90,6 +90,38 @@ class Naive:
         return out * (1 if weight is None else weight) + (0 if bias is None else bias)
 
     @staticmethod
+    def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
+        square = (x * x).mean(tuple(range(-ndim, 0)), keepdims=True)
+        return x / np.sqrt(square + eps) * (1 if weight is None else weight)
+
+    @staticmethod
+    def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
+        """As multiplication of complex numbers."""
+        half = x.shape[-1] // 2
+        pairs = x.reshape(*x.shape[:-1], *((half, 2) if interleaved else (2, half)))
+        axis = -1 if interleaved else -2
+        turn = np.asarray(cos) + 1j * np.asarray(sin)
+        z = (pairs.take(0, axis) + 1j * pairs.take(1, axis)) * turn
+        return np.stack([z.real, z.imag], axis).reshape(x.shape)
+
+    @staticmethod
+    def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
+        out = x / np.sqrt((x * x).mean(tuple(range(-ndim, 0)), keepdims=True) + eps)
+        return out * (1 if weight is None else weight)
+
+    @staticmethod
+    def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
+        """One pair at a time, as complex numbers."""
+        half = x.shape[-1] // 2
+        cos, sin = (np.broadcast_to(a, (*x.shape[:-1], half)) for a in (cos, sin))
+        out = np.empty(x.shape)
+        for i in range(half):
+            one, other = (2 * i, 2 * i + 1) if interleaved else (i, i + half)
+            turned = (x[..., one] + 1j * x[..., other]) * (cos[..., i] + 1j * sin[..., i])
+            out[..., one], out[..., other] = turned.real, turned.imag
+        return out
+
+    @staticmethod
     def cross_entropy(
         logits: Any, target: Any, weight: Any = None, *, reduction: str = "mean",
         ignore_index: int | None = None, label_smoothing: float = 0.0,
@@ -456,6 +488,7 @@ def products() -> Iterator[Case]:
 
 
 def norms_and_losses() -> Iterator[Case]:
+    rows = normal(2, 4)
     for shape, ndim in [((2, 5), 1), ((5,), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((3, 4), 2),
                         ((0, 4), 1)]:  # fmt: skip
         normalized = shape[-ndim:]
@@ -465,10 +498,16 @@ def norms_and_losses() -> Iterator[Case]:
         yield Case("layer_norm", name, call, (x, w, b))
         yield Case("layer_norm", f"{name} bare",
                    lambda m, x, n=ndim: m.layer_norm(x, ndim=n, eps=0.1), (x,))  # fmt: skip
-    yield Case("layer_norm", "weight only", lambda m, x, w: m.layer_norm(x, w),
+        yield Case("rms_norm", name, lambda m, x, w, n=ndim: m.rms_norm(x, w, ndim=n), (x, w))
+        yield Case("rms_norm", f"{name} bare",
+                   lambda m, x, n=ndim: m.rms_norm(x, ndim=n, eps=0.1), (x,))  # fmt: skip
+    yield Case("layer_norm", "weight only", lambda m, w, b: m.layer_norm(rows, w, b),
+               (normal(4), normal(4)))  # fmt: skip
+    yield Case("layer_norm", "no bias", lambda m, x, w: m.layer_norm(x, w),
                (normal(2, 4), normal(4)))  # fmt: skip
-    yield Case("layer_norm", "bias only", lambda m, x, b: m.layer_norm(x, None, b),
+    yield Case("layer_norm", "no weight", lambda m, x, b: m.layer_norm(x, None, b),
                (normal(2, 4), normal(4)))  # fmt: skip
+    yield Case("rms_norm", "weight only", lambda m, w: m.rms_norm(rows, w), (normal(4),))
 
     weight = np.array([0.5, 2.0, 1.3, 0.0])
     sizes = {(3, 4): np.array([1, 0, 2]), (4,): np.array(2), (2, 4, 3): np.array([[0, 1, 2], [2, 2, 0]]),
@@ -488,6 +527,14 @@ def norms_and_losses() -> Iterator[Case]:
     masked = np.array([1, -100, 2])
     yield Case("cross_entropy", "-100", lambda m, x: m.cross_entropy(x, masked, ignore_index=-100),
                (normal(3, 4),))  # fmt: skip
+
+
+def rotations() -> Iterator[Case]:
+    for shape, angles in [((2, 6), (3,)), ((2, 3, 4), (3, 2)), ((4,), ()), ((0, 4), (2,))]:
+        cos, sin = np.cos(normal(*angles)), np.sin(normal(*angles))
+        for interleaved in (True, False):
+            call = lambda m, x, c=cos, s=sin, i=interleaved: m.rotate_pairs(x, c, s, i)
+            yield Case("rotate_pairs", f"{shape} by {angles}, {interleaved}", call, (normal(*shape),))
 
 
 def attentions() -> Iterator[Case]:
@@ -531,6 +578,7 @@ FAMILIES = {
     "indexing": [*indexing()],
     "products": [*products()],
     "norms_and_losses": [*norms_and_losses()],
+    "rotations": [*rotations()],
     "attentions": [*attentions()],
 }
 CASES = [case for family in FAMILIES.values() for case in family]

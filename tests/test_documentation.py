@@ -28,7 +28,9 @@ PUBLIC = [
     "minigrad",
     "minigrad.autograd",
     "minigrad.nn",
+    "minigrad.nn.by_hand",
     "minigrad.nn.functional",
+    "minigrad.nn.generation",
     "minigrad.nn.init",
     "minigrad.nn.utils",
     "minigrad.optim",
@@ -146,6 +148,20 @@ def test_public_names_are_explained_with_an_example(value: Any) -> None:
     doc = inspect.getdoc(value)
     assert doc, "no docstring"
     assert ">>> " in doc, "no example"
+
+
+@pytest.mark.parametrize(
+    "owner", [case for case in public_names() if inspect.isclass(case.values[0])]
+)
+def test_public_methods_are_explained(owner: type) -> None:
+    """By a docstring of their own, or of the method that they override."""
+    bare = [
+        name
+        for name, value in inspect.getmembers(owner)
+        if not name.startswith("_") and (callable(value) or isinstance(value, property))
+        if not inspect.getdoc(value)
+    ]
+    assert not bare
 
 
 def test_everything_public_is_in_the_reference() -> None:

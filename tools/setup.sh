@@ -42,7 +42,7 @@ fingerprint() { cksum | tr -s ' \t' '-'; }
 
 install() {
     "$python" -m pip install --quiet --disable-pip-version-check "$@" ||
-        stop "pip could not install what is needed (its message is above): is there a network?"
+        stop "pip could not install what is needed: its message is above. It needs a network."
 }
 
 editable() {

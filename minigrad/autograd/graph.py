@@ -285,9 +285,12 @@ def _propagate(
                     node.saved = FREED
                 del arrival
                 edges = node.edges
-                for i, part in enumerate(parts):
-                    if part is not None:
-                        _deliver(edges[i], part, pending, schedule, create)
+                try:
+                    for i, part in enumerate(parts):
+                        if part is not None:
+                            _deliver(edges[i], part, pending, schedule, create)
+                except ValueError as error:
+                    raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
                 parts = part = None
     finally:
         state.reset(token)
@@ -354,13 +357,22 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 
     Returns:
         The cotangent of the input, of shape `shape`.
+
+    Raises:
+        ValueError: No broadcasting leads from `shape` to the shape of `g`.
     """
     extra = g.ndim - len(shape)
     if extra < 0:  # an input with leading axes of length 1 that the output lost, as in x[0] = v
-        return unbroadcast(g, shape[-extra:]).reshape(shape)
+        g, extra = g.reshape((1,) * -extra + g.shape), 0
     stretched = [i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]
     axes = (*range(extra), *stretched)
-    return (g.sum(axis=axes, keepdims=True) if axes else g).reshape(shape)
+    if axes and g.dtype == np.float16 and not isinstance(g, Variable):
+        g = g.sum(axis=axes, keepdims=True, dtype=np.float32)
+    elif axes:
+        g = g.sum(axis=axes, keepdims=True)
+    if g.shape[extra:] != shape:
+        raise ValueError(f"its rule returned shape {g.shape} for an argument of shape {shape}")
+    return g.reshape(shape)
 
 
 def _between(roots: Sequence[Node | Leaf], targets: set[Any]) -> set[Any]:

@@ -439,8 +439,10 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
             if op.records:  # the plan refuses an argument without a rule
                 slots.append(i)
                 sources.append(value._node)
-        elif value is None or (i in op.promotes and isinstance(value, (bool, int, float))):
+        elif value is None:
             continue
+        elif i in op.promotes and not isinstance(value, np.ndarray):
+            values[i] = operand(value)
         elif op.variadic or i < op.arrays:
             values[i] = to_array(value)  # a copy: the caller may write to it before the backward
     return tuple(slots), tuple(sources)

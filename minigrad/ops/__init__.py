@@ -38,8 +38,9 @@ from minigrad.ops.embedding import embedding
 from minigrad.ops.indexing import getitem, setitem
 from minigrad.ops.linalg import einsum, linear, matmul
 from minigrad.ops.loss import cross_entropy
-from minigrad.ops.norm import layer_norm
+from minigrad.ops.norm import layer_norm, rms_norm
 from minigrad.ops.reductions import argmax, logsumexp, max, mean, min, norm, sum, var
+from minigrad.ops.rotary import rotate_pairs
 from minigrad.ops.shapes import (
     astype,
     broadcast_to,
@@ -56,12 +57,12 @@ from minigrad.ops.shapes import (
 from minigrad.ops.softmax import log_softmax, softmax
 
 __all__ = [
-    "abs", "add", "argmax", "astype", "attention", "attention_weights", "bitwise_and",
-    "bitwise_or", "broadcast_to", "clip", "clone", "concatenate", "cross_entropy", "divide",
-    "dropout", "einsum", "embedding", "equal", "erf", "exp", "expand_dims", "gelu", "getitem",
-    "greater", "greater_equal", "invert", "isfinite", "isnan", "layer_norm", "less", "less_equal",
-    "linear", "log", "log_softmax", "logsumexp", "masked_fill", "matmul", "max", "maximum",
-    "mean", "min", "minimum", "multiply", "negative", "norm", "not_equal", "power", "relu",
-    "reshape", "setitem", "sigmoid", "sign", "silu", "softmax", "split", "sqrt", "square",
+    "abs", "add", "argmax", "astype", "attention", "attention_weights", "bitwise_and", "bitwise_or",
+    "broadcast_to", "clip", "clone", "concatenate", "cross_entropy", "divide", "dropout", "einsum",
+    "embedding", "equal", "erf", "exp", "expand_dims", "gelu", "getitem", "greater",
+    "greater_equal", "invert", "isfinite", "isnan", "layer_norm", "less", "less_equal", "linear",
+    "log", "log_softmax", "logsumexp", "masked_fill", "matmul", "max", "maximum", "mean", "min",
+    "minimum", "multiply", "negative", "norm", "not_equal", "power", "relu", "reshape", "rms_norm",
+    "rotate_pairs", "setitem", "sigmoid", "sign", "silu", "softmax", "split", "sqrt", "square",
     "squeeze", "stack", "subtract", "sum", "swapaxes", "tanh", "transpose", "var", "where",
 ]  # fmt: skip

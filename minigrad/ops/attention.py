@@ -17,7 +17,7 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw
 from minigrad.ops.dropout import dropout_factor
-from minigrad.ops.softmax import LOWEST
+from minigrad.ops.softmax import LOWEST, softmax
 
 __all__ = ["attention", "attention_weights"]
 
@@ -208,7 +208,7 @@ def attention_weights(
     allowed = _allowed(keep, causal, query.shape[-2], key.shape[-2])
     if allowed is not None:
         scores = np.where(allowed, scores, -np.inf)
-    return scores.softmax(axis=-1)
+    return softmax(scores, axis=-1)
 
 
 @attention.defmeaning

@@ -33,12 +33,12 @@ def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any
     return factor
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, floating=True)
 def dropout(x: Any, p: float, key: int) -> Any:
     """Set elements to zero with probability `p` and scale the others by ``1 / (1 - p)``.
 
     Args:
-        x: Tensor or array of floats.
+        x: Tensor, array or number.
         p: The probability, from 0 to 1.
         key: From ``minigrad.random.key()``; the same key drops the same elements.
 

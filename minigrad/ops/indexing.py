@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.graph import Update
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive, wrap
@@ -215,7 +216,7 @@ def write(x: Any, index: Any, value: Any) -> Any:
     if isinstance(value, Variable):
         value = value.astype(raw(x).dtype)  # type: ignore[attr-defined]
     else:
-        value = wrap(np.array(value).astype(raw(x).dtype))
+        value = wrap(to_array(value, raw(x).dtype))
     return _setitem(x, value, normalized(index))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw
+from minigrad.ops.choices import where
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
@@ -148,16 +149,26 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
     terms: list[str] = []
     unused = iter(sorted(set(string.ascii_letters) - set("".join(inputs) + output)))
     for labels, operand in zip(inputs, operands, strict=True):
-        # A diagonal is a product with the identity: then no rule meets a repeated label.
+        # A diagonal is a sum with zeros beside it: then no rule meets a repeated label.
         for i, label in enumerate(labels):
             if label in labels[:i]:
-                fresh = next(unused)
-                labels = labels[:i] + fresh + labels[i + 1 :]
-                tensors.append(np.eye(np.shape(raw(operand))[i], dtype=raw(operand).dtype))
-                terms.append(label + fresh)
+                mask = _diagonal(np.shape(raw(operand)), labels.index(label), i)
+                operand = where(mask, operand, 0)
+                labels = labels[:i] + next(unused) + labels[i + 1 :]
         tensors.append(operand)
         terms.append(labels)
     return _einsum(*tensors, inputs=tuple(terms), output=output)
+
+
+def _diagonal(shape: tuple[int, ...], axis1: int, axis2: int) -> np.ndarray:
+    """Where the indices along two axes are equal, to be broadcast over the others."""
+    if shape[axis1] != shape[axis2]:
+        raise ValueError(
+            f"einsum: a repeated label needs axes of one length, axes {axis1} and {axis2} of "
+            f"shape {shape} differ"
+        )
+    lengths = [n if axis in (axis1, axis2) else 1 for axis, n in enumerate(shape)]
+    return np.eye(shape[axis1], dtype=bool).reshape(lengths)
 
 
 def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
@@ -240,5 +251,5 @@ matmul.defvjp(a=_matmul_a, b=_matmul_b)
 linear.defvjp(
     x=lambda g, weight: g @ weight,
     weight=_linear_weight,
-    bias=lambda g: g.sum(axis=tuple(range(g.ndim - 1))),
+    bias=lambda g: g,
 )

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import total
 
 __all__ = ["cross_entropy"]
 
@@ -138,11 +139,11 @@ def cross_entropy(
         losses += np.where(kept, smooth, 0) * (label_smoothing / rows.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape), log_total
-    total = losses.sum()
+    loss = total(losses, 0)[0]
     if reduction == "mean":
         with np.errstate(invalid="ignore", divide="ignore"):
-            total = total / counts.sum()
-    return total, log_total
+            loss = loss / total(counts, 0)[0]
+    return loss.astype(rows.dtype, copy=False), log_total
 
 
 @cross_entropy.defjoint("logits")
@@ -161,7 +162,7 @@ def _cross_entropy_pull(
     index, counts, kept = row_weights(np.asarray(target), weight, ignore_index, rows.dtype)
     each = np.broadcast_to(g, np.shape(target)).reshape(-1)  # (M,)
     if reduction == "mean":
-        each = each / counts.sum()
+        each = each / total(counts, 0)[0]
     scale = np.where(counts != 0, each * counts * (1 - label_smoothing), 0)
     probability = np.exp(rows - log_total[:, None])
     if label_smoothing:
@@ -197,4 +198,4 @@ def _cross_entropy_meaning(
         losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / rows.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape)
-    return losses.sum() / counts.sum() if reduction == "mean" else losses.sum()
+    return losses.sum() / total(counts, 0)[0] if reduction == "mean" else losses.sum()

@@ -1,4 +1,4 @@
-"""Layer normalization: kernel and rule above, meaning below."""
+"""Layer and root-mean-square normalization: for each, kernel and rule, then its meaning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 
-__all__ = ["layer_norm"]
+__all__ = ["layer_norm", "rms_norm"]
 
 
 def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> str | None:
@@ -92,7 +92,6 @@ def _layer_norm_pull(
     ndim: int,
 ) -> tuple[Any, Any, Any]:
     axes = tuple(range(-ndim, 0))
-    leading = tuple(range(x.ndim - ndim))
     normal = x - mean[0]
     normal -= mean[1]
     normal *= rstd
@@ -104,9 +103,9 @@ def _layer_norm_pull(
         grad_x -= normal * along
         grad_x *= rstd
     if needed[1]:
-        grad_weight = (g * normal).sum(axis=leading)
+        grad_weight = g * normal  # summed over the leading axes by the engine
     if needed[2]:
-        grad_bias = g.sum(axis=leading)
+        grad_bias = g
     return grad_x, grad_weight, grad_bias
 
 
@@ -116,6 +115,7 @@ def _layer_norm_meaning(
 ) -> Any:
     axes = tuple(range(-ndim, 0))
     centred = x - x.mean(axis=axes, keepdims=True)
+    centred = centred - centred.mean(axis=axes, keepdims=True)
     variance = (centred * centred).mean(axis=axes, keepdims=True)
     out = centred / (variance + eps).sqrt()
     if weight is not None:
@@ -123,3 +123,77 @@ def _layer_norm_meaning(
     if bias is not None:
         out = out + bias
     return out
+
+
+def _cannot_scale(x: Any, weight: Any, ndim: int, eps: float) -> str | None:
+    return _cannot_normalize(x, weight, None, ndim, eps)
+
+
+@primitive(
+    arrays=2,
+    residuals=("rstd",),
+    floating=True,
+    promotes=("x", "weight"),
+    complain=_cannot_scale,
+)
+def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
+    """Divide by the root mean square of the last axes, then scale.
+
+    ``x / sqrt(mean(x²) + eps) * weight``.
+
+    Args:
+        x: Shape (..., *normalized).
+        weight: Scale of shape `normalized`, None for 1.
+        ndim: How many of the last axes are normalized.
+        eps: Added to the mean square.
+
+    Returns:
+        Shape of `x`.
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Source:
+        Zhang and Sennrich 2019, arXiv:1910.07467.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ops.rms_norm(minigrad.tensor([[1.0, 7.0]]), eps=0.0)
+        Tensor([[0.2, 1.4]], dtype=float32)
+    """
+    if _cannot_scale(x, weight, ndim, eps):
+        raise ValueError("shapes")
+    wide = x.astype(_wide(x), copy=False)
+    square = (wide * wide).mean(axis=tuple(range(-ndim, 0)), keepdims=True)
+    rstd = (1 / np.sqrt(square + eps)).astype(x.dtype, copy=False)
+    out = x * rstd
+    if weight is not None:
+        out *= weight
+    return out, rstd
+
+
+@rms_norm.defjoint("x", "weight")
+def _rms_norm_pull(
+    g: np.ndarray,
+    needed: tuple[bool, bool],
+    x: np.ndarray,
+    weight: np.ndarray | None,
+    rstd: np.ndarray,
+    ndim: int,
+) -> tuple[Any, Any]:
+    normal = x * rstd
+    grad_x = grad_weight = None
+    if needed[0]:
+        inner = g if weight is None else g * weight
+        along = (inner * normal).mean(axis=tuple(range(-ndim, 0)), keepdims=True)
+        grad_x = inner - normal * along
+        grad_x *= rstd
+    if needed[1]:
+        grad_weight = g * normal  # summed over the leading axes by the engine
+    return grad_x, grad_weight
+
+
+@rms_norm.defmeaning
+def _rms_norm_meaning(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
+    out = x / ((x * x).mean(axis=tuple(range(-ndim, 0)), keepdims=True) + eps).sqrt()
+    return out if weight is None else out * weight

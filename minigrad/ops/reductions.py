@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import Axis, kept_shape, raw, spread
+from minigrad.ops._numerics import Axis, kept_shape, raw, spread, total
 
 __all__ = ["argmax", "logsumexp", "max", "mean", "min", "norm", "sum", "var"]
 
@@ -19,6 +19,11 @@ def _count(shape: tuple[int, ...], axis: Axis) -> int:
     for size, left in zip(shape, kept, strict=True):
         n *= size if left == 1 else 1
     return n
+
+
+def _degrees(n: int, ddof: int) -> int:
+    """What the squares are divided by: not less than 0, where the variance is NaN."""
+    return n - ddof if n > ddof else 0
 
 
 _sum: Any = np.add.reduce
@@ -52,8 +57,8 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> minigrad.sum(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
         Tensor([4., 6.], dtype=float32)
     """
-    total = _add_up(x, axis, keepdims)
-    return total.astype(np.float16) if x.dtype == np.float16 else total
+    out = _add_up(x, axis, keepdims)
+    return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
 @primitive(np.mean, floating=True)
@@ -103,12 +108,12 @@ def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
         Tensor(1., dtype=float32)
     """
     wide = x.astype(np.float32) if x.dtype == np.float16 else x
-    centred = wide - wide.mean(axis=axis, keepdims=True)
-    centred -= centred.mean(axis=axis, keepdims=True)  # what rounding the mean left behind
-    left = _count(x.shape, axis) - ddof
-    squares = (centred * centred).sum(axis=axis, keepdims=keepdims)
+    n = _count(x.shape, axis)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (squares / np.asarray(left, wide.dtype)).astype(x.dtype, copy=False)
+        centred = wide - _add_up(wide, axis, True) / n
+        centred -= _add_up(centred, axis, True) / n  # what rounding the mean left behind
+        squares = _add_up(centred * centred, axis, keepdims)
+        return (squares / _degrees(n, ddof)).astype(x.dtype, copy=False)
 
 
 @primitive(np.max, arrays=1)
@@ -206,11 +211,11 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> A
     size = np.absolute(x)
     scale = size.max(axis=axis, keepdims=True, initial=0)
     if ord == np.inf:
-        return scale.reshape(size.sum(axis=axis, keepdims=keepdims).shape)
+        return scale.reshape(_reduced_shape(x, axis, keepdims))
     # Scaled by the greatest, so that neither squares overflow nor small ones vanish.
     safe = np.where((scale == 0) | ~np.isfinite(scale), 1, scale).astype(x.dtype)
-    total = ((size / safe) ** ord).sum(axis=axis, keepdims=True) ** (1 / ord) * safe
-    return total.astype(x.dtype).reshape(size.sum(axis=axis, keepdims=keepdims).shape)
+    out = total((size / safe) ** ord, axis) ** (1 / ord) * safe
+    return out.astype(x.dtype, copy=False).reshape(_reduced_shape(x, axis, keepdims))
 
 
 @primitive(floating=True)
@@ -236,8 +241,13 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     top = x.max(axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
     with np.errstate(divide="ignore"):
-        out = np.log(np.exp(x - top).sum(axis=axis, keepdims=True)) + top
-    return out if keepdims else out.reshape(x.sum(axis=axis).shape)
+        out = np.log(total(np.exp(x - top), axis)) + top
+    return out.astype(x.dtype, copy=False).reshape(_reduced_shape(x, axis, keepdims))
+
+
+def _reduced_shape(x: np.ndarray, axis: Axis, keepdims: bool) -> tuple[int, ...]:
+    shape: tuple[int, ...] = np.any(x, axis=axis, keepdims=keepdims).shape
+    return shape
 
 
 def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
@@ -267,11 +277,19 @@ def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
 
 def _var_x(g: Any, x: Any, axis: Axis, ddof: int) -> Any:
     centred = x - x.mean(axis=axis, keepdims=True)
-    return spread(g, x.shape, axis) * (centred * (2 / (_count(x.shape, axis) - ddof)))
+    centred = centred - centred.mean(axis=axis, keepdims=True)  # as in the forward
+    left = _degrees(_count(x.shape, axis), ddof)
+    return spread(g, x.shape, axis) * (centred * (2 / left if left else np.inf))
+
+
+def _part(shape: tuple[int, ...], axis: Axis) -> float:
+    """What one element counts in a mean. (float16 cannot hold a large count to divide by.)"""
+    n = _count(shape, axis)
+    return 1 / n if n else np.inf
 
 
 sum.defvjp(x=lambda g, x_shape, axis: spread(g, x_shape, axis))
-mean.defvjp(x=lambda g, x_shape, axis: spread(g / _count(x_shape, axis), x_shape, axis))
+mean.defvjp(x=lambda g, x_shape, axis: spread(g * _part(x_shape, axis), x_shape, axis))
 var.defvjp(x=_var_x)
 max.defvjp(x=_extreme)
 min.defvjp(x=_extreme)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import total
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -44,8 +45,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
     """
     out = _shifted(x, axis)
     np.exp(out, out=out)
-    total = np.add.reduce(out, axis, keepdims=True)
-    out /= np.maximum(total, 1)  # at least exp(0) = 1, but for a row of -inf, where it is 0
+    out /= np.maximum(total(out, axis), 1)  # at least exp(0) = 1, but for a row of -inf, where it is 0
     return out
 
 
@@ -69,12 +69,9 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
         Tensor([     0., -10000.], dtype=float32)
     """
     out = _shifted(x, axis)
-    total = np.add.reduce(np.exp(out), axis, keepdims=True)
-    out -= np.log(np.maximum(total, 1))  # as in softmax
+    out -= np.log(np.maximum(total(np.exp(out), axis), 1))  # as in softmax
     return out
 
 
-softmax.defvjp(x=lambda g, out, axis: out * (g - (g * out).sum(axis=axis, keepdims=True)))
-log_softmax.defvjp(
-    x=lambda g, out, axis: g - np.exp(out) * g.sum(axis=axis, keepdims=True)
-)
+softmax.defvjp(x=lambda g, out, axis: out * (g - total(g * out, axis)))
+log_softmax.defvjp(x=lambda g, out, axis: g - np.exp(out) * total(g, axis))

@@ -9,7 +9,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor
-from minigrad.nn.masks import combine
+from minigrad.nn.masks import Mask, combine, grouped
 
 N, H, L, S = 2, 3, 4, 5
 SCORES = (N, H, L, S)
@@ -117,6 +117,44 @@ class TestExtraKeys:
 
     def test_no_mask_needs_none(self) -> None:
         assert combine(SCORES, np.float32, extra_keys=1) == (None, None, False)
+
+
+class TestOffset:
+    """With a cache, query 0 stands behind the keys that are cached."""
+
+    @pytest.mark.parametrize("offset", range(S + 2))
+    @pytest.mark.parametrize("extra_keys", [0, 2])
+    @pytest.mark.parametrize("others", [False, True])
+    def test_causal(self, offset: int, extra_keys: int, others: bool) -> None:
+        given, padding = random_bools(L, S), random_bools(N, S)
+        masks = (given, padding) if others else (None, None)
+        mask = combine(SCORES, np.float32, *masks, True, extra_keys, offset)
+        keep = np.ones((N, H, L, S + extra_keys), bool) if mask.keep is None else mask.keep
+        for n, i, j in np.ndindex(N, L, S):
+            expected = j <= i + offset and not (others and (padding[n, j] or not given[i, j]))
+            found = np.broadcast_to(keep, (N, H, L, S + extra_keys))[n, :, i, j]
+            assert (found & (not mask.causal or j <= i) == expected).all()
+        assert np.broadcast_to(keep, (N, H, L, S + extra_keys))[..., S:].all()
+        assert not (mask.causal and (extra_keys or offset))
+
+    def test_the_last_query_alone_needs_no_mask(self) -> None:
+        scores = (N, H, 1, S)
+        assert combine(scores, np.float32, is_causal=True, offset=S - 1) == (None, None, False)
+
+    def test_without_is_causal_it_means_nothing(self) -> None:
+        assert combine(SCORES, np.float32, offset=2) == (None, None, False)
+
+
+@pytest.mark.parametrize("shape", [(L, S), (N, 1, L, S), (1, 6, 1, S), (N, 6, L, S)], ids=str)
+def test_masks_of_grouped_heads(shape: tuple[int, ...]) -> None:
+    """Head h belongs to group h // 2 of three."""
+    keep = random_bools(*shape)
+    bias = Tensor(keep.astype(float))
+    mask = grouped(Mask(bias, keep, True), 3)
+    assert mask.causal
+    for part in (mask.bias, mask.keep):
+        found = np.broadcast_to(np.asarray(part), (N, 3, 2, L, S)).reshape(N, 6, L, S)
+        np.testing.assert_array_equal(found, np.broadcast_to(keep, (N, 6, L, S)))
 
 
 class TestRefusals:

@@ -1,0 +1,177 @@
+"""Positions, which attention does not see by itself, and masks, which say what it may see."""
+
+import numpy as np
+
+
+def sinusoidal_encoding(max_length: int, d_model: int) -> np.ndarray:
+    """Generate sinusoidal positional encodings.
+
+    PE(pos, 2i) = sin(pos / 10000^(2i/d_model)),
+    PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)).
+
+    Each pair of columns is a hand of a clock, the first turning once in 2π positions, the last
+    once in nearly 20000π. Going on by k positions turns every hand by an angle that depends on k
+    alone, so PE(pos + k) is one linear map of PE(pos), for all pos.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
+
+    Args:
+        max_length: Maximum sequence length.
+        d_model: Model dimension; even.
+
+    Returns:
+        Encodings, shape (max_length, d_model).
+
+    Raises:
+        ValueError: d_model is odd, so that a sine would have no cosine, or a size is negative.
+
+    Example:
+        >>> from minigrad.nn.by_hand import sinusoidal_encoding
+        >>> pe = sinusoidal_encoding(100, 512)
+        >>> pe.shape
+        (100, 512)
+    """
+    _check_sizes("sinusoidal_encoding", max_length=max_length, d_model=d_model)
+    if d_model % 2:
+        raise ValueError(
+            f"sinusoidal_encoding: d_model must be even, for pairs of sine and cosine, "
+            f"got {d_model}"
+        )
+    positions = np.arange(max_length)[:, None]  # (max_length, 1)
+    wavelengths = 10000.0 ** (np.arange(0, d_model, 2) / max(d_model, 1))  # (d_model / 2,)
+    angles = positions / wavelengths  # (max_length, d_model / 2)
+    encodings = np.empty((max_length, d_model))
+    encodings[:, 0::2] = np.sin(angles)
+    encodings[:, 1::2] = np.cos(angles)
+    return encodings
+
+
+def add_positional_encoding(x: np.ndarray, pe: np.ndarray) -> np.ndarray:
+    """Add positional encoding to input embeddings.
+
+    Args:
+        x: Input embeddings, shape (batch, seq_len, d_model).
+        pe: Positional encodings, shape (max_len, d_model).
+
+    Returns:
+        x + pe[:seq_len], same shape as x.
+
+    Raises:
+        ValueError: The sequence is longer than the encodings, or the widths differ.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.nn.by_hand import add_positional_encoding, sinusoidal_encoding
+        >>> x = np.zeros((2, 10, 512))
+        >>> add_positional_encoding(x, sinusoidal_encoding(100, 512)).shape
+        (2, 10, 512)
+    """
+    if x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1]:
+        raise ValueError(
+            f"add_positional_encoding: x {x.shape} and pe {pe.shape} must have shapes "
+            f"(batch, seq_len, d_model) and (max_len, d_model)"
+        )
+    seq_len, max_len = x.shape[-2], pe.shape[0]
+    if seq_len > max_len:
+        raise ValueError(
+            f"add_positional_encoding: seq_len ({seq_len}) is more than the max_len ({max_len}) "
+            f"of pe"
+        )
+    return x + pe[:seq_len]  # (batch, seq_len, d_model) + (seq_len, d_model)
+
+
+def learned_positional_encoding(max_length: int, d_model: int) -> np.ndarray:
+    """Initialize learned positional embeddings.
+
+    Args:
+        max_length: Maximum sequence length.
+        d_model: Model dimension.
+
+    Returns:
+        Embeddings, shape (max_length, d_model), initialized randomly: normally distributed with
+        standard deviation 0.02.
+
+    Raises:
+        ValueError: A size is negative.
+
+    Example:
+        >>> from minigrad.nn.by_hand import learned_positional_encoding
+        >>> learned_positional_encoding(100, 512).shape
+        (100, 512)
+    """
+    _check_sizes("learned_positional_encoding", max_length=max_length, d_model=d_model)
+    return np.random.default_rng().normal(0.0, 0.02, size=(max_length, d_model))
+
+
+def create_causal_mask(seq_length: int) -> np.ndarray:
+    """Create causal (look-ahead) mask for autoregressive attention.
+
+    Args:
+        seq_length: Sequence length.
+
+    Returns:
+        Mask, shape (seq_length, seq_length). Lower triangular matrix (True below/on diagonal).
+
+    Raises:
+        ValueError: seq_length is negative.
+
+    Example:
+        >>> from minigrad.nn.by_hand import create_causal_mask
+        >>> mask = create_causal_mask(4)
+        >>> mask
+        array([[ True, False, False, False],
+               [ True,  True, False, False],
+               [ True,  True,  True, False],
+               [ True,  True,  True,  True]])
+    """
+    _check_sizes("create_causal_mask", seq_length=seq_length)
+    return np.tri(seq_length, dtype=bool)
+
+
+def create_padding_mask(lengths: np.ndarray, max_length: int) -> np.ndarray:
+    """Create padding mask from sequence lengths.
+
+    Multi-head attention takes it as ``mask[:, None, None, :]``: one row of keys for all heads and
+    queries. `minigrad.nn` asks the opposite question, what is padding, and takes
+    ``key_padding_mask=~mask``.
+
+    Args:
+        lengths: Actual sequence lengths, shape (batch,).
+        max_length: Maximum sequence length.
+
+    Returns:
+        Mask, shape (batch, max_length): True for real tokens, False for padding.
+
+    Raises:
+        TypeError: The lengths are not integers.
+        ValueError: A length is negative or more than max_length, or lengths has other axes.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.nn.by_hand import create_padding_mask
+        >>> mask = create_padding_mask(np.array([3, 2]), max_length=4)
+        >>> mask
+        array([[ True,  True,  True, False],
+               [ True,  True, False, False]])
+    """
+    lengths = np.asarray(lengths)
+    _check_sizes("create_padding_mask", max_length=max_length)
+    if lengths.dtype.kind not in "iu" and lengths.size:
+        raise TypeError(f"create_padding_mask: integer lengths expected, got {lengths.dtype}")
+    if lengths.ndim != 1:
+        raise ValueError(
+            f"create_padding_mask: lengths must have shape (batch,), got {lengths.shape}"
+        )
+    wrong = lengths[(lengths < 0) | (lengths > max_length)]
+    if wrong.size:
+        raise ValueError(
+            f"create_padding_mask: lengths from 0 to max_length ({max_length}) expected, "
+            f"got {wrong[0]}"
+        )
+    return np.arange(max_length) < lengths[:, None]  # (max_length,) < (batch, 1)
+
+
+def _check_sizes(owner: str, **sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 0:
+            raise ValueError(f"{owner}: {name} must not be negative, got {size}")

@@ -1,0 +1,362 @@
+"""A transformer encoder block: attention and a feed-forward network, each with a residual sum.
+
+The block is pre-norm: what goes into each branch is normalized, and the sum goes on as it is::
+
+    middle = x      + Attention(LayerNorm(x))
+    output = middle + FFN(LayerNorm(middle))
+
+Hence the gradient of a sum y = x + f(x) is a sum as well: what arrives at y goes to x directly, and
+once more through f. Along the direct ways it reaches the first block of any stack undiminished.
+"""
+
+import numpy as np
+
+from minigrad.nn.by_hand.multi_head import MultiHeadAttention, check_params, xavier
+
+
+def layer_norm(
+    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 1e-6
+) -> np.ndarray:
+    """Layer normalization: y = gamma * (x - mean) / sqrt(var + eps) + beta.
+
+    Mean and population variance are those of each position by itself, over the last axis.
+
+    Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
+
+    Args:
+        x: Input, shape (..., d_model).
+        gamma: Scale parameter, shape (d_model,).
+        beta: Shift parameter, shape (d_model,).
+        eps: Small constant for numerical stability.
+
+    Returns:
+        Normalized, same shape as x.
+
+    Raises:
+        ValueError: gamma or beta has not the size of the last axis.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.nn.by_hand import layer_norm
+        >>> layer_norm(np.array([[1.0, 3.0]]), np.ones(2), np.zeros(2), eps=0.0)
+        array([[-1.,  1.]])
+    """
+    for name, parameter in (("gamma", gamma), ("beta", beta)):
+        if parameter.shape != x.shape[-1:]:
+            raise ValueError(
+                f"layer_norm: {name} must have shape {x.shape[-1:]} for x {x.shape}, "
+                f"got {parameter.shape}"
+            )
+    normal, _ = _normalized(x, eps)
+    return gamma * normal + beta
+
+
+def layer_norm_backward(
+    grad_output: np.ndarray, x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Backward pass for layer normalization.
+
+    Let n = (x - mean) / std with std = sqrt(var + eps), and g = grad_output * gamma, the gradient
+    w.r.t. n. For one position of width d:
+
+    - Moving one x_j moves the mean by 1/d, and std by (x_j - mean) / (d std) = n_j / d.
+    - So ∂n_i/∂x_j = (δ_ij - 1/d) / std - (x_i - mean) / std² · n_j / d
+      = (δ_ij - 1/d - n_i n_j / d) / std.
+    - Summed against g: grad_x_j = Σ_i g_i ∂n_i/∂x_j = (g_j - mean(g) - n_j mean(g n)) / std.
+
+    The two means take out of g what normalization does not let through: moving all x alike, and
+    stretching them.
+
+    Args:
+        grad_output: Gradient from next layer, shape (..., d_model).
+        x: Original input, shape (..., d_model).
+        gamma: Scale parameter, shape (d_model,).
+        eps: Epsilon used in forward.
+
+    Returns:
+        grad_x, shape (..., d_model), and grad_gamma and grad_beta, shape (d_model,), which are
+        summed over all positions.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.nn.by_hand import layer_norm_backward
+        >>> x = np.array([[1.0, 2.0, 6.0]])
+        >>> grads = layer_norm_backward(np.ones((1, 3)), x, np.ones(3))
+        >>> grads[0]  # the sum of the outputs is always 0
+        array([[0., 0., 0.]])
+    """
+    normal, std = _normalized(x, eps)  # (..., d_model), (..., 1)
+    positions = tuple(range(x.ndim - 1))
+    grad_gamma = (grad_output * normal).sum(axis=positions)  # (d_model,)
+    grad_beta = grad_output.sum(axis=positions)  # (d_model,)
+
+    grad_normal = grad_output * gamma  # (..., d_model)
+    shift = grad_normal.mean(axis=-1, keepdims=True)  # (..., 1)
+    stretch = (grad_normal * normal).mean(axis=-1, keepdims=True)  # (..., 1)
+    grad_x = (grad_normal - shift - normal * stretch) / std  # (..., d_model)
+    return grad_x, grad_gamma, grad_beta
+
+
+def feed_forward(
+    x: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray, b2: np.ndarray
+) -> np.ndarray:
+    """Position-wise feed-forward network: ReLU(x @ W1 + b1) @ W2 + b2.
+
+    Args:
+        x: Input, shape (batch, seq, d_model).
+        W1: First layer weights, shape (d_model, d_ff).
+        b1: First layer bias, shape (d_ff,).
+        W2: Second layer weights, shape (d_ff, d_model).
+        b2: Second layer bias, shape (d_model,).
+
+    Returns:
+        Shape (batch, seq, d_model).
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.nn.by_hand import feed_forward
+        >>> x = np.array([[[-1.0, 2.0]]])
+        >>> feed_forward(x, np.eye(2), np.zeros(2), np.eye(2), np.ones(2))
+        array([[[1., 3.]]])
+    """
+    if W1.ndim != 2 or x.shape[-1:] != W1.shape[:1]:
+        raise ValueError(
+            f"feed_forward: W1 must have shape (d_model, d_ff) for x {x.shape}, got {W1.shape}"
+        )
+    d_model, d_ff = W1.shape
+    wanted = {"b1": (d_ff,), "W2": (d_ff, d_model), "b2": (d_model,)}
+    for name, parameter in (("b1", b1), ("W2", W2), ("b2", b2)):
+        if parameter.shape != wanted[name]:
+            raise ValueError(
+                f"feed_forward: {name} must have shape {wanted[name]} for W1 {W1.shape}, "
+                f"got {parameter.shape}"
+            )
+    hidden = np.maximum(x @ W1 + b1, 0)  # (batch, seq, d_ff)
+    return hidden @ W2 + b2  # (batch, seq, d_model)
+
+
+def feed_forward_backward(
+    grad_output: np.ndarray, x: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Backward pass of the feed-forward network.
+
+    With sums = x W1 + b1 and hidden = ReLU(sums)::
+
+        output = hidden W2 + b2    grad_hidden = grad_output W2ᵀ,  grad_W2 = hiddenᵀ grad_output
+        hidden = ReLU(sums)        grad_sums   = grad_hidden where sums > 0, else 0
+        sums   = x W1 + b1         grad_x      = grad_sums W1ᵀ,    grad_W1 = xᵀ grad_sums
+
+    A bias is added at every position, so its gradient is the sum over all of them. At sums = 0,
+    where ReLU has a kink, its slope is taken to be 0.
+
+    Args:
+        grad_output: Gradient from next layer, shape (batch, seq, d_model).
+        x: Original input, shape (batch, seq, d_model).
+        W1: First layer weights, shape (d_model, d_ff).
+        b1: First layer bias, shape (d_ff,).
+        W2: Second layer weights, shape (d_ff, d_model).
+
+    Returns:
+        grad_x, shape (batch, seq, d_model), and grads, a dict with the gradients for W1, b1, W2,
+        b2.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.nn.by_hand import feed_forward_backward
+        >>> x = np.array([[[-1.0, 2.0]]])
+        >>> grad_x, grads = feed_forward_backward(x, x, np.eye(2), np.zeros(2), np.eye(2))
+        >>> grad_x, grads["b2"]
+        (array([[[0., 2.]]]), array([-1.,  2.]))
+    """
+    sums = x @ W1 + b1  # (batch, seq, d_ff)
+    hidden = np.maximum(sums, 0)
+    grad_hidden = grad_output @ W2.T  # (batch, seq, d_ff)
+    grad_sums = grad_hidden * (sums > 0)
+
+    positions = tuple(range(x.ndim - 1))
+    grads = {
+        "W1": np.tensordot(x, grad_sums, axes=(positions, positions)),  # (d_model, d_ff)
+        "b1": grad_sums.sum(axis=positions),  # (d_ff,)
+        "W2": np.tensordot(hidden, grad_output, axes=(positions, positions)),  # (d_ff, d_model)
+        "b2": grad_output.sum(axis=positions),  # (d_model,)
+    }
+    return grad_sums @ W1.T, grads
+
+
+class TransformerEncoderBlock:
+    """Single Transformer encoder block.
+
+    Architecture::
+
+        x -> LayerNorm -> MultiHeadAttention -> + -> LayerNorm -> FFN -> +
+        |_______________________________________|  |_____________________|
+
+    Weights are drawn after Glorot and Bengio; biases and shifts are 0, scales 1, at first.
+
+    Args:
+        d_model: Model dimension.
+        num_heads: Number of attention heads.
+        d_ff: FFN hidden dimension (default: 4 * d_model).
+
+    Attributes:
+        d_model: Model dimension.
+        num_heads: Number of attention heads.
+        d_ff: Feed-forward hidden dimension.
+        attention: MultiHeadAttention layer.
+        W1: First FFN weights, shape (d_model, d_ff).
+        b1: First FFN bias, shape (d_ff,).
+        W2: Second FFN weights, shape (d_ff, d_model).
+        b2: Second FFN bias, shape (d_model,).
+        gamma1: Scale of the first LayerNorm, shape (d_model,).
+        beta1: Its shift, shape (d_model,).
+        gamma2: Scale of the second LayerNorm, shape (d_model,).
+        beta2: Its shift, shape (d_model,).
+        cache: What the last forward pass kept for the backward pass, or None.
+
+    Raises:
+        ValueError: num_heads does not divide d_model, or d_ff is not positive.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.nn.by_hand import TransformerEncoderBlock, create_causal_mask
+        >>> block = TransformerEncoderBlock(d_model=16, num_heads=4)
+        >>> x = np.random.randn(2, 10, 16)
+        >>> output = block.forward(x, create_causal_mask(10))
+        >>> grad_x, grads = block.backward(np.ones_like(output))
+        >>> grad_x.shape, grads["W1"].shape
+        ((2, 10, 16), (16, 64))
+        >>> params = block.get_params()
+        >>> block.set_params({name: params[name] - 0.1 * grads[name] for name in params})
+    """
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int | None = None):
+        self.d_model = d_model
+        self.num_heads = num_heads
+        self.d_ff = 4 * d_model if d_ff is None else d_ff
+        if self.d_ff < 1:
+            raise ValueError(f"TransformerEncoderBlock: d_ff must be positive, got {d_ff}")
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        rng = np.random.default_rng()
+        self.W1, self.b1 = xavier(rng, d_model, self.d_ff), np.zeros(self.d_ff)
+        self.W2, self.b2 = xavier(rng, self.d_ff, d_model), np.zeros(d_model)
+        self.gamma1, self.beta1 = np.ones(d_model), np.zeros(d_model)
+        self.gamma2, self.beta2 = np.ones(d_model), np.zeros(d_model)
+        self.cache: dict[str, np.ndarray] | None = None
+
+    def forward(self, x: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
+        """Process input.
+
+        Args:
+            x: Input, shape (batch, seq, d_model).
+            mask: Optional boolean mask, True = attend, shape (seq, seq), (batch, seq, seq) or
+                (batch, num_heads, seq, seq), any axis of which may be 1.
+
+        Returns:
+            Shape (batch, seq, d_model).
+        """
+        normed1 = layer_norm(x, self.gamma1, self.beta1)  # (batch, seq, d_model), as all below
+        middle = x + self.attention.forward(normed1, normed1, normed1, mask)
+        normed2 = layer_norm(middle, self.gamma2, self.beta2)
+        output = middle + feed_forward(normed2, self.W1, self.b1, self.W2, self.b2)
+        self.cache = {"x": x, "middle": middle, "normed2": normed2}
+        return output
+
+    def backward(self, grad_output: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Compute gradients of the last forward pass.
+
+        The forward pass from its end. At each residual sum the gradient goes both ways, and what
+        comes back through the branch is added. The queries, keys and values of the attention are
+        one and the same array, so its three gradients are added as well.
+
+        Args:
+            grad_output: Gradient from next layer, shape (batch, seq, d_model).
+
+        Returns:
+            grad_x, shape (batch, seq, d_model), and grads, a dict with a gradient for each name in
+            `get_params`.
+
+        Raises:
+            RuntimeError: There was no forward pass.
+        """
+        if self.cache is None:
+            raise RuntimeError("TransformerEncoderBlock.backward: call forward first")
+        x, middle, normed2 = (self.cache[name] for name in ("x", "middle", "normed2"))
+
+        # The second half: output is middle + FFN(LayerNorm(middle)).
+        grad_normed2, grads_ffn = feed_forward_backward(
+            grad_output, normed2, self.W1, self.b1, self.W2
+        )
+        grad_branch, grad_gamma2, grad_beta2 = layer_norm_backward(
+            grad_normed2, middle, self.gamma2
+        )
+        grad_middle = grad_output + grad_branch  # (batch, seq, d_model)
+
+        # The first half: middle is x + Attention(LayerNorm(x)).
+        grad_q, grad_k, grad_v, grads_attention = self.attention.backward(grad_middle)
+        grad_normed1 = grad_q + grad_k + grad_v
+        grad_branch, grad_gamma1, grad_beta1 = layer_norm_backward(grad_normed1, x, self.gamma1)
+        grad_x = grad_middle + grad_branch  # (batch, seq, d_model)
+
+        grads = {
+            **grads_attention, **grads_ffn,
+            "gamma1": grad_gamma1, "beta1": grad_beta1,
+            "gamma2": grad_gamma2, "beta2": grad_beta2,
+        }  # fmt: skip
+        return grad_x, grads
+
+    def get_params(self) -> dict[str, np.ndarray]:
+        """Return parameters: copies, those of the attention among them."""
+        own = ("W1", "b1", "W2", "b2", "gamma1", "beta1", "gamma2", "beta2")
+        return self.attention.get_params() | {name: getattr(self, name).copy() for name in own}
+
+    def set_params(self, params: dict[str, np.ndarray]) -> None:
+        """Set parameters to copies of what is given: all of them, or none.
+
+        Args:
+            params: A dict with every name that `get_params` has, each of its shape.
+
+        Raises:
+            ValueError: A name is missing, unknown, or has another shape.
+        """
+        check_params("TransformerEncoderBlock", self.get_params(), params)
+        for name, value in params.items():
+            owner = self.attention if hasattr(self.attention, name) else self
+            setattr(owner, name, np.array(value))
+
+
+def stack_encoder_blocks(
+    x: np.ndarray, blocks: list[TransformerEncoderBlock], mask: np.ndarray | None = None
+) -> np.ndarray:
+    """Pass input through stack of encoder blocks.
+
+    Its backward pass is that of the blocks, the last one first.
+
+    Args:
+        x: Input embeddings, shape (batch, seq, d_model).
+        blocks: List of TransformerEncoderBlock instances.
+        mask: Optional attention mask, the same for every block.
+
+    Returns:
+        Encoded representations, shape (batch, seq, d_model).
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.nn.by_hand import TransformerEncoderBlock, stack_encoder_blocks
+        >>> blocks = [TransformerEncoderBlock(d_model=16, num_heads=4) for _ in range(3)]
+        >>> stack_encoder_blocks(np.random.randn(2, 10, 16), blocks).shape
+        (2, 10, 16)
+    """
+    for block in blocks:
+        x = block.forward(x, mask)
+    return x
+
+
+def _normalized(x: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
+    """Each position brought to mean 0 and variance 1, and the standard deviation it had."""
+    centred = x - x.mean(axis=-1, keepdims=True)  # (..., d_model)
+    variance = (centred**2).mean(axis=-1, keepdims=True)  # (..., 1)
+    std = np.sqrt(variance + eps)
+    return centred / std, std

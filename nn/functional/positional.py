@@ -1,0 +1,175 @@
+"""Positions in Lucid's words: sinusoids to add, rotations of queries and keys, and ALiBi."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._creation import made, on_cpu
+from minigrad._tensor import Tensor
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.mode import located
+from minigrad.nn.checks import check_size, floating_dtype
+from minigrad.nn.functional.positional_encoding import sinusoidal_encoding
+
+
+def sinusoidal_pos_embedding(
+    seq_len: int, embed_dim: int, device: str = "cpu", dtype: Any = None
+) -> Tensor:
+    """Make sinusoidal encodings of positions: `sinusoidal_encoding` under Lucid's name.
+
+    Args:
+        seq_len: The number of positions.
+        embed_dim: The width; even.
+        device: "cpu".
+        dtype: The dtype of the result; the default dtype if None.
+
+    Returns:
+        A tensor of shape (seq_len, embed_dim).
+
+    Raises:
+        ValueError: embed_dim is odd, or a size is negative.
+
+    Example:
+        >>> from minigrad.nn import functional as F
+        >>> F.sinusoidal_pos_embedding(2, 4)[0].tolist()
+        [0.0, 1.0, 0.0, 1.0]
+    """
+    on_cpu(device)
+    return sinusoidal_encoding(seq_len, embed_dim, dtype=dtype)
+
+
+def rotary_pos_embedding(
+    input_: Tensor,
+    position_ids: Any = None,
+    interleaved: bool = True,
+    *,
+    offset: int = 0,
+    base: float = 10000.0,
+) -> Tensor:
+    r"""Rotate queries or keys by angles that grow with their position.
+
+    Pair i of the D features at position p turns by the angle :math:`p \cdot base^{-2i/D}`. The
+    product of a query and a key so rotated depends on the distance of their positions only.
+
+    Source: Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021.
+
+    Args:
+        input_: A tensor of shape (..., L, D), such as (N, H, L, D); D is even.
+        position_ids: The positions, of shape (L,), or (N, L) for an input of shape (N, ..., L, D);
+            by default `offset`, `offset` + 1 and so on.
+        interleaved: Pair i consists of features 2i and 2i + 1, as in the paper; otherwise of
+            features i and i + D/2, as in LLaMA's weights.
+        offset: The position of the first, where `position_ids` are not given: with a cache, how
+            much is cached.
+        base: The larger, the slower the last pairs turn.
+
+    Returns:
+        A tensor of the shape of `input_`.
+
+    Raises:
+        TypeError: `input_` is not floating.
+        ValueError: Shapes do not fit, or both `position_ids` and `offset` are given.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> query = minigrad.randn(2, 4, 10, 16)  # (N, H, L, D)
+        >>> rotated = F.rotary_pos_embedding(query)
+        >>> step = F.rotary_pos_embedding(query[:, :, 9:], offset=9)
+        >>> bool(abs(rotated[:, :, 9:] - step).max() < 1e-6)
+        True
+    """
+    if input_.ndim < 2 or input_.shape[-1] % 2 or input_.dtype.kind != "f":
+        raise (TypeError if input_.dtype.kind != "f" else ValueError)(
+            located(
+                f"rotary_pos_embedding: floats of shape (..., L, D) expected, D even; "
+                f"got {input_.dtype} {input_.shape}"
+            )
+        )
+    width = input_.shape[-1]
+    positions = _positions(input_.shape, position_ids, offset)  # (L,) or (N, 1, ..., L)
+    angles = positions[..., None] * float(base) ** (-np.arange(0, width, 2) / max(width, 1))
+    cos, sin = np.cos(angles), np.sin(angles)  # in float64, whatever the input is
+    return ops.rotate_pairs(input_, cos.astype(input_.dtype), sin.astype(input_.dtype), interleaved)
+
+
+def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.ndarray:
+    """The position of each vector, in a shape that broadcasts to the axes before the last."""
+    check_size("rotary_pos_embedding", "offset", offset, least=0)
+    length = shape[-2]
+    if position_ids is None:
+        return np.arange(offset, offset + length)
+    positions = np.asarray(position_ids)
+    batched = len(shape) > 2 and positions.shape == (shape[0], length)
+    fits = positions.shape == (length,) or batched
+    if offset or positions.dtype.kind not in "iu" or not fits:
+        batch = f" or ({shape[0]}, {length})" if len(shape) > 2 else ""
+        raise ValueError(
+            located(
+                f"rotary_pos_embedding: position_ids must hold ints of shape ({length},){batch}, "
+                f"without an offset beside them; got {positions.dtype} {positions.shape} and "
+                f"offset {offset}"
+            )
+        )
+    return positions.reshape(shape[0], *(1,) * (len(shape) - 3), length) if batched else positions
+
+
+def alibi_bias(
+    num_heads: int,
+    query_len: int,
+    key_len: int | None = None,
+    *,
+    offset: int = 0,
+    dtype: Any = None,
+) -> Tensor:
+    r"""Make the bias of attention with linear biases (ALiBi), to be given as `attn_mask`.
+
+    Head h gets :math:`-m_h\,|i - j|` for query i and key j, with slopes
+    :math:`m_h = 2^{-8h/H}`, h from 1 to H. Where H is no power of two, the slopes for the next
+    lower power come first, and every other one of those for the next higher power fills up.
+
+    Source: Press, Smith and Lewis, "Train short, test long: attention with linear biases enables
+    input length extrapolation", 2022. It is causal there; ``|i - j|`` says the same of earlier
+    keys.
+
+    Args:
+        num_heads: H, the number of heads.
+        query_len: L, the number of queries.
+        key_len: S, the number of keys; L by default.
+        offset: The position of query 0: with a cache, how much is cached.
+        dtype: The dtype of the result; the default dtype if None.
+
+    Returns:
+        A tensor of shape (1, H, L, S).
+
+    Raises:
+        ValueError: A size is negative, or there is no head.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> from minigrad.nn import functional as F
+        >>> F.alibi_bias(8, 3)[0, 0].tolist()
+        [[0.0, -0.5, -1.0], [-0.5, 0.0, -0.5], [-1.0, -0.5, 0.0]]
+        >>> x = minigrad.randn(2, 3, 32)
+        >>> nn.MultiHeadAttention(32, 8)(x, x, x, attn_mask=F.alibi_bias(8, 3)).shape
+        (2, 3, 32)
+    """
+    heads = check_size("alibi_bias", "num_heads", num_heads)
+    queries = check_size("alibi_bias", "query_len", query_len, least=0)
+    keys = queries if key_len is None else check_size("alibi_bias", "key_len", key_len, least=0)
+    check_size("alibi_bias", "offset", offset, least=0)
+    distance = np.abs(np.arange(offset, offset + queries)[:, None] - np.arange(keys))  # (L, S)
+    bias = -_slopes(heads)[:, None, None] * distance
+    kind = get_default_dtype() if dtype is None else floating_dtype("alibi_bias", dtype)
+    return made(bias[None].astype(kind), False)
+
+
+def _slopes(heads: int) -> np.ndarray:
+    power = 1 << (heads.bit_length() - 1)  # the largest power of two up to heads
+    slopes = 2.0 ** (-8 / power * np.arange(1, power + 1))
+    between = 2.0 ** (-4 / power * np.arange(1, 2 * power + 1, 2))
+    return np.concatenate([slopes, between[: heads - power]])

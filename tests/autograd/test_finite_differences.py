@@ -1,0 +1,218 @@
+"""gradcheck and gradgradcheck: they pass what is right, and fail every kind of wrong rule."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, ops
+from minigrad.autograd import GradientError, gradcheck, gradgradcheck, primitive
+from minigrad.autograd.finite_differences import directional_derivatives
+
+EITHER_WAY = pytest.mark.parametrize("directions", [None, 3])
+
+
+def variable(*shape: int, seed: int = 0) -> Tensor:
+    values = np.random.default_rng(seed).uniform(0.5, 1.5, shape)
+    return Tensor(values, requires_grad=True)
+
+
+def planted(rule: Any, forward: Any = lambda x: x * x * x) -> Any:
+    """An op of one argument with a rule of our choice."""
+
+    @primitive
+    def planted_unary(x: Any) -> Any:
+        return forward(x)
+
+    planted_unary.defvjp(x=rule)
+    return planted_unary
+
+
+def planted_product(a: Any, b: Any) -> Any:
+    @primitive
+    def planted_binary(a: Any, b: Any) -> Any:
+        return a @ b
+
+    planted_binary.defvjp(a=a, b=b)
+    return planted_binary
+
+
+@EITHER_WAY
+def test_right_rules_pass(directions: int | None) -> None:
+    cube = planted(lambda g, x: g * 3 * x * x)
+    product = planted_product(lambda g, b: g @ b.T, lambda g, a: a.T @ g)
+    for check in (gradcheck, gradgradcheck):
+        assert check(cube, variable(2, 3), directions=directions) is True
+        assert check(product, (variable(2, 3), variable(3, 2)), directions=directions) is True
+
+
+WRONG = {
+    "sign": planted(lambda g, x: -g * 3 * x * x),
+    "missing factor": planted(lambda g, x: g * x * x),
+    "wrong power": planted(lambda g, x: g * 3 * x),
+    "one element": planted(lambda g, x: g * 3 * x * x * (1 + (np.arange(6) == 4).reshape(2, 3))),
+    "slightly off": planted(lambda g, x: g * 3.001 * x * x),
+    "zero": planted(lambda g, x: g * 0),
+    "missing transpose": planted(lambda g, x: g, lambda x: x[::-1]),
+    "NaN": planted(lambda g, x: g * np.where(x > 1, np.nan, 3 * x * x)),
+}
+
+
+@EITHER_WAY
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_first_derivatives_fail(name: str, directions: int | None) -> None:
+    with pytest.raises(GradientError):
+        gradcheck(WRONG[name], variable(2, 3), directions=directions)
+
+
+@EITHER_WAY
+def test_swapped_and_untransposed_operands_fail(directions: int | None) -> None:
+    inputs = (variable(3, 3), variable(3, 3, seed=1))
+    swapped = planted_product(lambda g, b: a_times(g, b), lambda g, a: a_times(g, a))
+    untransposed = planted_product(lambda g, b: g @ b, lambda g, a: a.T @ g)
+    for op in (swapped, untransposed):
+        with pytest.raises(GradientError):
+            gradcheck(op, inputs, directions=directions)
+
+
+def a_times(g: Any, other: Any) -> Any:
+    return other @ g
+
+
+def constant(x: Any) -> np.ndarray:
+    """The values alone: what a rule must not use, for its derivative is lost."""
+    return np.array(x)
+
+
+WRONG_SECOND = {
+    "forgets that it depends on x": planted(lambda g, x: g * (3 * constant(x) ** 2)),
+    "forgets that it depends on g": planted(lambda g, x: constant(g) * 3 * x * x),
+    "forgets half of it": planted(lambda g, x: g * 3 * x * constant(x)),
+    "forgets everything": planted(lambda g, x: constant(g) * (3 * constant(x) ** 2)),
+}
+
+
+@EITHER_WAY
+@pytest.mark.parametrize("name", WRONG_SECOND)
+def test_wrong_second_derivatives_fail(name: str, directions: int | None) -> None:
+    """The first derivative is right, which is what makes these hard to see."""
+    assert gradcheck(WRONG_SECOND[name], variable(2, 3))
+    with pytest.raises(GradientError):
+        gradgradcheck(WRONG_SECOND[name], variable(2, 3), directions=directions)
+
+
+def test_a_wrong_meaning_fails_in_the_second_derivative() -> None:
+    @primitive(residuals=("twice",))
+    def planted_fused(x: Any) -> Any:
+        return x * x, 2 * x
+
+    planted_fused.defvjp(x=lambda g, twice: g * twice)
+    planted_fused.defmeaning(lambda x: x * x * x)
+    assert gradcheck(planted_fused, variable(3))
+    with pytest.raises(GradientError, match="input 0 .*index .*create_graph"):
+        gradgradcheck(planted_fused, variable(3))
+
+
+def test_the_message_says_where_and_what() -> None:
+    with pytest.raises(GradientError) as caught:
+        gradcheck(lambda a, x: a.sum() + WRONG["one element"](x), (variable(2), variable(2, 3)))
+    pattern = r"input 1 of shape \(2, 3\) at index \(1, 1\): analytic (\S+), numeric (\S+)"
+    found = re.search(pattern, str(caught.value))
+    assert found
+    analytic, numeric = map(float, found.groups())
+    np.testing.assert_allclose(analytic / numeric, 2.0, rtol=1e-5)
+    with pytest.raises(GradientError, match=r"direction 0: analytic \S+, numeric \S+"):
+        gradcheck(WRONG["sign"], variable(2, 3), directions=1)
+    assert issubclass(GradientError, AssertionError)
+
+
+def test_other_dtypes_are_refused() -> None:
+    for dtype in (np.float32, np.float16):
+        x = Tensor([1.0, 2.0], requires_grad=True, dtype=dtype)
+        for check in (gradcheck, gradgradcheck):
+            with pytest.raises(TypeError, match=f"input 1 is {x.dtype}.*float64"):
+                check(lambda a, x: a * x, (variable(2), x))
+
+
+def test_nothing_to_check_is_refused() -> None:
+    for inputs in (Tensor([1.0]), [Tensor([1.0])], []):
+        with pytest.raises(ValueError, match="no input requires grad"):
+            gradcheck(lambda *x: x[0], inputs)
+
+
+def test_inputs_that_do_not_require_grad_are_left_out() -> None:
+    constant = Tensor(np.array([1.0, 2.0]))
+    halves = planted_product(lambda g, b: g @ b.T, lambda g, a: 100 * a.T @ g)
+    assert gradcheck(halves, (variable(2, 2), Tensor(np.ones((2, 2)))))
+    assert gradcheck(lambda x, c, array: x * c * array, (variable(2), constant, np.ones(2)))
+
+
+def test_inputs_come_back_as_they_were() -> None:
+    x = variable(2, 3)
+    before = x.numpy().copy()
+    gradcheck(ops.exp, x)
+    gradcheck(ops.exp, x, directions=2)
+    gradgradcheck(ops.exp, x)
+    with pytest.raises(GradientError):
+        gradcheck(WRONG["sign"], x)
+
+    def fails_later(x: Tensor, calls: list[int] = []) -> Tensor:  # noqa: B006
+        calls.append(1)
+        if len(calls) > 3:
+            raise LookupError
+        return x * 1
+
+    with pytest.raises(LookupError):
+        gradcheck(fails_later, x)
+    np.testing.assert_array_equal(x.numpy(), before)
+    assert x.grad is None
+
+
+def test_several_outputs_scalars_and_closures() -> None:
+    x = variable(2, 2)
+    assert gradcheck(lambda x: ops.split(x, 2), x)
+    assert gradcheck(lambda x: [x.sum(), x * 2, Tensor(3.0)], x)
+    assert gradcheck(lambda _: x * x, [x])
+    assert gradgradcheck(lambda _: x * x, [x])
+    with pytest.raises(GradientError):
+        gradcheck(lambda x: (x * 2, WRONG["sign"](x.reshape(2, 2))), x)
+
+
+def test_an_unused_input_has_gradient_zero() -> None:
+    x, unused = variable(2), variable(3, seed=1)
+    assert gradcheck(lambda x, unused: x * x, (x, unused))
+    assert gradgradcheck(lambda x, unused: x * x, (x, unused))
+    assert gradcheck(lambda x: Tensor([1.0, 2.0]), x)
+
+
+def test_linear_functions_have_second_derivative_zero() -> None:
+    assert gradgradcheck(lambda x: 3 * x + 1, variable(2))
+    assert gradgradcheck(lambda x: x.sum(axis=0), variable(2, 3))
+
+
+def test_large_and_small_inputs() -> None:
+    for scale in (0.1, 1e3, 1e6):
+        x = Tensor(np.array([0.3, -0.7, 1.1]) * scale, requires_grad=True)
+        assert gradcheck(lambda x, s=scale: (x / s) ** 3 + x / s, x)
+        assert gradcheck(lambda x, s=scale: (x / s) ** 3 + x / s, x, directions=2)
+
+
+def test_directional_derivatives_are_the_gradient_s() -> None:
+    pairs = directional_derivatives(lambda x: x**3, variable(4), directions=5)
+    assert len(pairs) == 5
+    for analytic, numeric in pairs:
+        assert abs(analytic - numeric) < 1e-8
+    wrong = directional_derivatives(WRONG["missing factor"], variable(2, 3), directions=2)
+    for analytic, numeric in wrong:
+        np.testing.assert_allclose(3 * analytic, numeric, rtol=1e-6)
+
+
+def test_the_seed_chooses_the_directions() -> None:
+    one, same, other = (
+        directional_derivatives(lambda x: x**3, variable(4), seed=seed) for seed in (0, 0, 1)
+    )
+    assert one == same
+    assert one != other

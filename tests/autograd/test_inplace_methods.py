@@ -1,0 +1,149 @@
+"""The in-place family equals its out-of-place forms, in values and gradients of every operand."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, no_grad, ops
+
+UNARY: dict[str, Callable[[Tensor], Tensor]] = {
+    "neg_": ops.negative, "exp_": ops.exp, "log_": ops.log, "sqrt_": ops.sqrt,
+}  # fmt: skip
+BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
+    "add_": ops.add, "sub_": ops.subtract, "mul_": ops.multiply, "div_": ops.divide,
+    "power_": ops.power, "maximum_": ops.maximum, "minimum_": ops.minimum,
+    "__iadd__": operator.add, "__isub__": operator.sub, "__imul__": operator.mul,
+    "__itruediv__": operator.truediv,
+}  # fmt: skip
+
+
+def draw(seed: int, *shape: int) -> np.ndarray:
+    """Positive, distinct for each seed: equal operands would hide a swapped gradient."""
+    return np.random.default_rng(seed).uniform(0.5, 2.0, shape)
+
+
+def test_every_inplace_method_is_covered() -> None:
+    found = {name for name in vars(Tensor) if name.endswith("_") and not name.startswith("_")}
+    dunders = {name for name in vars(Tensor) if name.startswith("__i") and name in dir(operator)}
+    assert found - {"requires_grad_"} == {*UNARY, *BINARY, "clip_"} - {
+        name for name in BINARY if name.startswith("__")
+    }
+    assert dunders - {"__invert__", "__index__"} == {n for n in BINARY if n.startswith("__")}
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name: str) -> None:
+    x, twin = (Tensor(draw(0, 2, 3), requires_grad=True) for _ in range(2))
+    y = x * 1.5
+    result = getattr(y, name)()
+    wanted = UNARY[name](twin * 1.5)
+    assert result is y
+    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
+    (y * draw(9, 2, 3)).sum().backward()
+    (wanted * draw(9, 2, 3)).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), twin.grad.numpy())
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3,), (2, 1), ()], ids=str)
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(name: str, shape: tuple[int, ...]) -> None:
+    a, b, twin_a, twin_b = (
+        Tensor(draw(seed, *size), requires_grad=True)
+        for seed, size in ((1, (2, 3)), (2, shape)) * 2
+    )
+    y = a * 1.5
+    result = getattr(y, name)(b)
+    wanted = BINARY[name](twin_a * 1.5, twin_b)
+    assert result is y
+    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
+    (y * draw(9, 2, 3)).sum().backward()
+    (wanted * draw(9, 2, 3)).sum().backward()
+    np.testing.assert_array_equal(a.grad.numpy(), twin_a.grad.numpy())
+    np.testing.assert_array_equal(b.grad.numpy(), twin_b.grad.numpy())
+
+
+@pytest.mark.parametrize("operand", [2, 1.5, np.float64(1.5), np.array(1.5), draw(3, 3)], ids=str)
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_with_constants(name: str, operand: Any) -> None:
+    a, twin = (Tensor(draw(1, 2, 3), requires_grad=True) for _ in range(2))
+    y = getattr(a * 1.5, name)(operand)
+    wanted = BINARY[name](twin * 1.5, operand)
+    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
+    y.sum().backward()
+    wanted.sum().backward()
+    np.testing.assert_array_equal(a.grad.numpy(), twin.grad.numpy())
+
+
+@pytest.mark.parametrize("bounds", [(0.8, 1.6), (None, 1.6), (0.8, None)])
+def test_clip(bounds: tuple[Any, Any]) -> None:
+    a, twin = (Tensor(draw(1, 2, 3), requires_grad=True) for _ in range(2))
+    y = (a * 1.5).clip_(*bounds)
+    wanted = ops.clip(twin * 1.5, *bounds)
+    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
+    y.sum().backward()
+    wanted.sum().backward()
+    np.testing.assert_array_equal(a.grad.numpy(), twin.grad.numpy())
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_without_history_the_memory_is_kept(name: str) -> None:
+    """Constants and no_grad: the same array is written, so that every view sees it."""
+    arguments = () if name in UNARY else (1.25,)
+    function: Any = {**UNARY, **BINARY}[name]
+    for requires_grad in (False, True):
+        x = Tensor(draw(1, 2, 3), requires_grad=requires_grad)
+        view, data, wanted = x.T, x.data, function(x.detach().clone(), *arguments).numpy()
+        with no_grad():
+            assert getattr(x, name)(*arguments) is x
+        assert x.data is data
+        np.testing.assert_array_equal(x.numpy(), wanted)
+        np.testing.assert_array_equal(view.numpy(), wanted.T)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_the_dtype_stays(dtype: Any) -> None:
+    wide = Tensor(draw(2, 3), requires_grad=True)
+    y = Tensor(draw(1, 3), dtype=dtype)
+    y += wide
+    assert y.dtype == dtype
+    y.sum().backward()
+    assert wide.grad.dtype == np.float64
+    constant = Tensor(draw(1, 3), dtype=dtype)
+    constant *= draw(2, 3)
+    constant += 1
+    assert constant.dtype == dtype
+    whole = Tensor([1, 2, 3])
+    whole += 2
+    whole *= np.array([1, 0, 2])
+    assert whole.tolist() == [3, 0, 10]
+
+
+def test_a_result_of_another_shape_is_refused() -> None:
+    x = Tensor(draw(0, 3))
+    for attempt in (lambda: x.add_(np.ones((2, 3))), lambda: x.__iadd__(np.ones((1, 3)))):
+        with pytest.raises(ValueError, match=r"(add_|__iadd__): .*shape \(\d, 3\).*\(3,\)"):
+            attempt()
+    np.testing.assert_array_equal(x.numpy(), draw(0, 3))
+
+
+def test_augmented_assignment_rebinds_to_the_same_tensor() -> None:
+    x = Tensor(draw(0, 3), requires_grad=True)
+    y = alias = x * 2
+    y += x
+    y *= 3.0
+    assert alias is y
+    y.sum().backward()
+    assert x.grad.tolist() == [9.0] * 3
+
+
+def test_an_array_is_not_augmented_by_a_tensor() -> None:
+    """``array += tensor`` would lose the history: NumPy is told so."""
+    array = np.ones(3)
+    with pytest.raises(TypeError, match="out"):
+        array += Tensor(draw(0, 3), requires_grad=True)
+    assert array.tolist() == [1.0, 1.0, 1.0]

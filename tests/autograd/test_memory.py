@@ -1,0 +1,313 @@
+"""Graphs are freed by reference counting alone, and ops save what their rules read, no more."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, ops
+from minigrad.autograd import Node, grad
+from minigrad.autograd.node import FREED
+
+
+@pytest.fixture(autouse=True)
+def without_the_cyclic_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def variable(*shape: int) -> Tensor:
+    values = np.random.default_rng(0).uniform(0.5, 1.5, shape)
+    return Tensor(values, requires_grad=True)
+
+
+def nodes_of(*tensors: Tensor) -> list[Node]:
+    found: dict[int, Node] = {}
+    stack: list[Any] = [tensor._node for tensor in tensors]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Node) and id(node) not in found:
+            found[id(node)] = node
+            stack.extend(node.edges)
+    return list(found.values())
+
+
+def watch(*tensors: Tensor) -> list[weakref.ref[Any]]:
+    """Weak references to every node of a graph and to every array that it saved."""
+    references: list[weakref.ref[Any]] = []
+    for node in nodes_of(*tensors):
+        references.append(weakref.ref(node))
+        saved = node.saved if isinstance(node.saved, tuple) else ()
+        flat = [a for s in saved for a in (s if isinstance(s, tuple) else (s,))]
+        references += [weakref.ref(a) for a in flat if isinstance(a, np.ndarray)]
+    assert len(references) > 3
+    return references
+
+
+def model(x: Tensor, w: Tensor) -> Tensor:
+    """Every kind of node: one and two arrays, options, variadic, fused, views, updates."""
+    h = ops.linear(x, w).tanh() + x[:, [0, 0, 1]] * x[0]
+    h = ops.layer_norm(h + h * h)
+    h = ops.attention(h, h, h, causal=True)
+    h = ops.stack([h, h.T.T, ops.concatenate([h[:1], h[1:]])]).sum(axis=0)
+    return ops.cross_entropy(h, np.zeros(len(x), int)) + (h.norm() + h.exp().max()) * 0.1
+
+
+def alive(references: list[weakref.ref[Any]], *kept: Any) -> list[Any]:
+    return [r() for r in references if r() is not None and not any(r() is k for k in kept)]
+
+
+def test_freed_without_a_backward_pass() -> None:
+    x, w = variable(4, 3), variable(3, 3)
+    y = model(x, w)
+    references = watch(y)
+    del y
+    assert not alive(references, x.data, w.data)
+
+
+def test_freed_after_a_backward_pass() -> None:
+    x, w = variable(4, 3), variable(3, 3)
+    y = model(x, w)
+    references = watch(y)
+    y.backward()
+    assert not [a for a in alive(references, x.data, w.data) if isinstance(a, np.ndarray)]
+    assert all(node.freed and node.saved is FREED for node in nodes_of(y))
+    del y
+    assert not alive(references, x.data, w.data)
+
+
+def test_freed_after_grad_and_retained_passes() -> None:
+    x, w = variable(4, 3), variable(3, 3)
+    y = model(x, w)
+    references = watch(y)
+    grad(y, (x, w), retain_graph=True)
+    assert len(alive(references)) == len(references)
+    y.backward(retain_graph=True)
+    y.backward()
+    del y
+    assert not alive(references, x.data, w.data)
+
+
+@pytest.mark.parametrize("through_backward", [False, True])
+def test_freed_with_create_graph(through_backward: bool) -> None:
+    x, w = variable(4, 3), variable(3, 3)
+    y = model(x, w)
+    if through_backward:
+        y.backward(create_graph=True)
+        first: Any = (x.grad, w.grad)
+    else:
+        first = grad(y, (x, w), create_graph=True)
+    penalty = (first[0] * first[0]).sum() + (first[1] ** 2).sum()
+    references = watch(y, *first, penalty)
+    second = grad(penalty, (x, w))
+    assert second[0].shape == x.shape
+    del y, first, penalty
+    x.zero_grad()
+    w.zero_grad()
+    assert not alive(references, x.data, w.data, second[0].data, second[1].data)
+
+
+def test_freed_with_hooks_and_retain_grad() -> None:
+    x, w = variable(4, 3), variable(3, 3)
+    interior = ops.linear(x, w)
+    interior.retain_grad()
+    seen: list[Any] = []
+    handle = interior.register_hook(lambda g: seen.append(g.shape))
+    y = (interior * interior).sum()
+    references = watch(y)
+    y.backward()
+    assert seen == [(4, 3)]
+    del y, interior, handle
+    assert not alive(references, x.data, w.data)
+
+
+def test_freed_when_a_pass_fails() -> None:
+    x, w = variable(4, 3), variable(3, 3)
+    y = model(x, w)
+    references = watch(y)
+
+    def fail(g: Tensor) -> None:
+        raise LookupError
+
+    x.register_hook(fail)
+    try:
+        y.backward()
+    except LookupError as error:
+        error.__traceback__ = None
+    del y
+    assert not alive(references, x.data, w.data)
+
+
+def test_a_graph_keeps_no_leaf_alive() -> None:
+    x, w = variable(4, 3), variable(3, 3)
+    y = (x + w.sum()).sum()
+    reference = weakref.ref(x)
+    del x
+    assert reference() is None
+    y.backward()
+    assert w.grad.shape == (3, 3)
+
+
+def test_a_graph_keeps_no_interior_tensor_alive() -> None:
+    x = variable(3)
+    interior = x.exp()
+    reference = weakref.ref(interior)
+    y = (interior * 2).sum()
+    del interior
+    assert reference() is None
+    y.backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * np.exp(x.numpy()))
+
+
+def assert_flat(step: Callable[[], Any]) -> None:
+    """300 further steps leave neither objects nor memory behind, beyond NumPy's small cache."""
+    for _ in range(30):
+        step()
+    objects = len(gc.get_objects())
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(300):
+            step()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(gc.get_objects()) - objects < 100
+    assert after - before < 100_000
+
+
+def test_memory_is_flat_over_300_training_steps() -> None:
+    x, target = Tensor(np.random.default_rng(1).standard_normal((4, 3))), np.array([0, 1, 2, 0])
+    w = variable(3, 3)
+    momentum = np.zeros((3, 3))
+
+    def step() -> None:
+        nonlocal momentum
+        h = ops.linear(x, w)
+        h = h + ops.attention(h, h, h) + h[[0, 0, 1, 2]] * 0.1
+        loss = ops.cross_entropy(h, target) + 0.1 * (grad(h.sum(), w, create_graph=True) ** 2).sum()
+        loss.backward()
+        with minigrad.no_grad():
+            momentum = 0.9 * momentum + w.grad.numpy()
+            w[...] = w - 0.01 * Tensor(momentum)
+        w.zero_grad()
+
+    assert_flat(step)
+
+
+def test_inference_without_backward_leaks_nothing() -> None:
+    w = variable(3, 3)
+    x = Tensor(np.ones((2, 3)))
+    assert_flat(lambda: model(x, w))
+
+
+def test_a_backward_pass_frees_as_it_goes() -> None:
+    """The peak of a chain's backward pass is a few arrays, not one for each node."""
+    size = 100_000
+    x = Tensor(np.full(size, 0.5), requires_grad=True)
+    y = x
+    for _ in range(30):
+        y = y.tanh()
+    out = y.sum()
+    del y
+    tracemalloc.start()
+    try:
+        out.backward()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * 8 * size
+
+
+# What ops save --------------------------------------------------------------------------------
+
+
+def saved_names(call: Any, *inputs: Any) -> set[str]:
+    out = call(*inputs)
+    assert len(out._node.saved) == len(out._node.plan.saved_names)
+    return set(out._node.plan.saved_names)
+
+
+SAVES: dict[str, tuple[Any, str, set[str]]] = {
+    # op, which of its inputs require grad, what is saved
+    "add": (ops.add, "11", set()),
+    "subtract": (ops.subtract, "11", set()),
+    "negative": (ops.negative, "1", set()),
+    "multiply, both": (ops.multiply, "11", {"a", "b"}),
+    "multiply, the first": (ops.multiply, "10", {"b"}),
+    "multiply, the second": (ops.multiply, "01", {"a"}),
+    "divide, the first": (ops.divide, "10", {"b"}),
+    "divide, the second": (ops.divide, "01", {"b", "out"}),
+    "matmul, the first": (ops.matmul, "10", {"a_shape", "b"}),
+    "matmul, the second": (ops.matmul, "01", {"a", "b_shape"}),
+    "linear, input": (ops.linear, "10", {"weight"}),
+    "linear, weight": (ops.linear, "01", {"x"}),
+    "exp": (ops.exp, "1", {"out"}),
+    "tanh": (ops.tanh, "1", {"out"}),
+    "sigmoid": (ops.sigmoid, "1", {"out"}),
+    "sqrt": (ops.sqrt, "1", {"out"}),
+    "relu": (ops.relu, "1", {"out"}),
+    "log": (ops.log, "1", {"x"}),
+    "softmax": (ops.softmax, "1", {"out", "axis"}),
+    "log_softmax": (ops.log_softmax, "1", {"out", "axis"}),
+    "sum": (ops.sum, "1", {"x_shape", "axis"}),
+    "mean": (ops.mean, "1", {"x_shape", "axis"}),
+    "getitem": (lambda x: x[1:], "1", {"x_shape", "index"}),
+    "reshape": (lambda x: x.reshape(-1), "1", {"x_shape"}),
+    "transpose": (lambda x: x.T, "1", {"axes"}),
+    "concatenate": (lambda a, b: ops.concatenate([a, b]), "11", {"tensors_shape", "axis"}),
+    "dropout": (lambda x: ops.dropout(x, 0.5, 1), "1", {"x_shape", "p", "key"}),
+    "where": (lambda a, b: ops.where(np.eye(3) > 0, a, b), "11", {"condition"}),
+    "embedding": (lambda w: ops.embedding(np.array([0, 2]), w), "1",
+                  {"ids", "weight_shape", "padding_idx"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "which", "wanted"), SAVES.values(), ids=SAVES)
+def test_what_an_op_saves(op: Any, which: str, wanted: set[str]) -> None:
+    inputs = [variable(3, 3) for _ in which]
+    for tensor, needed in zip(inputs, which, strict=True):
+        tensor.requires_grad = needed == "1"
+    assert saved_names(op, *inputs) == wanted
+
+
+def test_saving_copies_no_tensor() -> None:
+    x, y = variable(3), variable(3)
+    z = x * y
+    assert any(saved is x.data for saved in z._node.saved)
+    assert any(saved is y.data for saved in z._node.saved)
+    e = x.exp()
+    assert e._node.saved[0] is e.data
+
+
+def test_attention_keeps_no_weights() -> None:
+    """What it saves grows with the length, not with its square."""
+    q = variable(64, 4)
+    out = ops.attention(q, q, q)
+    arrays = [a for a in out._node.saved if isinstance(a, np.ndarray)]
+    assert arrays
+    assert max(a.size for a in arrays) <= q.size
+
+
+def test_cross_entropy_keeps_no_probabilities() -> None:
+    logits = variable(8, 50)
+    loss = ops.cross_entropy(logits, np.zeros(8, int))
+    sizes = [a.size for a in loss._node.saved if isinstance(a, np.ndarray) and a is not logits.data]
+    assert max(sizes) <= 50
+
+
+def test_under_no_grad_and_on_constants_nothing_is_recorded() -> None:
+    x, constant = variable(3), Tensor(np.ones(3))
+    assert (constant * constant)._node is None
+    with minigrad.no_grad():
+        for out in (x * x, x.exp(), x.sum(), ops.stack([x, x]), ops.layer_norm(x), x[0]):
+            assert out._node is None

@@ -1,0 +1,420 @@
+"""User-defined ops in every form that `primitive` takes, and the errors of bad ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, no_grad, ops
+from minigrad.autograd import Update, grad, gradcheck, gradgradcheck, primitive
+
+
+def variable(*shape: int, seed: int = 0) -> Tensor:
+    return Tensor(np.random.default_rng(seed).uniform(0.5, 1.5, shape), requires_grad=True)
+
+
+def check(function: Any, *inputs: Tensor) -> None:
+    assert gradcheck(function, inputs)
+    assert gradgradcheck(function, inputs)
+
+
+def test_one_argument() -> None:
+    @primitive
+    def my_cube(x: Any) -> Any:
+        """Cube."""
+        assert type(x) is np.ndarray
+        return x**3
+
+    my_cube.defvjp(x=lambda g, x: 3 * g * x**2)
+    check(my_cube, variable(2, 3))
+    check(my_cube, variable())
+    assert (my_cube.__name__, my_cube.__doc__) == ("my_cube", "Cube.")
+    for given in (2, 2.0, [2.0], np.float64(2.0), np.array(2.0)):
+        assert isinstance(my_cube(given), Tensor)
+        assert not my_cube(given).requires_grad
+        assert np.all(my_cube(given).numpy() == 8)
+
+
+def test_two_arguments_broadcast_and_promote() -> None:
+    @primitive
+    def my_hypot(a: Any, b: Any) -> Any:
+        return np.sqrt(a * a + b * b)
+
+    my_hypot.defvjp(a=lambda g, a, out: g * a / out, b=lambda g, b, out: g * b / out)
+    check(my_hypot, variable(2, 3), variable(3, seed=1))
+    check(my_hypot, variable(), variable(2, 1, seed=1))
+    check(lambda x: my_hypot(x, 2.0), variable(3))
+    check(lambda x: my_hypot(np.ones((2, 1)), x), variable(3))
+    x = Tensor([3.0], requires_grad=True)
+    my_hypot(x, np.array([4])).sum().backward()
+    assert my_hypot(x, np.array([4])).dtype == np.float32
+    np.testing.assert_allclose(x.grad.numpy(), [0.6], rtol=1e-6)
+
+
+def test_one_rule_of_two() -> None:
+    @primitive
+    def my_ratio(a: Any, b: Any) -> Any:
+        return a / b
+
+    my_ratio.defvjp(a=lambda g, b: g / b)
+    check(lambda x: my_ratio(x, 2.0), variable(3))
+    for call in (lambda: my_ratio(1.0, variable(3)), lambda: my_ratio(variable(3), variable(3))):
+        with pytest.raises(TypeError, match=r"my_ratio .*derivative .*'b'.*detach"):
+            call()
+    with no_grad():
+        assert my_ratio(1.0, variable(3)).shape == (3,)
+    assert my_ratio(variable(3), variable(3).detach()).requires_grad
+
+
+def test_options() -> None:
+    @primitive
+    def my_scale(x: Any, factor: float = 2.0, *, shift: float = 0.0) -> Any:
+        return x * factor + shift
+
+    my_scale.defvjp(x=lambda g, factor: g * factor)
+    for call in (
+        my_scale,
+        lambda x: my_scale(x, 3.0),
+        lambda x: my_scale(x, shift=1.0),
+        lambda x: my_scale(x, factor=-1.0, shift=1.0),
+        lambda x: my_scale(x=x, factor=0.5),
+    ):
+        check(call, variable(2, 2))
+    for wrong in ({"unknown": 1}, {"shift": 1, "factr": 2}):
+        with pytest.raises(TypeError, match="my_scale|unknown|factr"):
+            my_scale(variable(2), **wrong)
+    with pytest.raises(TypeError):
+        my_scale()
+    with pytest.raises(TypeError):
+        my_scale(variable(2), 1.0, 2.0)
+
+
+def test_required_options() -> None:
+    @primitive(arrays=1)
+    def my_roll(x: Any, shift: int, axis: int = 0) -> Any:
+        return np.roll(x, shift, axis)
+
+    my_roll.defvjp(x=lambda g, shift, axis: my_roll(g, -shift, axis)
+                   if isinstance(g, Tensor) else np.roll(g, -shift, axis))  # fmt: skip
+    check(lambda x: my_roll(x, 1) * x, variable(3, 2))
+    check(lambda x: my_roll(x, shift=-2, axis=1) * x, variable(2, 3))
+
+
+def test_a_tensor_in_the_place_of_an_option_is_never_ignored() -> None:
+    @primitive
+    def my_gain(x: Any, gain: Any = 2.0) -> Any:
+        return x * gain
+
+    my_gain.defvjp(x=lambda g, gain: g * gain)
+    x, gain = variable(3), variable(3, seed=1)
+    try:
+        out = my_gain(x, gain)
+    except (TypeError, ValueError) as error:
+        assert "my_gain" in str(error)
+    else:
+        assert grad(out.sum(), gain).shape == gain.shape
+
+
+def test_three_arguments() -> None:
+    @primitive(promotes=("a", "b", "c"))
+    def my_fma(a: Any, b: Any, c: Any) -> Any:
+        return a * b + c
+
+    my_fma.defvjp(a=lambda g, b: g * b, b=lambda g, a: g * a, c=lambda g: g)
+    check(my_fma, variable(2, 3), variable(3, seed=1), variable(2, 1, seed=2))
+    check(lambda a: my_fma(a, 2.0, a), variable(2))
+    assert my_fma(Tensor([1.0]), 2, np.array([1])).dtype == np.float32
+
+
+def test_variadic() -> None:
+    @primitive
+    def my_total(*tensors: Any, power: int = 1) -> Any:
+        return sum(t**power for t in tensors)
+
+    @my_total.defjoint("tensors")
+    def _(g: Any, needed: tuple[bool, ...], tensors: Any, power: int) -> list[Any]:
+        return [
+            g * power * t ** (power - 1) if want else None
+            for want, t in zip(needed, tensors, strict=True)
+        ]
+
+    check(my_total, variable(3))
+    check(lambda a, b: my_total(a, b, a, power=3), variable(3), variable(3, seed=1))
+    check(lambda a, b: my_total(np.ones(3), a, 2.0, b, power=2), variable(3), variable(1, seed=1))
+    with pytest.raises(TypeError):
+        my_total(variable(3), powr=2)
+
+
+def test_joint_rule_is_told_what_is_needed() -> None:
+    asked: list[tuple[bool, ...]] = []
+
+    @primitive
+    def my_product(a: Any, b: Any) -> Any:
+        return a * b
+
+    @my_product.defjoint("a", "b")
+    def _(g: Any, needed: tuple[bool, ...], a: Any, b: Any) -> Any:
+        asked.append(needed)
+        return (g * b if needed[0] else None), (g * a if needed[1] else None)
+
+    a, b = variable(3), variable(3, seed=1)
+    check(my_product, a, b)
+    asked.clear()
+    my_product(a, 2.0).sum().backward()
+    my_product(2.0, b).sum().backward()
+    grad(my_product(a, b).sum(), b)
+    my_product(a, b).sum().backward()
+    assert asked == [(True, False), (False, True), (False, True), (True, True)]
+
+
+def test_residuals_and_meaning() -> None:
+    @primitive(residuals=("norm",))
+    def my_unit(x: Any) -> Any:
+        norm = np.sqrt((x * x).sum())
+        return x / norm, norm
+
+    def rule(g: np.ndarray, out: np.ndarray, norm: np.ndarray) -> np.ndarray:
+        assert type(g) is np.ndarray  # a fused op's own rule only ever meets arrays
+        return (g - out * (g * out).sum()) / norm
+
+    my_unit.defvjp(x=rule)
+    my_unit.defmeaning(lambda x: x / x.norm())
+    check(my_unit, variable(4))
+    assert my_unit(np.array([3.0, 4.0])).tolist() == [0.6, 0.8]
+    x = variable(2)
+    assert set(my_unit(x)._node.plan.saved_names) >= {"norm", "out"}
+
+
+def test_fused_op_with_equal_arguments_and_a_long_history() -> None:
+    """The meaning is differentiated by itself: neither twice, nor on into older nodes."""
+    runs: list[int] = []
+
+    @primitive(residuals=("unused",))
+    def my_fused(a: Any, b: Any) -> Any:
+        return a * b * b, 0
+
+    my_fused.defvjp(a=lambda g, b: g * b * b, b=lambda g, a, b: 2 * g * a * b)
+
+    @my_fused.defmeaning
+    def _(a: Any, b: Any) -> Any:
+        runs.append(1)
+        return a * b * b
+
+    x = Tensor(np.array(1.1), requires_grad=True)
+    h = x
+    for _ in range(4):
+        h = my_fused(h, h)
+    first = grad(h, x, create_graph=True)
+    assert len(runs) == 4
+    np.testing.assert_allclose(first.item(), 81 * 1.1**80, rtol=1e-12)
+    np.testing.assert_allclose(grad(first, x).item(), 81 * 80 * 1.1**79, rtol=1e-12)
+    check(lambda x: my_fused(my_fused(x, x), x), variable(3))
+
+
+def test_rules_may_name_shapes_and_return_updates() -> None:
+    class First(Update):
+        def __init__(self, g: Any, shape: tuple[int, ...]) -> None:
+            self.g, self.shape = g, shape
+
+        def add_to(self, buffer: np.ndarray) -> None:
+            buffer[0] += self.g
+
+        def dense(self) -> Any:
+            return ops.indexing.scatter(self.g, 0, self.shape)
+
+    @primitive
+    def my_first(x: Any) -> Any:
+        return x[0]
+
+    my_first.defvjp(x=lambda g, x_shape: First(g, x_shape))
+    check(lambda x: my_first(x) * x.sum(axis=0), variable(3, 2))
+    x = variable(3)
+    total = my_first(x) + my_first(x) + (x * 2).sum()
+    total.backward()
+    assert x.grad.tolist() == [4.0, 2.0, 2.0]
+
+
+def test_floating_ops_take_integers() -> None:
+    @primitive(floating=True)
+    def my_half(x: Any) -> Any:
+        return x / 2
+
+    assert my_half(3).dtype == np.float32
+    assert my_half(np.array([1, 2])).tolist() == [0.5, 1.0]
+    assert my_half(np.array([1.0, 2.0])).dtype == np.float64
+
+
+def test_an_op_for_a_numpy_function() -> None:
+    @primitive(np.cosh)
+    def my_cosh(x: Any) -> Any:
+        return np.cosh(x)
+
+    my_cosh.defvjp(x=lambda g, x: g * np.sinh(x))
+
+    @primitive(np.sinh)
+    def my_sinh(x: Any) -> Any:
+        return np.sinh(x)
+
+    my_sinh.defvjp(x=lambda g, x: g * np.cosh(x))
+    check(np.cosh, variable(3))
+
+
+def test_an_op_without_rules_records_nothing() -> None:
+    @primitive
+    def my_rounding(x: Any) -> Any:
+        return np.rint(x)
+
+    x = variable(3)
+    assert not my_rounding(x).requires_grad
+    (my_rounding(x) * x).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), np.rint(x.numpy()))
+
+
+def test_rules_may_be_replaced() -> None:
+    @primitive
+    def my_identity(x: Any) -> Any:
+        return x.copy()
+
+    my_identity.defvjp(x=lambda g: g)
+    x = variable(2)
+    assert grad(my_identity(x).sum(), x).tolist() == [1.0, 1.0]
+    my_identity.defvjp(x=lambda g: 5 * g)
+    assert grad(my_identity(x).sum(), x).tolist() == [5.0, 5.0]
+
+
+def test_a_forward_that_returns_its_input_shares_no_trouble() -> None:
+    @primitive
+    def my_pass(x: Any) -> Any:
+        return x
+
+    my_pass.defvjp(x=lambda g: g)
+    x = variable(2)
+    h = x * 1.0
+    before = h.numpy().copy()
+    y = my_pass(h)
+    with pytest.raises(RuntimeError, match="view|shared|also seen"):
+        y[0] = variable()
+    np.testing.assert_array_equal(h.numpy(), before)
+    check(lambda x: my_pass(my_pass(x)) * x, x)
+
+
+def test_an_op_works_as_a_method() -> None:
+    @primitive
+    def my_double(x: Any) -> Any:
+        return 2 * x
+
+    my_double.defvjp(x=lambda g: 2 * g)
+
+    class Own(Tensor):
+        double = my_double
+
+    assert Own([1.0]).double().tolist() == [2.0]
+
+
+def test_cotangents_are_cast_and_unbroadcast_for_the_rule() -> None:
+    """A rule may return any dtype and any broadcast shape."""
+
+    @primitive
+    def my_wide(a: Any, b: Any) -> Any:
+        return a * b
+
+    my_wide.defvjp(a=lambda g, b: (g * b).astype(np.float64), b=lambda g, a: g * a)
+    x = Tensor(np.ones((3, 1), np.float32), requires_grad=True)
+    my_wide(x, Tensor(np.full((2, 1, 4), 2.0, np.float32))).sum().backward()
+    assert x.grad.dtype == np.float32
+    assert x.grad.tolist() == [[16.0]] * 3
+
+
+def test_a_rule_that_returns_none_gives_no_gradient() -> None:
+    @primitive
+    def my_stop(x: Any) -> Any:
+        return x * 1
+
+    my_stop.defvjp(x=lambda g: None)
+    x = variable(2)
+    (my_stop(x) + x).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+# Errors ---------------------------------------------------------------------------------------
+
+
+def fresh() -> Any:
+    @primitive(residuals=("left",))
+    def my_op(x: Any, axis: int = 0) -> Any:
+        return x, 0
+
+    return my_op
+
+
+BAD_RULES: dict[str, tuple[Any, str]] = {
+    "no such argument": (lambda op: op.defvjp(y=lambda g: g), r"my_op .*argument 'y'.*'x'"),
+    "asks for the unknown": (lambda op: op.defvjp(x=lambda g, z: g),
+                             r"my_op: a rule asks for 'z'.*x, axis.*x_shape.*out.*left"),
+    "does not begin with g": (lambda op: op.defvjp(x=lambda x, g: g),
+                              r"my_op: a rule's parameters begin with g"),
+    "takes nothing": (lambda op: op.defvjp(x=lambda: 1), r"my_op: .*begin with g"),
+    "joint without needed": (lambda op: op.defjoint("x")(lambda g, x: g),
+                             r"my_op: .*begin with g, needed"),
+    "joint of an unknown argument": (lambda op: op.defjoint("y")(lambda g, needed: g), r"my_op|y"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("define", "message"), BAD_RULES.values(), ids=BAD_RULES)
+def test_bad_rules_are_refused_at_once(define: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        define(fresh())
+
+
+def test_a_rule_of_the_wrong_shape_is_an_error_that_names_the_op() -> None:
+    @primitive
+    def my_bad_shape(x: Any) -> Any:
+        return x.sum(axis=0)
+
+    my_bad_shape.defvjp(x=lambda g: g[:1])
+    x = variable(3, 2)
+    with pytest.raises((ValueError, RuntimeError)) as caught:
+        my_bad_shape(x).sum().backward()
+    assert "my_bad_shape" in str(caught.value)
+    assert "(3, 2)" in str(caught.value)
+
+
+def test_errors_of_the_forward_name_the_op() -> None:
+    @primitive
+    def my_strict(x: Any) -> Any:
+        if x.ndim != 2:
+            raise ValueError(f"two axes expected, got shape {x.shape}")
+        return x
+
+    my_strict.defvjp(x=lambda g: g)
+    with pytest.raises(ValueError, match=r"^my_strict: two axes expected, got shape \(3,\)$"):
+        my_strict(variable(3))
+
+    @primitive(complain=lambda a, b: f"cannot pair {a.shape} with {b.shape}")
+    def my_pairing(a: Any, b: Any) -> Any:
+        return a @ b
+
+    my_pairing.defvjp(a=lambda g: g)
+    with pytest.raises(ValueError, match=r"^my_pairing: cannot pair \(3,\) with \(2,\)"):
+        my_pairing(variable(3), variable(2))
+
+
+def test_the_state_of_the_library_is_untouched() -> None:
+    """User-defined ops and failures leave the engine as it was."""
+    assert minigrad.is_grad_enabled()
+    check(lambda x: x * x, variable(2))
+
+
+def test_a_transposed_cotangent_is_not_taken_for_a_right_one() -> None:
+    """It has the right number of elements: reshaping it would be silently wrong."""
+
+    @primitive
+    def my_transposed(x: Any) -> Any:
+        return x * 2
+
+    my_transposed.defvjp(x=lambda g: 2 * g.T)
+    with pytest.raises(ValueError, match=r"my_transposed: .*shape \(3, 2\) .*shape \(2, 3\)"):
+        my_transposed(variable(2, 3)).sum().backward()

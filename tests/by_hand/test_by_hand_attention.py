@@ -1,0 +1,176 @@
+"""Attention by hand: what it computes, its derivatives, what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from by_hand_differences import assert_slopes
+
+from minigrad.nn import by_hand
+
+B, Q_LEN, K_LEN, D, D_V = 2, 3, 4, 5, 6
+SOME = np.array([[1, 0, 1, 1], [0, 1, 0, 0], [1, 1, 1, 1]], bool)
+MASKS: dict[str, Any] = {
+    "none": None,
+    "pairs": SOME,
+    "batch": np.stack([SOME, ~SOME | (np.arange(K_LEN) == 0)]),
+    "keys": np.array([[[1, 1, 0, 1]]], bool),
+    "a query without a key": SOME & (np.arange(Q_LEN) != 1)[:, None],
+}
+masks = pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+def inputs(*leading: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return draw(*leading, Q_LEN, D), draw(*leading, K_LEN, D), draw(*leading, K_LEN, D_V)
+
+
+class TestScores:
+    def test_dot_products(self) -> None:
+        Q, K, _ = inputs(B)
+        scores = by_hand.compute_attention_scores(Q, K)
+        for b, i, j in np.ndindex(B, Q_LEN, K_LEN):
+            assert scores[b, i, j] == pytest.approx(Q[b, i] @ K[b, j] / np.sqrt(D))
+        plain = by_hand.compute_attention_scores(Q, K, scale=False)
+        np.testing.assert_allclose(plain, scores * np.sqrt(D))
+
+    def test_scaled_scores_have_unit_variance(self) -> None:
+        scores = by_hand.compute_attention_scores(draw(500, 64), draw(500, 64, seed=1))
+        assert scores.var() == pytest.approx(1, abs=0.05)
+
+    def test_a_mask_replaces_and_never_adds(self) -> None:
+        scores = draw(Q_LEN, K_LEN) * 1e8
+        masked = by_hand.apply_attention_mask(scores, SOME)
+        assert (masked[~SOME] == -1e9).all()
+        np.testing.assert_array_equal(masked[SOME], scores[SOME])
+        assert (by_hand.apply_attention_mask(scores, SOME, mask_value=-7)[~SOME] == -7).all()
+
+
+class TestWeights:
+    @pytest.mark.parametrize("axis", [-1, 0, 1])
+    def test_softmax(self, axis: int) -> None:
+        scores = draw(2, 3, 4)
+        weights = by_hand.attention_weights(scores, axis)
+        np.testing.assert_allclose(weights.sum(axis=axis), 1, rtol=1e-12)
+        expected = np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
+        np.testing.assert_allclose(weights, expected, rtol=1e-12)
+
+    def test_range(self) -> None:
+        np.testing.assert_array_equal(by_hand.attention_weights(np.array([1000.0, 0.0])), [1, 0])
+        np.testing.assert_array_equal(by_hand.attention_weights(np.full(2, -np.inf)), [0, 0])
+        np.testing.assert_array_equal(by_hand.attention_weights(np.array([3, 3])), [0.5, 0.5])
+        assert by_hand.attention_weights(np.empty((2, 0))).shape == (2, 0)
+
+    @pytest.mark.parametrize("axis", [-1, 0, 1])
+    def test_derivative(self, axis: int) -> None:
+        scores, cotangent = draw(2, 3, 4), draw(2, 3, 4, seed=1)
+        weights = by_hand.attention_weights(scores, axis)
+        gradient = by_hand.attention_weights_backward(cotangent, weights, axis)
+        assert_slopes(
+            lambda: float((by_hand.attention_weights(scores, axis) * cotangent).sum()),
+            {"scores": (scores, gradient)},
+        )
+
+
+class TestScaledDotProduct:
+    @pytest.mark.parametrize("leading", [(), (B,), (B, 3)])
+    def test_a_mean_of_values(self, leading: tuple[int, ...]) -> None:
+        Q, K, V = inputs(*leading)
+        output, weights = by_hand.scaled_dot_product_attention(Q, K, V, SOME)
+        assert output.shape == (*leading, Q_LEN, D_V)
+        assert weights.shape == (*leading, Q_LEN, K_LEN)
+        assert not weights[..., ~SOME].any()
+        np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=1e-12)
+        np.testing.assert_allclose(output, weights @ V)
+
+    def test_a_query_without_a_key_attends_to_all_alike(self) -> None:
+        Q, K, V = inputs(B)
+        output, weights = by_hand.scaled_dot_product_attention(Q, K, V, np.zeros((1, K_LEN), bool))
+        assert (weights == 1 / K_LEN).all()
+        np.testing.assert_allclose(output[:, 0], V.mean(axis=1))
+
+    @masks
+    def test_derivatives(self, mask: Any) -> None:
+        Q, K, V = inputs(B)
+        cotangent = draw(B, Q_LEN, D_V, seed=1)
+        _, weights = by_hand.scaled_dot_product_attention(Q, K, V, mask)
+        grads = by_hand.scaled_dot_product_attention_backward(cotangent, Q, K, V, weights, mask)
+
+        def loss() -> float:
+            output, _ = by_hand.scaled_dot_product_attention(Q, K, V, mask)
+            return float((output * cotangent).sum())
+
+        assert_slopes(loss, dict(zip("QKV", zip((Q, K, V), grads, strict=True), strict=True)))
+
+    def test_float32_stays(self) -> None:
+        Q, K, V = (x.astype(np.float32) for x in inputs(B))
+        output, weights = by_hand.scaled_dot_product_attention(Q, K, V, SOME)
+        grads = by_hand.scaled_dot_product_attention_backward(output, Q, K, V, weights, SOME)
+        assert {x.dtype for x in (output, weights, *grads)} == {np.dtype(np.float32)}
+
+    def test_no_keys(self) -> None:
+        output, _ = by_hand.scaled_dot_product_attention(
+            draw(B, Q_LEN, D), draw(B, 0, D), draw(B, 0, D_V)
+        )
+        np.testing.assert_array_equal(output, np.zeros((B, Q_LEN, D_V)))
+
+
+class TestAdditive:
+    def arguments(self) -> list[np.ndarray]:
+        shapes = [(B, Q_LEN, 2), (B, K_LEN, 3), (B, K_LEN, D_V), (2, 7), (3, 7), (7,)]
+        return [draw(*shape) for shape in shapes]
+
+    def test_each_score(self) -> None:
+        Q, K, V, W_q, W_k, v = self.arguments()
+        output, weights = by_hand.additive_attention(Q, K, V, W_q, W_k, v)
+        for b, i in np.ndindex(B, Q_LEN):
+            scores = [v @ np.tanh(W_q.T @ Q[b, i] + W_k.T @ K[b, j]) for j in range(K_LEN)]
+            expected = np.exp(scores) / np.exp(scores).sum()
+            np.testing.assert_allclose(weights[b, i], expected, rtol=1e-12)
+            np.testing.assert_allclose(output[b, i], expected @ V[b], rtol=1e-12)
+
+    @masks
+    def test_derivatives(self, mask: Any) -> None:
+        arguments = self.arguments()
+        cotangent = draw(B, Q_LEN, D_V, seed=1)
+        *grads, grad_params = by_hand.additive_attention_backward(cotangent, *arguments, mask)
+
+        def loss() -> float:
+            output, _ = by_hand.additive_attention(*arguments, mask)
+            return float((output * cotangent).sum())
+
+        names = ("Q", "K", "V", "W_q", "W_k", "v")
+        pairs = zip(arguments, [*grads, *grad_params.values()], strict=True)
+        assert list(grad_params) == ["W_q", "W_k", "v"]
+        assert_slopes(loss, dict(zip(names, pairs, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: by_hand.compute_attention_scores(draw(2, 3), draw(2, 4)), ValueError,
+         r"compute_attention_scores: Q \(2, 3\) and K \(2, 4\)"),
+        (lambda: by_hand.apply_attention_mask(draw(2, 3), np.ones((2, 3))), TypeError,
+         r"apply_attention_mask: a bool mask \(True = attend\) expected, got float64; convert"),
+        (lambda: by_hand.apply_attention_mask(draw(2, 3), np.ones((2, 2), bool)), ValueError,
+         r"apply_attention_mask: a mask of shape \(2, 2\)"),
+        (lambda: by_hand.apply_attention_mask(draw(2, 3), np.ones((4, 2, 3), bool)), ValueError,
+         r"apply_attention_mask: a mask of shape \(4, 2, 3\)"),
+        (lambda: by_hand.scaled_dot_product_attention(draw(2, 3), draw(4, 3), draw(5, 3)),
+         ValueError, "scaled_dot_product_attention: .* as many values as keys"),
+        (lambda: by_hand.scaled_dot_product_attention(draw(1, 2, 3), draw(2, 2, 3), draw(2, 2, 3)),
+         ValueError, "scaled_dot_product_attention: .* axes before the last two"),
+        (lambda: by_hand.additive_attention(*(draw(2, 3),) * 3, draw(3, 4), draw(3, 4), draw(4)),
+         ValueError, "additive_attention: Q must have shape"),
+        (lambda: by_hand.additive_attention(*(draw(1, 2, 3),) * 3, draw(3, 4), draw(4, 3), draw(4)),
+         ValueError, r"additive_attention: W_q \(3, 4\), W_k \(4, 3\)"),
+    ],
+)  # fmt: skip
+def test_refusals(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()

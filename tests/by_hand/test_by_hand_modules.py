@@ -1,0 +1,346 @@
+"""Heads, positions, masks and the encoder block by hand; and that NumPy is all they need."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from by_hand_differences import assert_slopes
+
+from minigrad.nn import by_hand
+
+B, SEQ, MEMORY, D, H = 2, 3, 4, 6, 2
+FILES = sorted(Path(by_hand.__file__).parent.glob("*.py"))
+PAIRS = np.array([[1, 0, 0, 1], [0, 1, 1, 0], [1, 1, 1, 1]], bool)
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_numpy_is_all_that_is_imported(path: Path) -> None:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module)
+    modules = {f"minigrad.nn.by_hand.{path.stem}" for path in FILES}
+    assert found <= {"numpy", *modules}
+
+
+def test_the_four_modules() -> None:
+    assert {path.stem for path in FILES} == {
+        "__init__", "attention_core", "multi_head", "positional", "transformer_block",
+    }  # fmt: skip
+
+
+SIGNATURES = {
+    "attention_core.compute_attention_scores": "Q, K, scale=True",
+    "attention_core.apply_attention_mask": "scores, mask, mask_value=-1000000000.0",
+    "attention_core.attention_weights": "scores, axis=-1",
+    "attention_core.scaled_dot_product_attention": "Q, K, V, mask=None",
+    "attention_core.additive_attention": "Q, K, V, W_q, W_k, v, mask=None",
+    "multi_head.split_heads": "x, num_heads",
+    "multi_head.merge_heads": "x",
+    "multi_head.multi_head_attention_forward": "Q, K, V, W_Q, W_K, W_V, W_O, num_heads, mask=None",
+    "multi_head.multi_head_attention_backward": "grad_output, cache",
+    "multi_head.MultiHeadAttention": "d_model, num_heads",
+    "multi_head.MultiHeadAttention.forward": "self, Q, K, V, mask=None",
+    "multi_head.MultiHeadAttention.backward": "self, grad_output",
+    "multi_head.MultiHeadAttention.get_params": "self",
+    "multi_head.MultiHeadAttention.set_params": "self, params",
+    "positional.sinusoidal_encoding": "max_length, d_model",
+    "positional.add_positional_encoding": "x, pe",
+    "positional.learned_positional_encoding": "max_length, d_model",
+    "positional.create_causal_mask": "seq_length",
+    "positional.create_padding_mask": "lengths, max_length",
+    "transformer_block.layer_norm": "x, gamma, beta, eps=1e-06",
+    "transformer_block.layer_norm_backward": "grad_output, x, gamma, eps=1e-06",
+    "transformer_block.feed_forward": "x, W1, b1, W2, b2",
+    "transformer_block.TransformerEncoderBlock": "d_model, num_heads, d_ff=None",
+    "transformer_block.TransformerEncoderBlock.forward": "self, x, mask=None",
+    "transformer_block.TransformerEncoderBlock.backward": "self, grad_output",
+    "transformer_block.stack_encoder_blocks": "x, blocks, mask=None",
+}
+
+
+@pytest.mark.parametrize("path", SIGNATURES)
+def test_names_parameters_and_defaults(path: str) -> None:
+    value: Any = by_hand
+    for name in path.split("."):
+        value = getattr(value, name)
+    plain = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in inspect.signature(value).parameters.values()
+    ]
+    assert str(inspect.Signature(plain)) == f"({SIGNATURES[path]})"
+
+
+class TestHeads:
+    def test_a_head_is_a_slice_of_the_width(self) -> None:
+        x = draw(B, SEQ, D)
+        heads = by_hand.split_heads(x, H)
+        for h in range(H):
+            np.testing.assert_array_equal(heads[:, h], x[:, :, h * D // H : (h + 1) * D // H])
+        np.testing.assert_array_equal(by_hand.merge_heads(heads), x)
+
+    def test_each_head_attends_by_itself(self) -> None:
+        Q, K, V = draw(B, SEQ, D), draw(B, MEMORY, D), draw(B, MEMORY, D, seed=1)
+        W_Q, W_K, W_V, W_O = (draw(D, D, seed=i) for i in range(4))
+        heads = []
+        for h in range(H):
+            part = slice(h * D // H, (h + 1) * D // H)
+            head, _ = by_hand.scaled_dot_product_attention(
+                Q @ W_Q[:, part], K @ W_K[:, part], V @ W_V[:, part]
+            )
+            heads.append(head)
+        expected = np.concatenate(heads, axis=-1) @ W_O
+        output, cache = by_hand.multi_head_attention_forward(Q, K, V, W_Q, W_K, W_V, W_O, H)
+        np.testing.assert_allclose(output, expected, rtol=1e-12)
+        assert cache["weights"].shape == (B, H, SEQ, MEMORY)
+
+    @pytest.mark.parametrize(
+        "mask",
+        [
+            None,
+            PAIRS,
+            np.stack([PAIRS, ~PAIRS | (np.arange(MEMORY) == 0)]),
+            np.stack([PAIRS, PAIRS[::-1]])[None],
+            by_hand.create_padding_mask(np.array([2, 4]), MEMORY)[:, None, None, :],
+            by_hand.create_padding_mask(np.array([0, 4]), MEMORY)[:, None, None, :],
+        ],
+        ids=["none", "pairs", "batch", "heads", "padding", "nothing but padding"],
+    )
+    def test_derivatives_of_the_layer(self, mask: Any) -> None:
+        layer = by_hand.MultiHeadAttention(D, H)
+        Q, K, V = draw(B, SEQ, D), draw(B, MEMORY, D), draw(B, MEMORY, D, seed=1)
+        cotangent = draw(B, SEQ, D, seed=2)
+        layer.forward(Q, K, V, mask)
+        grad_Q, grad_K, grad_V, grad_params = layer.backward(cotangent)
+        assert grad_params.keys() == layer.get_params().keys()
+        assert_slopes(
+            lambda: float((layer.forward(Q, K, V, mask) * cotangent).sum()),
+            {"Q": (Q, grad_Q), "K": (K, grad_K), "V": (V, grad_V)}
+            | {name: (getattr(layer, name), grad) for name, grad in grad_params.items()},
+        )
+
+    def test_masks_with_and_without_head_axis(self) -> None:
+        layer = by_hand.MultiHeadAttention(D, H)
+        Q, K = draw(B, SEQ, D), draw(B, MEMORY, D)
+        expected = layer.forward(Q, K, K, PAIRS)
+        full = np.broadcast_to(PAIRS, (B, H, SEQ, MEMORY))
+        for mask in (PAIRS[None], full[:, 0], full[:, :1], full[:1], full):
+            np.testing.assert_array_equal(layer.forward(Q, K, K, mask), expected)
+
+
+class TestParameters:
+    def test_attributes(self) -> None:
+        layer = by_hand.MultiHeadAttention(D, H)
+        assert (layer.d_model, layer.num_heads, layer.d_k) == (D, H, D // H)
+        assert {name: W.shape for name, W in layer.get_params().items()} == dict.fromkeys(
+            ("W_Q", "W_K", "W_V", "W_O"), (D, D)
+        )
+        block = by_hand.TransformerEncoderBlock(D, H)
+        assert (block.d_model, block.num_heads, block.d_ff) == (D, H, 4 * D)
+        assert isinstance(block.attention, by_hand.MultiHeadAttention)
+        assert {name: p.shape for name, p in block.get_params().items()} == {
+            **dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), (D, D)),
+            "W1": (D, 4 * D), "b1": (4 * D,), "W2": (4 * D, D), "b2": (D,),
+            **dict.fromkeys(("gamma1", "beta1", "gamma2", "beta2"), (D,)),
+        }  # fmt: skip
+        assert by_hand.TransformerEncoderBlock(D, H, 5).W1.shape == (D, 5)
+
+    def test_no_two_layers_begin_alike(self) -> None:
+        np.random.seed(0)  # noqa: NPY002
+        a = by_hand.MultiHeadAttention(D, H)
+        np.random.seed(0)  # noqa: NPY002
+        b = by_hand.MultiHeadAttention(D, H)
+        drawn = [*a.get_params().values(), *b.get_params().values()]
+        assert len({array.tobytes() for array in drawn}) == 8
+        assert max(np.abs(array).max() for array in drawn) <= (6 / (2 * D)) ** 0.5
+        tables = [by_hand.learned_positional_encoding(50, 40) for _ in range(2)]
+        assert (tables[0] != tables[1]).all()
+        assert tables[0].std() == pytest.approx(0.02, rel=0.1)
+
+    @pytest.mark.parametrize(
+        "layer", [by_hand.MultiHeadAttention(D, H), by_hand.TransformerEncoderBlock(D, H)]
+    )
+    def test_get_and_set_copy(self, layer: Any) -> None:
+        params = layer.get_params()
+        new = {name: draw(*array.shape) for name, array in params.items()}
+        layer.set_params(new)
+        for name, array in layer.get_params().items():
+            np.testing.assert_array_equal(array, new[name])
+            kept = array.copy()
+            array += 1
+            new[name] += 1
+            np.testing.assert_array_equal(layer.get_params()[name], kept)
+
+    @pytest.mark.parametrize(
+        "layer", [by_hand.MultiHeadAttention(D, H), by_hand.TransformerEncoderBlock(D, H)]
+    )
+    def test_set_all_or_nothing(self, layer: Any) -> None:
+        params = layer.get_params()
+        wrong = {name: array + 1 for name, array in params.items() if name != "W_K"}
+        wrong |= {"W_V": np.ones(3), "W_X": np.ones(3)}
+        with pytest.raises(ValueError, match=r"W_K is missing; W_V must .* \(3,\); W_X is unknown"):
+            layer.set_params(wrong)
+        for name, array in layer.get_params().items():
+            np.testing.assert_array_equal(array, params[name])
+
+
+class TestPositions:
+    def test_every_entry(self) -> None:
+        encodings = by_hand.sinusoidal_encoding(7, 6)
+        for pos, i in np.ndindex(7, 3):
+            angle = pos / 10000 ** (2 * i / 6)
+            assert encodings[pos, 2 * i] == pytest.approx(np.sin(angle), abs=1e-12)
+            assert encodings[pos, 2 * i + 1] == pytest.approx(np.cos(angle), abs=1e-12)
+
+    def test_going_on_is_one_linear_map(self) -> None:
+        encodings = by_hand.sinusoidal_encoding(40, 8)
+        here, later = encodings[:-3], encodings[3:]
+        step, *_ = np.linalg.lstsq(here, later, rcond=None)
+        np.testing.assert_allclose(here @ step, later, atol=1e-10)
+
+    def test_adding(self) -> None:
+        x, pe = draw(B, SEQ, D), draw(10, D)
+        output = by_hand.add_positional_encoding(x, pe)
+        for b, i in np.ndindex(B, SEQ):
+            np.testing.assert_array_equal(output[b, i], x[b, i] + pe[i])
+        assert by_hand.add_positional_encoding(x, pe[:SEQ]).shape == x.shape
+
+    def test_padding_and_causality_together(self) -> None:
+        padding = by_hand.create_padding_mask(np.array([3, 0, 2]), 3)
+        np.testing.assert_array_equal(padding.sum(axis=1), [3, 0, 2])
+        both = by_hand.create_causal_mask(3) & padding[:, None, None, :]
+        assert both.shape == (3, 1, 3, 3)
+        np.testing.assert_array_equal(both[2, 0], [[1, 0, 0], [1, 1, 0], [1, 1, 0]])
+        assert by_hand.create_causal_mask(0).shape == (0, 0)
+        assert by_hand.create_padding_mask(np.array([], int), 3).shape == (0, 3)
+
+
+class TestBlock:
+    @pytest.mark.parametrize("eps", [1e-6, 0.3])
+    def test_derivatives_of_layer_norm(self, eps: float) -> None:
+        x, gamma, beta = draw(B, SEQ, D), draw(D), draw(D, seed=1)
+        cotangent = draw(B, SEQ, D, seed=1)
+        grads = by_hand.layer_norm_backward(cotangent, x, gamma, eps)
+        assert_slopes(
+            lambda: float((by_hand.layer_norm(x, gamma, beta, eps) * cotangent).sum()),
+            {"x": (x, grads[0]), "gamma": (gamma, grads[1]), "beta": (beta, grads[2])},
+        )
+
+    def test_layer_norm_normalizes(self) -> None:
+        normal = by_hand.layer_norm(1e4 + 5 * draw(B, SEQ, D), np.ones(D), np.zeros(D))
+        np.testing.assert_allclose(normal.mean(axis=-1), 0, atol=1e-9)
+        np.testing.assert_allclose(normal.std(axis=-1), 1, rtol=1e-6)
+
+    def test_derivatives_of_feed_forward(self) -> None:
+        x = draw(B, SEQ, D)
+        params = {"W1": draw(D, 5), "b1": draw(5), "W2": draw(5, D), "b2": draw(D)}
+        cotangent = draw(B, SEQ, D, seed=1)
+        W1, b1, W2, _ = params.values()
+        grad_x, grads = by_hand.feed_forward_backward(cotangent, x, W1, b1, W2)
+        assert grads.keys() == params.keys()
+        assert_slopes(
+            lambda: float((by_hand.feed_forward(x, **params) * cotangent).sum()),
+            {"x": (x, grad_x)} | {name: (params[name], grads[name]) for name in params},
+        )
+
+    @pytest.mark.parametrize("mask", [None, by_hand.create_causal_mask(SEQ)])
+    def test_derivatives_of_a_stack(self, mask: Any) -> None:
+        blocks = [by_hand.TransformerEncoderBlock(D, H, 5) for _ in range(2)]
+        for i, block in enumerate(blocks):
+            params = block.get_params()
+            block.set_params({name: draw(*p.shape, seed=i) for name, p in params.items()})
+        x, cotangent = draw(B, SEQ, D), draw(B, SEQ, D, seed=1)
+        by_hand.stack_encoder_blocks(x, blocks, mask)
+        gradients, grad = {}, cotangent
+        for i, block in reversed(list(enumerate(blocks))):
+            grad, grads = block.backward(grad)
+            assert grads.keys() == block.get_params().keys()
+            for name, value in grads.items():
+                owner = block.attention if name in block.attention.get_params() else block
+                gradients[f"{i}.{name}"] = (getattr(owner, name), value)
+        gradients["x"] = (x, grad)
+        assert_slopes(
+            lambda: float((by_hand.stack_encoder_blocks(x, blocks, mask) * cotangent).sum()),
+            gradients,
+        )
+
+    def test_it_is_pre_norm(self) -> None:
+        block = by_hand.TransformerEncoderBlock(D, H)
+        x = draw(B, SEQ, D)
+        normed = by_hand.layer_norm(x, block.gamma1, block.beta1)
+        middle = x + block.attention.forward(normed, normed, normed)
+        normed = by_hand.layer_norm(middle, block.gamma2, block.beta2)
+        hidden = by_hand.feed_forward(normed, block.W1, block.b1, block.W2, block.b2)
+        np.testing.assert_array_equal(block.forward(x), middle + hidden)
+
+    def test_steps_down_the_gradient_lower_the_loss(self) -> None:
+        block = by_hand.TransformerEncoderBlock(D, H)
+        x, target = draw(B, SEQ, D), draw(B, SEQ, D, seed=1)
+        losses = []
+        for _ in range(200):
+            error = block.forward(x) - target
+            losses.append(float((error**2).mean()))
+            _, grads = block.backward(2 * error / error.size)
+            params = block.get_params()
+            block.set_params({name: params[name] - 0.2 * grads[name] for name in params})
+        assert losses[-1] < 0.05 * losses[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: by_hand.split_heads(draw(2, 3, 5), 2), ValueError,
+         r"split_heads: d_model \(5\) must be divisible by num_heads \(2\)"),
+        (lambda: by_hand.split_heads(draw(3, 4), 2), ValueError, "split_heads: x must have shape"),
+        (lambda: by_hand.merge_heads(draw(3, 4)), ValueError, "merge_heads: x must have shape"),
+        (lambda: by_hand.MultiHeadAttention(10, 3), ValueError,
+         r"MultiHeadAttention: d_model \(10\) must be divisible by num_heads \(3\)"),
+        (lambda: by_hand.MultiHeadAttention(10, 0), ValueError, r"num_heads \(0\)"),
+        (lambda: by_hand.TransformerEncoderBlock(10, 3), ValueError, "must be divisible"),
+        (lambda: by_hand.TransformerEncoderBlock(4, 2, 0), ValueError, "d_ff must be positive"),
+        (lambda: by_hand.MultiHeadAttention(D, H).backward(draw(B, SEQ, D)), RuntimeError,
+         "MultiHeadAttention.backward: call forward first"),
+        (lambda: by_hand.TransformerEncoderBlock(D, H).backward(draw(B, SEQ, D)), RuntimeError,
+         "TransformerEncoderBlock.backward: call forward first"),
+        (lambda: by_hand.MultiHeadAttention(D, H).forward(*(draw(B, SEQ, 5),) * 3), ValueError,
+         r"Q must have shape \(batch, seq, 6\), got \(2, 3, 5\)"),
+        (lambda: by_hand.MultiHeadAttention(D, H).forward(
+            draw(B, SEQ, D), draw(B, 4, D), draw(B, 5, D)), ValueError, "as many values as keys"),
+        (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
+            draw(B, SEQ, D), np.ones((B, SEQ), bool)), ValueError,
+         r"mask of shape \(2, 3\) does not fit .*; a padding mask is given as mask\[:, None, None"),
+        (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
+            draw(B, SEQ, D), np.ones((SEQ, SEQ))), TypeError, "a bool mask"),
+        (lambda: by_hand.sinusoidal_encoding(4, 5), ValueError,
+         "sinusoidal_encoding: d_model must be even, .* got 5"),
+        (lambda: by_hand.sinusoidal_encoding(-1, 4), ValueError, "max_length must not be negative"),
+        (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(4, 4)), ValueError,
+         r"add_positional_encoding: seq_len \(5\) is more than the max_len \(4\)"),
+        (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(9, 1)), ValueError,
+         "add_positional_encoding: x .* and pe"),
+        (lambda: by_hand.create_causal_mask(-1), ValueError, "seq_length must not be negative"),
+        (lambda: by_hand.create_padding_mask(np.array([3, 5]), 4), ValueError,
+         r"create_padding_mask: lengths from 0 to max_length \(4\) expected, got 5"),
+        (lambda: by_hand.create_padding_mask(np.array([-1]), 4), ValueError, "got -1"),
+        (lambda: by_hand.create_padding_mask(np.array([1.0]), 4), TypeError, "integer lengths"),
+        (lambda: by_hand.create_padding_mask(np.array([[1]]), 4), ValueError, "shape .batch,"),
+        (lambda: by_hand.layer_norm(draw(2, 3), draw(2), draw(3)), ValueError,
+         "layer_norm: gamma must have shape"),
+        (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 4), draw(3), draw(4, 3), draw(3)),
+         ValueError, r"feed_forward: b1 must have shape \(4,\)"),
+    ],
+)  # fmt: skip
+def test_refusals(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()

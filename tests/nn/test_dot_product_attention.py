@@ -1,0 +1,350 @@
+"""Dot-product attention with its own projections, and what is claimed of it: true or false.
+
+Four properties are claimed of attention α(q, K) V. Two hold, and are tested on whatever hypothesis
+draws. Two are false as they stand: a counterexample shows it, and what does hold is tested beside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.nn import functional as F
+
+float64 = minigrad.float64
+N, L, S, SIZES, HIDDEN, H = 2, 4, 5, (6, 3, 4), 8, 2
+PADDING = np.array([[0, 0, 0, 0, 1], [0, 1, 1, 0, 0]], bool)
+KEEP = np.random.default_rng(1).random((N, L, S)) < 0.7
+MASKS: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "none": ({}, True, 0.0),
+    "keep": ({"attn_mask": KEEP}, KEEP, 0.0),
+    "bias": ({"attn_mask": 0.1 * np.arange(S)[None]}, True, 0.1 * np.arange(S)),
+    "padding": ({"key_padding_mask": PADDING}, ~PADDING[:, None], 0.0),
+    "causal": ({"is_causal": True}, np.tri(L, S, dtype=bool), 0.0),
+    "all": (
+        {"attn_mask": KEEP[:1], "key_padding_mask": PADDING, "is_causal": True},
+        KEEP[:1] & ~PADDING[:, None] & np.tri(L, S, dtype=bool),
+        0.0,
+    ),
+}
+masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
+
+
+def draw(*shape: int, requires_grad: bool = True) -> Tensor:
+    return minigrad.randn(*shape, dtype=float64, requires_grad=requires_grad)
+
+
+def inputs() -> list[Tensor]:
+    return [draw(N, L, SIZES[0]), draw(N, S, SIZES[1]), draw(N, S, SIZES[2])]
+
+
+def single() -> nn.DotProductAttention:
+    return nn.DotProductAttention(*SIZES, HIDDEN).double()
+
+
+def several() -> nn.MultiHeadDotProductAttention:
+    return nn.MultiHeadDotProductAttention(*SIZES, HIDDEN, H).double()
+
+
+kinds = pytest.mark.parametrize("make", [single, several])
+
+
+def plainly(layer: Any, arrays: list[np.ndarray], allowed: Any, bias: Any) -> Any:
+    """Output and weights of one head, in NumPy, a query at a time."""
+    projections = (layer.query_proj, layer.key_proj, layer.value_proj)
+    q, k, v = (x @ p.data for x, p in zip(arrays, projections, strict=True))
+    allowed, bias = (np.broadcast_to(x, (N, L, S)) for x in (allowed, bias))
+    output, weights = np.zeros((N, L, layer.hidden_size)), np.zeros((N, L, S))
+    for n, i in np.ndindex(N, L):
+        scores = k[n] @ q[n, i] / layer.hidden_size**0.5 + bias[n, i]
+        factors = np.exp(scores) * allowed[n, i]
+        weights[n, i] = factors / (factors.sum() or 1)
+        output[n, i] = weights[n, i] @ v[n]
+    return output, weights
+
+
+class TestLayers:
+    @masks
+    def test_one_head(self, masks: Any) -> None:
+        layer, tensors = single(), inputs()
+        given_masks, allowed, bias = masks
+        output, weights = plainly(layer, [t.data for t in tensors], allowed, bias)
+        composed, found = layer(*tensors, **given_masks, need_weights=True)
+        for result in (layer(*tensors, **given_masks), composed):
+            np.testing.assert_allclose(result.data, output, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(found.data, weights, rtol=1e-10, atol=1e-13)
+
+    @masks
+    def test_heads_are_concatenated(self, masks: Any) -> None:
+        layer, tensors = several(), inputs()
+        given_masks, allowed, bias = masks
+        arrays = [t.data for t in tensors]
+        results = [plainly(head, arrays, allowed, bias) for head in layer.heads]
+        composed, found = layer(*tensors, **given_masks, need_weights=True)
+        output = np.concatenate([output for output, _ in results], axis=-1)
+        for result in (layer(*tensors, **given_masks), composed):
+            np.testing.assert_allclose(result.data, output, rtol=1e-10, atol=1e-13)
+        expected = np.stack([weights for _, weights in results], axis=1)
+        np.testing.assert_allclose(found.data, expected, rtol=1e-10, atol=1e-13)
+
+    def test_with_an_output_projection_of_one_it_is_multi_head_attention(self) -> None:
+        sizes = (HIDDEN, *SIZES[1:])
+        layer = nn.MultiHeadDotProductAttention(*sizes, HIDDEN, H).double()
+        other = nn.MultiHeadAttention(HIDDEN, H, bias=False, kdim=sizes[1], vdim=sizes[2]).double()
+        names = {"q_proj": "query_proj", "k_proj": "key_proj", "v_proj": "value_proj"}
+        state = {
+            f"{ours}.weight": np.hstack([getattr(head, name).data for head in layer.heads]).T
+            for ours, name in names.items()
+        }
+        other.load_state_dict({**state, "out_proj.weight": np.eye(HIDDEN)})
+        tensors = [draw(N, L, HIDDEN), *inputs()[1:]]
+        np.testing.assert_allclose(layer(*tensors).data, other(*tensors).data, rtol=1e-10)
+
+    @kinds
+    @masks
+    @pytest.mark.parametrize("need_weights", [False, True])
+    def test_derivatives(self, make: Any, masks: Any, need_weights: bool) -> None:
+        layer = make()
+        leaves = [*inputs(), *layer.parameters()]
+
+        def run(q: Tensor, k: Tensor, v: Tensor, *_: Tensor) -> Any:
+            return layer(q, k, v, **masks[0], need_weights=need_weights)
+
+        gradcheck(run, leaves, directions=3)
+        gradgradcheck(run, leaves, directions=2)
+
+    @kinds
+    def test_a_learned_bias(self, make: Any) -> None:
+        layer, tensors = make(), inputs()
+        gradcheck(lambda m: layer(*tensors, PADDING, m), draw(N, 1, S))
+
+    def test_parameters(self) -> None:
+        layer = nn.MultiHeadDotProductAttention(*SIZES, HIDDEN, H)
+        assert {name: p.shape for name, p in layer.named_parameters()} == {
+            f"heads.{i}.{name}_proj": (size, HIDDEN // H)
+            for i in range(H)
+            for name, size in zip(("query", "key", "value"), SIZES, strict=True)
+        }
+        wide = nn.DotProductAttention(50, 40, 30, 60)
+        for name, size in (("query_proj", 50), ("key_proj", 40), ("value_proj", 30)):
+            largest = np.abs(getattr(wide, name).data).max()
+            assert 0.95 * (6 / (size + 60)) ** 0.5 < largest <= (6 / (size + 60)) ** 0.5 * 1.00001
+        before = [p.data.copy() for p in layer.parameters()]
+        layer.reset_parameters()
+        after = layer.parameters()
+        assert all((p.data != b).all() for p, b in zip(after, before, strict=True))
+
+    @kinds
+    def test_padding_has_no_influence(self, make: Any) -> None:
+        layer, (q, k, v) = make(), inputs()
+        before = layer(q, k, v, PADDING).data
+        k.data[PADDING] = 1e3
+        v.data[PADDING] = -1e3
+        np.testing.assert_array_equal(layer(q, k, v, PADDING).data, before)
+
+    @kinds
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.parametrize("shape", [(0, 2, 3), (2, 0, 3), (2, 3, 0), (2, 1, 1)])
+    def test_nothing_and_one(self, make: Any, dtype: Any, shape: Any) -> None:
+        n, length, size = shape
+        layer = make().to(dtype)
+        q = minigrad.randn(n, length, SIZES[0], dtype=dtype, requires_grad=True)
+        k, v = (minigrad.randn(n, size, width, dtype=dtype) for width in SIZES[1:])
+        output = layer(q, k, v)
+        assert (output.shape, output.dtype) == ((n, length, HIDDEN), dtype)
+        output.sum().backward()
+        assert q.grad.shape == q.shape
+
+    @kinds
+    def test_a_query_without_a_key(self, make: Any) -> None:
+        layer, tensors = make(), inputs()
+        keep = np.ones((L, S), bool)
+        keep[1] = False
+        output, weights = layer(*tensors, attn_mask=keep, need_weights=True)
+        assert not weights.data[..., 1, :].any()
+        for result in (output, layer(*tensors, attn_mask=keep)):
+            assert not result.data[:, 1].any()
+        gradcheck(lambda *_: layer(*tensors, attn_mask=keep), tensors, directions=3)
+
+    @pytest.mark.parametrize(
+        ("call", "error", "message"),
+        [
+            (lambda: nn.MultiHeadDotProductAttention(4, 4, 4, 10, 3), ValueError,
+             "MultiHeadDotProductAttention: hidden_size must be divisible by num_heads, got 10, 3"),
+            (lambda: nn.MultiHeadDotProductAttention(4, 4, 4, 10, 0), ValueError, "num_heads must"),
+            (lambda: nn.DotProductAttention(4, 0, 4, 4), ValueError, "key_size must be at least 1"),
+            (lambda: single()(*inputs()[1:], draw(N, S, 4)), ValueError,
+             r"DotProductAttention: query, key and value must be \(6, 3, 4\) wide, got \(3, 4, 4"),
+            (lambda: single()(draw(L, 6), draw(S, 3), draw(S, 4)), ValueError,
+             r"must have shape \(batch, length, width\)"),
+            (lambda: single()(draw(N, L, 6), draw(N, S, 3), draw(N, 1, 4)), ValueError,
+             "key and value the same length"),
+            (lambda: several()(*inputs(), None, np.ones((N, H, L, S), bool)), ValueError,
+             r"attn_mask: shape .* \[in heads.0\]"),
+            (lambda: several()(*inputs(), PADDING.astype(float)), TypeError, "key_padding_mask: b"),
+        ],
+    )  # fmt: skip
+    def test_refusals(self, call: Any, error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=message):
+            call()
+
+
+sizes = st.integers(1, 6)
+
+
+@st.composite
+def attentions(draws: Any) -> tuple[Any, list[Tensor], dict[str, Any]]:
+    """A layer, its inputs, and masks, of all sizes and magnitudes."""
+    n, length, size, heads, width = (draws(sizes) for _ in range(5))
+    widths = [draws(sizes) for _ in range(3)]
+    rng = np.random.default_rng(draws(st.integers(0, 2**32)))
+    scale = 10.0 ** draws(st.integers(-3, 3))
+    layer: nn.Module
+    if draws(st.booleans()):
+        layer = nn.MultiHeadDotProductAttention(*widths, heads * width, heads)
+    else:
+        layer = nn.DotProductAttention(*widths, width)
+    tensors = [
+        Tensor(scale * rng.normal(size=shape))
+        for shape in zip((n,) * 3, (length, size, size), widths, strict=True)
+    ]
+    masks: dict[str, Any] = {"is_causal": draws(st.booleans())}
+    if draws(st.booleans()):
+        masks["key_padding_mask"] = rng.random((n, size)) < 0.3
+    if draws(st.booleans()):
+        masks["attn_mask"] = rng.random((n, length, size)) < 0.7
+    return layer.double().eval(), tensors, masks
+
+
+def may_attend(tensors: list[Tensor], masks: dict[str, Any]) -> np.ndarray:
+    """Which queries have a key: bools of shape (N, L)."""
+    n, length, size = (*tensors[0].shape[:2], tensors[1].shape[1])
+    keep = np.ones((n, length, size), bool) & masks.get("attn_mask", True)
+    keep &= ~masks.get("key_padding_mask", np.zeros((n, size), bool))[:, None]
+    if masks["is_causal"]:
+        keep &= np.tri(length, size, dtype=bool)
+    return keep.any(axis=-1)
+
+
+class TestProperties:
+    @given(attentions())
+    def test_1_the_shape_of_the_output(self, case: Any) -> None:
+        """The output has the batch and length of the query, and the width of the values."""
+        layer, (query, key, value), masks = case
+        output = layer(query, key, value, **masks)
+        assert output.shape == (*query.shape[:2], layer.hidden_size)
+
+    @given(attentions())
+    def test_2_weights_sum_to_one_over_the_keys(self, case: Any) -> None:
+        """For every query that may attend somewhere; the weights of any other are zero."""
+        layer, tensors, masks = case
+        _, weights = layer(*tensors, **masks, need_weights=True)
+        sums = weights.data.sum(axis=-1)  # (N, L), or (N, H, L)
+        somewhere = may_attend(tensors, masks)  # (N, L)
+        if sums.ndim == 3:
+            somewhere = np.broadcast_to(somewhere[:, None], sums.shape)
+        np.testing.assert_allclose(sums[somewhere], 1, rtol=1e-12)
+        assert not sums[~somewhere].any()
+        assert (weights.data >= 0).all()
+
+    def test_3_as_claimed_is_false(self) -> None:
+        """Claimed: queries of one direction give outputs of one direction. Yet length counts.
+
+        The longer of two parallel queries attends more sharply. Between a value and its near
+        opposite, that turns the output around.
+        """
+        K, V = Tensor([[1.0], [-1.0]]), Tensor([[1.0], [-1.1]])
+        q1, q2 = Tensor([[0.01]]), Tensor([[10.0]])
+        first, second = (F.softmax(F.compute_attention_scores(q, K)) @ V for q in (q1, q2))
+        assert F.cosine_similarity(q1, q2).item() == pytest.approx(1)
+        assert first.item() == pytest.approx(-0.04, abs=1e-3)
+        assert second.item() == pytest.approx(1.0, abs=1e-3)
+        assert F.cosine_similarity(first, second).item() == pytest.approx(-1)
+
+    def test_3_as_claimed_is_false_of_the_layer(self) -> None:
+        layer = nn.DotProductAttention(1, 1, 1, 1)
+        for parameter in layer.parameters():
+            nn.init.constant(parameter, 1.0)
+        K, V = Tensor([[[1.0], [-1.0]]]), Tensor([[[1.0], [-1.1]]])
+        first, second = (layer(Tensor([[[q]]]), K, V).item() for q in (0.01, 10.0))
+        assert first < 0 < second
+
+    @given(st.integers(0, 2**32), sizes, sizes, sizes, st.integers(-8, 1))
+    def test_3_made_true(self, seed: int, size: int, d: int, d_v: int, power: int) -> None:
+        """Outputs converge as queries do: they differ by ‖q₁ - q₂‖ max‖k‖ max‖v‖ / √d at most.
+
+        A score moves by ‖q₁ - q₂‖ ‖k‖ / √d at most, and softmax moves its weights, in sum, by no
+        more than the score that moves most.
+        """
+        rng = np.random.default_rng(seed)
+        K, V = rng.normal(size=(size, d)), rng.normal(size=(size, d_v))
+        q = rng.normal(size=(2, d))
+        q[1] = q[0] + 10.0**power * q[1]
+        weights = F.softmax(F.compute_attention_scores(Tensor(q), Tensor(K)))
+        first, second = (weights @ Tensor(V)).data
+        bound = np.linalg.norm(q[0] - q[1]) / d**0.5
+        bound *= np.linalg.norm(K, axis=1).max() * np.linalg.norm(V, axis=1).max()
+        assert np.linalg.norm(first - second) <= bound * (1 + 1e-6) + 1e-12
+
+    def test_4_as_claimed_is_false(self) -> None:
+        """Claimed: other values at the same keys give another output. Yet a mean hides which is.
+
+        With keys of zero all weights are equal, and the mean does not see the order of the values.
+        """
+        q, K = draw(1, 3, 2), minigrad.zeros(1, 4, 2, dtype=float64)
+        V = draw(1, 4, 5)
+        permuted = V[:, [2, 0, 3, 1]]
+        weights = F.softmax(F.compute_attention_scores(q, K))
+        assert np.abs(V.data - permuted.data).min() > 0
+        np.testing.assert_allclose((weights @ V).data, (weights @ permuted).data, rtol=1e-12)
+
+    @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(0, 3), sizes)
+    def test_4_made_true(self, seed: int, size: int, more: int, d_v: int) -> None:
+        """With equal keys and weights of full column rank, other values give another output.
+
+        Then A (V₁ - V₂) = 0 for V₁ = V₂ only: the smallest singular value of A bounds from below
+        by how much the outputs differ.
+        """
+        rng = np.random.default_rng(seed)
+        q, K = 3 * rng.normal(size=(size + more, 8)), 3 * rng.normal(size=(size, 8))
+        weights = F.softmax(F.compute_attention_scores(Tensor(q), Tensor(K))).data
+        smallest = np.linalg.svd(weights, compute_uv=False)[-1]
+        assume(smallest > 1e-6)
+        V1, V2 = rng.normal(size=(2, size, d_v))
+        difference = np.linalg.norm(weights @ V1 - weights @ V2)
+        assert difference >= smallest * np.linalg.norm(V1 - V2) * (1 - 1e-9)
+        assert difference > 0
+
+
+class TestCosineSimilarity:
+    @pytest.mark.parametrize("axis", [0, 1, -1])
+    def test_the_cosine(self, axis: int) -> None:
+        x, y = draw(3, 4, 5), draw(3, 4, 5)
+        found = F.cosine_similarity(x, y, axis=axis)
+        a, b = np.moveaxis(x.data, axis, -1), np.moveaxis(y.data, axis, -1)
+        expected = (a * b).sum(-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
+        np.testing.assert_allclose(found.data, expected, rtol=1e-12)
+        gradcheck(lambda x, y: F.cosine_similarity(x, y, axis), [x, y])
+        gradgradcheck(lambda x, y: F.cosine_similarity(x, y, axis), [x, y], directions=3)
+
+    def test_corners(self) -> None:
+        x = draw(2, 3)
+        np.testing.assert_allclose(F.cosine_similarity(x, 3 * x).data, 1, rtol=1e-12)
+        np.testing.assert_allclose(F.cosine_similarity(x, -x).data, -1, rtol=1e-12)
+        zero = minigrad.zeros(2, 3, dtype=float64, requires_grad=True)
+        similarity = F.cosine_similarity(zero, x)
+        assert not similarity.data.any()
+        similarity.sum().backward()
+        assert np.isfinite(zero.grad.data).all()
+        large = F.cosine_similarity(1e30 * minigrad.ones(1, 3), 1e30 * minigrad.ones(1, 3))
+        assert large.item() == pytest.approx(1)
+        assert F.cosine_similarity(draw(2, 1, 4), draw(3, 4), axis=2).shape == (2, 3)
+        with pytest.raises(ValueError, match=r"cosine_similarity: x1 \(2, 3\) and x2 \(2, 4\)"):
+            F.cosine_similarity(draw(2, 3), draw(2, 4))

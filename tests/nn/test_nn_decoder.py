@@ -1,0 +1,276 @@
+"""Decoder layers, decoders, whole transformers: derivatives, arguments, modes, edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.autograd import gradcheck
+from minigrad.nn import functional as F
+
+N, H, T, S, E = 2, 2, 4, 5, 6
+TGT_PADDING = np.array([[0, 0, 0, 1], [0, 1, 1, 0]], bool)
+MEM_PADDING = np.array([[0, 0, 0, 1, 1], [0, 1, 0, 0, 0]], bool)
+TGT_KEEP = np.array([[1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 0], [1, 0, 1, 1]], bool)
+MEM_KEEP = np.array([[1, 0, 0, 1, 0], [0, 1, 1, 0, 0], [1, 1, 1, 0, 1], [1, 0, 1, 1, 1]], bool)
+
+orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
+
+
+def draw(*shape: int) -> Tensor:
+    return minigrad.randn(*shape, dtype=minigrad.float64, requires_grad=True)
+
+
+def decoder_layer(**options: Any) -> nn.TransformerDecoderLayer:
+    return nn.TransformerDecoderLayer(E, H, 5, **{"dropout": 0.0, **options}).double()
+
+
+def transformer(**options: Any) -> nn.Transformer:
+    return nn.Transformer(E, H, 2, 2, 5, **{"dropout": 0.0, **options}).double()
+
+
+@orders
+def test_derivatives_of_a_layer(norm_first: bool) -> None:
+    layer = decoder_layer(norm_first=norm_first, activation="gelu")
+    leaves = [draw(N, T, E), draw(N, S, E), *layer.parameters()]
+    gradcheck(
+        lambda x, m, *_: layer(x, m, TGT_KEEP, MEM_KEEP, TGT_PADDING, MEM_PADDING, True, True),
+        leaves,
+        directions=3,
+    )
+
+
+@orders
+def test_derivatives_of_a_transformer(norm_first: bool) -> None:
+    model = transformer(norm_first=norm_first, activation="gelu")
+    leaves = [draw(N, S, E), draw(N, T, E), *model.parameters()]
+    gradcheck(lambda src, tgt, *_: model(src, tgt, tgt_is_causal=True), leaves, directions=3)
+
+
+@orders
+def test_the_order_of_its_parts(norm_first: bool) -> None:
+    layer = decoder_layer(norm_first=norm_first)
+    for parameter in layer.parameters():
+        nn.init.normal(parameter)
+    x, memory = draw(N, T, E), draw(N, S, E)
+    branches = [
+        lambda y: layer.self_attn(y, y, y),
+        lambda y: layer.multihead_attn(y, memory, memory),
+        lambda y: layer.linear2(F.relu(layer.linear1(y))),
+    ]
+    y = x
+    for branch, norm in zip(branches, (layer.norm1, layer.norm2, layer.norm3), strict=True):
+        y = y + branch(norm(y)) if norm_first else norm(y + branch(y))
+    np.testing.assert_allclose(layer(x, memory).data, y.data, rtol=1e-12)
+
+
+ARGUMENTS: dict[str, Any] = {
+    "tgt_mask": TGT_KEEP,
+    "mem_mask": MEM_KEEP,
+    "tgt_key_padding_mask": TGT_PADDING,
+    "mem_key_padding_mask": MEM_PADDING,
+    "tgt_is_causal": True,
+    "mem_is_causal": True,
+}
+SRC_ARGUMENTS: dict[str, Any] = {
+    "src_mask": np.tri(S, dtype=bool),
+    "src_key_padding_mask": MEM_PADDING,
+    "src_is_causal": True,
+}
+
+
+class TestArguments:
+    def test_every_argument_has_an_effect_of_its_own(self) -> None:
+        model, src, tgt = transformer(), draw(N, S, E), draw(N, T, E)
+        for parameter in model.parameters():
+            nn.init.normal(parameter)
+        base = model(src, tgt).data
+        found = {}
+        for name, value in (ARGUMENTS | SRC_ARGUMENTS).items():
+            found[name] = model(src, tgt, **{name: value}).data
+            assert np.abs(found[name] - base).max() > 1e-6, name
+        np.testing.assert_allclose(found.pop("src_is_causal"), found.pop("src_mask"))
+        values = list(found.values())
+        for i, one in enumerate(values):
+            assert all(np.abs(one - other).max() > 1e-6 for other in values[:i])
+
+    @orders
+    def test_layer_stack_and_whole_take_them_in_one_way(self, norm_first: bool) -> None:
+        model, src, tgt = transformer(norm_first=norm_first), draw(N, S, E), draw(N, T, E)
+        memory = model.encoder(src)
+        for name, value in ARGUMENTS.items():
+            by_hand = tgt
+            for layer in model.decoder.layers:
+                by_hand = layer(by_hand, memory, **{name: value})
+            expected = model.decoder.norm(by_hand).data
+            stack = model.decoder(tgt, memory, **{name: value}).data
+            np.testing.assert_array_equal(stack, expected)
+            np.testing.assert_array_equal(model(src, tgt, **{name: value}).data, expected)
+
+    def test_padding_has_no_influence_on_the_rest(self) -> None:
+        model, src, tgt = transformer(), draw(N, S, E), draw(N, T, E)
+        masks: dict[str, Any] = {
+            "src_key_padding_mask": MEM_PADDING,
+            "mem_key_padding_mask": MEM_PADDING,
+            "tgt_key_padding_mask": TGT_PADDING,
+        }
+        before = model(src, tgt, **masks).data[~TGT_PADDING]
+        src.data[MEM_PADDING] = 1e3
+        tgt.data[TGT_PADDING] = -1e3
+        np.testing.assert_array_equal(model(src, tgt, **masks).data[~TGT_PADDING], before)
+
+    def test_options_arrive(self) -> None:
+        model = nn.Transformer(E, 3, 1, 2, 7, 0.2, "gelu", 1e-3, True, False)
+        assert len(model.encoder.layers) == 1
+        assert len(model.decoder.layers) == 2
+        for layer in (*model.encoder.layers, *model.decoder.layers):
+            assert layer.self_attn.num_heads == 3
+            assert layer.linear1.weight.shape == (7, E)
+            assert layer.dropout.p == layer.self_attn.dropout == 0.2
+            assert layer.activation is F.gelu
+            assert layer.norm1.eps == layer.norm2.eps == 1e-3
+            assert layer.norm_first
+        assert model.decoder.norm.eps == model.encoder.norm.eps == 1e-3
+        assert not any("bias" in name for name, _ in model.named_parameters())
+
+    def test_children_are_named_as_elsewhere(self) -> None:
+        assert {name for name, _ in decoder_layer().named_children()} == {
+            "self_attn", "multihead_attn", "linear1", "dropout", "linear2", "norm1", "norm2",
+            "norm3", "dropout1", "dropout2", "dropout3",
+        }  # fmt: skip
+        assert [name for name, _ in transformer().named_children()] == ["encoder", "decoder"]
+
+    def test_a_memory_of_another_batch_is_an_error_that_names_the_layer(self) -> None:
+        with pytest.raises(ValueError, match=r"same batch size.*decoder\.layers\.0\.multihead"):
+            transformer()(draw(3, S, E), draw(N, T, E))
+
+
+def test_custom_encoder_and_decoder() -> None:
+    class Own(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(E, E)
+
+        def forward(self, x: Tensor, memory: Tensor | None = None, **masks: Any) -> Tensor:
+            assert not any("cache" in name for name in masks)
+            return self.linear(x) if memory is None else self.linear(x) + memory.mean(axis=1)
+
+    encoder, decoder = Own(), Own()
+    model = nn.Transformer(E, H, custom_encoder=encoder, custom_decoder=decoder)
+    assert model.encoder is encoder
+    assert model.decoder is decoder
+    src, tgt = minigrad.randn(1, S, E), minigrad.randn(1, T, E)
+    expected = decoder(tgt, encoder(src))
+    np.testing.assert_array_equal(model(src, tgt).data, expected.data)
+
+
+class TestModes:
+    def test_dropout_drops_in_training_only(self) -> None:
+        model = nn.Transformer(E, H, 1, 1, 8, 0.5)
+        src, tgt = minigrad.randn(N, S, E), minigrad.randn(N, T, E)
+        assert (model(src, tgt).data != model(src, tgt).data).any()
+        model.eval()
+        before = minigrad.random.get_state()
+        np.testing.assert_array_equal(model(src, tgt).data, model(src, tgt).data)
+        assert minigrad.random.get_state() == before
+
+    def test_each_dropout_drops(self) -> None:
+        x, memory = minigrad.randn(N, T, E), minigrad.randn(N, S, E)
+        for name in ("dropout", "dropout1", "dropout2", "dropout3", "self_attn", "multihead_attn"):
+            layer = nn.TransformerDecoderLayer(E, H, 8, 0.5).eval()
+            layer.get_submodule(name).train()
+            assert (layer(x, memory).data != layer(x, memory).data).any(), name
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "t", "s"), [(0, T, S), (N, 1, S), (N, T, 1), (1, 1, 1), (N, 0, S)])
+def test_edges(dtype: Any, n: int, t: int, s: int) -> None:
+    model = nn.Transformer(E, H, 1, 1, 8).to(dtype)
+    src = minigrad.randn(n, s, E, dtype=dtype, requires_grad=True)
+    tgt = minigrad.randn(n, t, E, dtype=dtype, requires_grad=True)
+    output = model(src, tgt, tgt_is_causal=True)
+    assert output.shape == (n, t, E)
+    assert output.dtype == dtype
+    output.sum().backward()
+    gradients = [src.grad, tgt.grad, *(p.grad for p in model.parameters())]
+    assert all(g is not None and g.dtype == dtype for g in gradients)
+    assert all(np.isfinite(g.data).all() for g in gradients if g is not None)
+
+
+def test_no_two_layers_begin_alike() -> None:
+    layer = nn.TransformerDecoderLayer(E, H, 8)
+    decoder = nn.TransformerDecoder(layer, 2)
+    assert decoder.layers[0] is layer
+    one, two = (each.multihead_attn.q_proj.weight.data for each in decoder.layers)
+    assert (one != two).any()
+
+
+class TestGroupedQueries:
+    @pytest.mark.parametrize("options", [{}, {"add_bias_kv": True, "add_zero_attn": True}], ids=str)
+    @pytest.mark.parametrize("kv_heads", [1, 2])
+    def test_they_equal_full_heads_with_repeated_weights(self, options: Any, kv_heads: int) -> None:
+        grouped = nn.MultiHeadAttention(8, 4, num_kv_heads=kv_heads, **options).double()
+        full = nn.MultiHeadAttention(8, 4, **options).double()
+        for parameter in grouped.parameters():
+            nn.init.normal(parameter)
+        state = {}
+        for name, value in grouped.state_dict().items():
+            array = value.data
+            if name.startswith(("k_proj", "v_proj")):
+                array = np.repeat(array.reshape(kv_heads, 2, *array.shape[1:]), 4 // kv_heads, 0)
+                array = array.reshape(8, *value.shape[1:])
+            elif name.startswith("bias"):
+                array = np.repeat(array.reshape(1, 1, kv_heads, 2), 4 // kv_heads, 2)
+                array = array.reshape(1, 1, 8)
+            state[name] = array
+        full.load_state_dict(state)
+        query, key = draw(N, T, 8), draw(N, S, 8)
+        for mask in (None, MEM_KEEP, draw(N, 4, T, S), draw(1, 1, 1, S), draw(N, 1, S)):
+            arguments = (query, key, key, MEM_PADDING, mask, True)
+            expected, weights = full(*arguments, need_weights=True)
+            found, theirs = grouped(*arguments, need_weights=True)
+            np.testing.assert_allclose(found.data, expected.data, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(theirs.data, weights.data, rtol=1e-9, atol=1e-12)
+            fused = grouped(*arguments)
+            np.testing.assert_allclose(fused.data, expected.data, rtol=1e-9, atol=1e-12)
+
+    def test_derivatives(self) -> None:
+        layer = nn.MultiHeadAttention(8, 4, num_kv_heads=2, add_bias_kv=True).double()
+        mask = draw(1, 4, T, S)
+        leaves = [draw(N, T, 8), draw(N, S, 8), mask, *layer.parameters()]
+        gradcheck(lambda q, k, m, *_: layer(q, k, k, None, m, True), leaves, directions=3)
+
+    def test_packed_weights_load(self) -> None:
+        layer = nn.MultiHeadAttention(8, 4, num_kv_heads=2)
+        state = {k: v for k, v in layer.state_dict().items() if "out" in k}
+        packed = np.random.default_rng(0).standard_normal((16, 8))
+        layer.load_state_dict(state | {"in_proj_weight": packed, "in_proj_bias": packed[:, 0]})
+        np.testing.assert_allclose(layer.k_proj.weight.data, packed[8:12], rtol=1e-6)
+        np.testing.assert_allclose(layer.v_proj.bias.data, packed[12:, 0], rtol=1e-6)
+
+    @pytest.mark.parametrize("count", [0, 3, 8, 2.0])
+    def test_refusals(self, count: Any) -> None:
+        with pytest.raises((TypeError, ValueError), match="MultiHeadAttention: num_"):
+            nn.MultiHeadAttention(8, 4, num_kv_heads=count)
+
+
+class TestSwiGLU:
+    def test_value_and_derivatives(self) -> None:
+        layer, x = nn.SwiGLU(3, 5, bias=True).double(), draw(2, 4, 3)
+        g, u, d = layer.gate_proj, layer.up_proj, layer.down_proj
+        gate = x.data @ g.weight.data.T + g.bias.data
+        hidden = gate / (1 + np.exp(-gate)) * (x.data @ u.weight.data.T + u.bias.data)
+        expected = hidden @ d.weight.data.T + d.bias.data
+        np.testing.assert_allclose(layer(x).data, expected, rtol=1e-12)
+        gradcheck(lambda x, *_: layer(x), [x, *layer.parameters()], directions=3)
+
+    def test_sizes(self) -> None:
+        assert nn.SwiGLU(12).gate_proj.weight.shape == (32, 12)
+        assert nn.SwiGLU(12).down_proj.bias is None
+        for size in (0, 1.5):
+            with pytest.raises((TypeError, ValueError), match="SwiGLU: d_ff must be"):
+                nn.SwiGLU(12, size)

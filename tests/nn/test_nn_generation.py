@@ -1,0 +1,231 @@
+"""Generation: what is drawn, through which cache, in which mode."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.nn.generation import generate, sample, stream
+
+CLASSES, WIDTH = 11, 8
+
+
+class Model(nn.Module):
+    """A small language model, dropout and all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(CLASSES, WIDTH)
+        self.positions = nn.SinusoidalPosEmbedding()
+        layer = nn.TransformerEncoderLayer(WIDTH, 2, 8, 0.5, norm_first=True)
+        self.layers = nn.TransformerEncoder(layer, 2, nn.LayerNorm(WIDTH))
+        self.head = nn.Linear(WIDTH, CLASSES)
+        self.seen: list[tuple[int, ...]] = []
+
+    def forward(self, ids: Tensor, cache: nn.Cache | None = None) -> Tensor:
+        self.seen.append(ids.shape)
+        start = 0 if cache is None else cache.get_seq_length()
+        x = self.positions(self.tokens(ids), offset=start)
+        x = self.layers(x, is_causal=True, kv_cache=cache, use_cache=cache is not None)
+        return self.head(x)
+
+
+def without_cache(model: Model, ids: Any, count: int) -> np.ndarray:
+    """Greedy generation by the full forward pass."""
+    model.eval()
+    found = np.asarray(ids)
+    for _ in range(count):
+        following = model(found).data[:, -1].argmax(axis=-1)
+        found = np.concatenate([found, following[:, None]], axis=1)
+    return found
+
+
+BEGINNINGS = np.array([[1, 2, 3], [4, 0, 1]])
+
+
+@pytest.mark.parametrize("kind", ["default", "growing", "fixed"])
+def test_greedy_through_the_cache_is_greedy_without(kind: str) -> None:
+    model = Model()
+    expected = without_cache(model, BEGINNINGS, 9)
+    model.seen.clear()
+    cache = {"default": None, "growing": nn.DynamicKVCache(), "fixed": nn.StaticKVCache(11, 2)}
+    found = generate(model, BEGINNINGS, 9, temperature=0, cache=cache[kind])
+    np.testing.assert_array_equal(found.data, expected)
+    assert found.dtype == np.int64
+    assert model.seen == [(2, 3)] + [(2, 1)] * 8
+    steps = [step.data for step in stream(model, BEGINNINGS, 9, temperature=0.0)]
+    np.testing.assert_array_equal(np.stack(steps, axis=1), expected[:, 3:])
+
+
+def test_a_filled_cache_is_gone_on_from() -> None:
+    model, cache = Model(), nn.DynamicKVCache()
+    whole = generate(model, BEGINNINGS, 6, temperature=0)
+    first = generate(model, BEGINNINGS, 2, temperature=0, cache=cache)
+    rest = generate(model, first.data[:, 4:], 4, temperature=0, cache=cache)
+    np.testing.assert_array_equal(rest.data[:, 1:], whole.data[:, 5:])
+
+
+def test_a_decoder() -> None:
+    model = nn.Transformer(WIDTH, 2, 1, 2, 8).eval()
+    tokens, head = nn.Embedding(CLASSES, WIDTH), nn.Linear(WIDTH, CLASSES)
+    memory = model.encoder(minigrad.randn(2, 5, WIDTH))
+
+    def decode(ids: Any, cache: Any) -> Tensor:
+        output = model.decoder(
+            tokens(ids), memory, tgt_is_causal=True, kv_cache=cache, use_cache=True
+        )
+        return head(output)
+
+    cache = nn.EncoderDecoderCache()
+    found = generate(decode, BEGINNINGS, 5, temperature=0, cache=cache).data
+    whole = head(model.decoder(tokens(found[:, :-1]), memory, tgt_is_causal=True))
+    np.testing.assert_array_equal(whole.data[:, 2:].argmax(axis=-1), found[:, 3:])
+
+
+def test_it_repeats_from_a_seed() -> None:
+    model = Model()
+
+    def run(seed: int) -> np.ndarray:
+        minigrad.random.seed(seed)
+        return generate(model, BEGINNINGS, 20).data
+
+    np.testing.assert_array_equal(run(1), run(1))
+    assert (run(1) != run(2)).any()
+
+
+def test_modes_are_restored_and_nothing_is_recorded() -> None:
+    model = Model()
+    model.head.eval()
+    before = [m.training for m in model.modules()]
+    modes: list[bool] = []
+    model.layers.register_forward_hook(
+        lambda module, args, out: modes.append(module.training or out.requires_grad)
+    )
+    for _ in stream(model, BEGINNINGS, 3):
+        assert [m.training for m in model.modules()] == before
+        assert minigrad.is_grad_enabled()
+    assert modes == [False] * 3
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("no more")
+
+    model.head.register_forward_hook(fail)
+    with pytest.raises(RuntimeError, match="no more"):
+        generate(model, BEGINNINGS, 1)
+    assert [m.training for m in model.modules()] == before
+    assert minigrad.is_grad_enabled()
+
+
+def counting(ids: Any, cache: Any) -> Tensor:
+    return Tensor(1000.0 * (np.asarray(ids)[..., None] + 1 == np.arange(CLASSES)))
+
+
+def test_stop() -> None:
+    found = generate(counting, [[1, 2], [3, 4]], 8, stop=6)
+    assert found.tolist() == [[1, 2, 3, 4, 5, 6], [3, 4, 5, 6, 6, 6]]
+    assert generate(counting, [[1]], 3, stop=9).tolist() == [[1, 2, 3, 4]]
+
+
+def test_edges() -> None:
+    assert generate(counting, [[1, 2]], 0).tolist() == [[1, 2]]
+    assert generate(counting, np.zeros((0, 2), int), 3).shape == (0, 5)
+
+
+class TestSample:
+    LOGITS = np.log([0.4, 0.3, 0.2, 0.1])
+
+    def frequencies(self, **options: Any) -> np.ndarray:
+        drawn = sample(np.broadcast_to(self.LOGITS, (40000, 4)), **options).data
+        return np.bincount(drawn, minlength=4) / 40000
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            ({}, [0.4, 0.3, 0.2, 0.1]),
+            ({"temperature": 0.5}, [16 / 30, 9 / 30, 4 / 30, 1 / 30]),
+            ({"temperature": 1e-9}, [1, 0, 0, 0]),
+            ({"temperature": 1e300}, [0.25] * 4),
+            ({"top_k": 1}, [1, 0, 0, 0]),
+            ({"top_k": 2}, [4 / 7, 3 / 7, 0, 0]),
+            ({"top_k": 9}, [0.4, 0.3, 0.2, 0.1]),
+            ({"top_p": 0.39}, [1, 0, 0, 0]),
+            ({"top_p": 0.41}, [4 / 7, 3 / 7, 0, 0]),
+            ({"top_p": 0.71}, [4 / 9, 3 / 9, 2 / 9, 0]),
+            ({"top_p": 1.0}, [0.4, 0.3, 0.2, 0.1]),
+            ({"top_k": 2, "top_p": 0.5}, [1, 0, 0, 0]),
+            ({"temperature": 2.0, "top_p": 0.5}, None),
+        ],
+        ids=str,
+    )
+    def test_frequencies(self, options: Any, expected: Any) -> None:
+        if expected is None:  # the temperature comes first: √0.4 alone is below half
+            a, b = math.sqrt(0.4), math.sqrt(0.3)
+            expected = [a / (a + b), b / (a + b), 0, 0]
+        found = self.frequencies(**options)
+        np.testing.assert_allclose(found, expected, atol=0.015)
+        assert (found[np.array(expected) == 0] == 0).all()
+
+    def test_greedy_draws_nothing(self) -> None:
+        before = minigrad.random.get_state()
+        assert sample(Tensor([[1.0, 3.0, 3.0]]), 0.0).tolist() == [1]
+        assert minigrad.random.get_state() == before
+
+    def test_ties_and_shapes(self) -> None:
+        assert set(sample(np.zeros((500, 3)), top_k=2).tolist()) == {0, 1}
+        assert sample(np.zeros((2, 3, 4))).shape == (2, 3)
+        assert sample(np.zeros(4)).shape == ()
+
+    def test_minus_infinity_never_comes(self) -> None:
+        logits = np.array([-np.inf, 0.0, -np.inf, -1000.0])
+        assert set(sample(np.broadcast_to(logits, (500, 4)), 0.1, 4, 1.0).tolist()) == {1}
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"temperature": -1.0}, "temperature must be at least 0"),
+            ({"temperature": np.inf}, "temperature must be"),
+            ({"temperature": np.nan}, "temperature must be"),
+            ({"top_k": 0}, "top_k must be at least 1"),
+            ({"top_p": 0.0}, "top_p must be above 0"),
+            ({"top_p": 1.5}, "top_p must be above 0"),
+        ],
+        ids=str,
+    )
+    def test_options(self, options: Any, message: str) -> None:
+        for call in (
+            lambda: sample(np.zeros(3), **options),
+            lambda: generate(counting, [[1]], 2, **options),
+            lambda: stream(counting, [[1]], 2, **options),
+        ):
+            with pytest.raises(ValueError, match=message):
+                call()
+
+    @pytest.mark.parametrize("logits", [[0.0, np.nan], [-np.inf, -np.inf], [np.inf, 0.0]])
+    def test_logits(self, logits: Any) -> None:
+        with pytest.raises(ValueError, match="sample: each row of logits"):
+            sample(np.array([logits]))
+
+    @pytest.mark.parametrize(
+        ("ids", "message"),
+        [([1, 2], r"\(N, L\).*write \[ids\]"), ([[]], "integers"), ([[0.5]], "integers"),
+         (np.zeros((2, 0), int), "at least 1")],
+        ids=str,
+    )  # fmt: skip
+    def test_ids(self, ids: Any, message: str) -> None:
+        with pytest.raises((TypeError, ValueError), match=message):
+            generate(counting, ids, 2)
+
+    def test_the_models_logits(self) -> None:
+        with pytest.raises(ValueError, match=r"logits of shape .* \(1, 2, classes\) here"):
+            generate(lambda ids, cache: Tensor(np.zeros((1, 5))), [[1, 2]], 1)
+
+    def test_count(self) -> None:
+        with pytest.raises(ValueError, match="max_new_tokens must be at least 0"):
+            generate(counting, [[1]], -1)

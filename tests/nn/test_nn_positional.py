@@ -1,0 +1,202 @@
+"""Positions: tables, rotations and biases by their formulas, gradients, offsets, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.nn import functional as F
+
+
+def draw(*shape: int) -> Tensor:
+    return minigrad.randn(*shape, dtype=minigrad.float64, requires_grad=True)
+
+
+def table(length: int, width: int) -> np.ndarray:
+    """The sinusoids of the paper, one by one."""
+    found = np.zeros((length, width))
+    for position, feature in np.ndindex(length, width):
+        angle = position / 10000 ** (2 * (feature // 2) / width)
+        found[position, feature] = np.cos(angle) if feature % 2 else np.sin(angle)
+    return found
+
+
+def turned(x: np.ndarray, positions: Any, interleaved: bool, base: float = 10000.0) -> np.ndarray:
+    """The rotation of the paper: each pair times a 2 by 2 matrix."""
+    out, width = np.empty_like(x), x.shape[-1]
+    for i in range(width // 2):
+        pair = [2 * i, 2 * i + 1] if interleaved else [i, i + width // 2]
+        for *lead, place in np.ndindex(x.shape[:-1]):
+            position = np.asarray(positions)[..., place]
+            angle = (position if position.ndim == 0 else position[lead[0]]) * base ** (
+                -2 * i / width
+            )
+            matrix = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+            out[(*lead, place, pair)] = matrix @ x[(*lead, place, pair)]
+    return out
+
+
+class TestSinusoids:
+    def test_function(self) -> None:
+        found = F.sinusoidal_pos_embedding(5, 6, dtype=np.float64)
+        np.testing.assert_allclose(found.data, table(5, 6), rtol=1e-12)
+        assert F.sinusoidal_pos_embedding(5, 6).dtype == np.float32
+        with pytest.raises(ValueError, match="minigrad runs on the CPU"):
+            F.sinusoidal_pos_embedding(5, 6, "gpu")
+
+    @pytest.mark.parametrize("sizes", [(), (9,), (9, 6), (None, 6)])
+    @pytest.mark.parametrize("shape", [(4, 6), (2, 4, 6), (0, 4, 6), (2, 0, 6), (2, 1, 6)])
+    def test_layer(self, sizes: Any, shape: Any) -> None:
+        layer, x = nn.SinusoidalPosEmbedding(*sizes), draw(*shape)
+        for offset in (0, 3, 0, 5):
+            expected = x.data + table(9, 6)[offset : offset + shape[-2]]
+            np.testing.assert_allclose(layer(x, offset=offset).data, expected, rtol=1e-12)
+        layer(x).sum().backward()
+        assert (x.grad.data == 1).all()
+        assert list(layer.state_dict()) == list(layer.parameters()) == []
+
+    def test_it_follows_dtype_width_and_length(self) -> None:
+        layer = nn.SinusoidalPosEmbedding()
+        for length, width, dtype in [(2, 4, np.float32), (3, 8, np.float64), (9, 8, np.float32)]:
+            found = layer(minigrad.zeros((length, width), dtype=dtype))
+            assert found.dtype == dtype
+            np.testing.assert_allclose(found.data, table(length, width), atol=1e-6)
+        assert layer.double()(minigrad.zeros((2, 4), dtype=np.float64)).dtype == np.float64
+
+
+class TestLearned:
+    def test_value_and_derivatives(self) -> None:
+        layer, x = nn.LearnedPosEmbedding(7, 3).double(), draw(2, 4, 3)
+        for offset in (0, 3):
+            expected = x.data + layer.weight.data[offset : offset + 4]
+            np.testing.assert_array_equal(layer(x, offset).data, expected)
+        gradcheck(lambda x, w: layer(x, 2), [x, layer.weight])
+        assert layer(x[0]).shape == (4, 3)
+        assert list(layer.state_dict()) == ["weight"]
+
+    def test_drawing(self) -> None:
+        layer = nn.LearnedPosEmbedding(100, 100)
+        assert 0.018 < layer.weight.data.std() < 0.022
+        before = layer.weight.data.copy()
+        layer.reset_parameters()
+        assert (layer.weight.data != before).any()
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+class TestRotary:
+    @pytest.mark.parametrize("shape", [(5, 6), (2, 5, 6), (2, 3, 5, 6), (2, 3, 1, 6), (0, 5, 6)])
+    def test_value(self, interleaved: bool, shape: Any) -> None:
+        x, length = draw(*shape), shape[-2]
+        layer = nn.RotaryPosEmbedding(6, 20, interleaved, base=100.0)
+        positions = np.random.default_rng(0).integers(0, 20, length)
+        cases: list[tuple[Any, int]] = [
+            (None, 0),
+            (None, 4),
+            (positions, 0),
+            (Tensor(positions), 0),
+        ]
+        if len(shape) > 2:
+            cases.append((np.random.default_rng(1).integers(0, 20, (shape[0], length)), 0))
+        for position_ids, offset in cases:
+            given = np.arange(offset, offset + length) if position_ids is None else position_ids
+            expected = turned(x.data, given, interleaved, 100.0)
+            found = layer(x, position_ids, offset=offset)
+            np.testing.assert_allclose(found.data, expected, rtol=1e-10, atol=1e-12)
+            same = F.rotary_pos_embedding(x, position_ids, interleaved, offset=offset, base=100.0)
+            np.testing.assert_array_equal(found.data, same.data)
+        default = F.rotary_pos_embedding(x, interleaved=interleaved)
+        expected = turned(x.data, np.arange(length), interleaved)
+        np.testing.assert_allclose(default.data, expected, rtol=1e-10, atol=1e-12)
+
+    def test_derivatives(self, interleaved: bool) -> None:
+        layer = nn.RotaryPosEmbedding(interleaved=interleaved)
+        ids = np.array([[3, 1, 7], [0, 0, 2]])
+        gradcheck(lambda x: layer(x, ids), [draw(2, 2, 3, 4)])
+        gradgradcheck(lambda x: layer(x, offset=3) ** 3, [draw(3, 4)])
+
+    def test_scores_depend_on_distances_only(self, interleaved: bool) -> None:
+        q, k = draw(2, 5, 6), draw(2, 5, 6)
+
+        def scores(offset: int) -> np.ndarray:
+            a, b = (F.rotary_pos_embedding(x, None, interleaved, offset=offset) for x in (q, k))
+            return (a @ b.mT).data
+
+        np.testing.assert_allclose(scores(0), scores(50), rtol=1e-9, atol=1e-11)
+        assert np.abs(scores(0) - (q @ k.mT).data).max() > 0.1
+
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32])
+    def test_late_positions_are_exact(self, interleaved: bool, dtype: Any) -> None:
+        x = np.random.default_rng(0).standard_normal((2, 8))
+        found = F.rotary_pos_embedding(Tensor(x, dtype=dtype), [99998, 99999], interleaved)
+        assert found.dtype == dtype
+        expected = turned(x, [99998, 99999], interleaved)
+        np.testing.assert_allclose(found.data, expected, atol=10 * np.finfo(dtype).eps)
+
+
+class TestAlibi:
+    @pytest.mark.parametrize(
+        ("heads", "slopes"),
+        [
+            (1, [2**-8]), (2, [2**-4, 2**-8]), (8, [2.0**-i for i in range(1, 9)]),
+            (3, [2**-4, 2**-8, 2**-2]),
+            (12, [2.0**-i for i in range(1, 9)] + [2**-0.5, 2**-1.5, 2**-2.5, 2**-3.5]),
+        ],
+    )  # fmt: skip
+    def test_value(self, heads: int, slopes: list[float]) -> None:
+        bias = F.alibi_bias(heads, 4, 6, offset=2, dtype=np.float64)
+        assert bias.shape == (1, heads, 4, 6)
+        for h, i, j in np.ndindex(heads, 4, 6):
+            np.testing.assert_allclose(bias.data[0, h, i, j], -slopes[h] * abs(i + 2 - j))
+
+    def test_step_by_step(self) -> None:
+        layer, cache = nn.MultiHeadAttention(12, 3).double(), nn.DynamicKVCache()
+        x = draw(2, 5, 12)
+        whole = layer(x, x, x, None, F.alibi_bias(3, 5, dtype=np.float64), True).data
+        assert np.abs(whole - layer(x, x, x, None, None, True).data).max() > 1e-3
+        for i in range(5):
+            new, bias = x[:, i : i + 1], F.alibi_bias(3, 1, i + 1, offset=i, dtype=np.float64)
+            found = layer(new, new, new, None, bias, True, cache, True)
+            np.testing.assert_allclose(found.data, whole[:, i : i + 1], rtol=1e-10)
+
+    def test_dtype_and_edges(self) -> None:
+        assert F.alibi_bias(2, 3).dtype == np.float32
+        assert F.alibi_bias(2, 0).shape == (1, 2, 0, 0)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("call", "message"),
+        [
+            (lambda x: nn.SinusoidalPosEmbedding(3)(x), "4 positions from 0 on end at 4"),
+            (lambda x: nn.SinusoidalPosEmbedding(None, 8)(x), r"\(N, L, 8\) expected"),
+            (lambda x: nn.SinusoidalPosEmbedding()(x[..., :5]), "even"),
+            (lambda x: nn.SinusoidalPosEmbedding()(x, offset=-1), "offset must be at least 0"),
+            (lambda x: nn.SinusoidalPosEmbedding()(x[0, 0]), r"\(N, L, D\) expected"),
+            (lambda x: nn.LearnedPosEmbedding(4, 6)(x, 1), "4 positions from 1 on end at 5"),
+            (lambda x: nn.LearnedPosEmbedding(4, 5)(x), r"\(N, L, 5\) expected"),
+            (lambda x: nn.LearnedPosEmbedding(0, 5), "max_len must be at least 1"),
+            (lambda x: nn.RotaryPosEmbedding(5), "embed_dim must be even"),
+            (lambda x: nn.RotaryPosEmbedding(8)(x), r"shape \(..., L, 8\) expected"),
+            (lambda x: nn.RotaryPosEmbedding(6, 3)(x), "positions up to 3 are given"),
+            (lambda x: nn.RotaryPosEmbedding(6, 3)(x, [0, 1, 2, 3]), "positions up to 3"),
+            (lambda x: F.rotary_pos_embedding(x[..., :5]), "D even"),
+            (lambda x: F.rotary_pos_embedding(x, [0, 1]), r"ints of shape \(4,\) or \(2, 4\)"),
+            (lambda x: F.rotary_pos_embedding(x, [0, 1, 2, 3], offset=2), "without an offset"),
+            (lambda x: F.rotary_pos_embedding(x, offset=-1), "offset must be at least 0"),
+            (lambda x: F.alibi_bias(0, 3), "num_heads must be at least 1"),
+            (lambda x: F.alibi_bias(2, -1), "query_len must be at least 0"),
+        ],
+    )
+    def test_one_clear_error_each(self, call: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            call(draw(2, 4, 6))
+
+    def test_integers(self) -> None:
+        for call in (nn.SinusoidalPosEmbedding(), F.rotary_pos_embedding):
+            with pytest.raises((TypeError, ValueError), match="floats of shape"):
+                call(minigrad.tensor([[1, 2]]))

@@ -1,0 +1,292 @@
+"""The transformer block of linear maps, and three theorems on attention: two hold, one does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.nn import by_hand
+from minigrad.nn import functional as F
+
+float64 = minigrad.float64
+N, L, D, H = 2, 4, 6, 2
+CAUSAL = np.tri(L, dtype=bool)
+PADDING = np.array([[0, 0, 0, 1], [0, 1, 1, 0]], bool)
+MASKS: dict[str, tuple[dict[str, Any], Any]] = {
+    "none": ({}, None),
+    "keep": ({"attn_mask": CAUSAL}, CAUSAL),
+    "causal": ({"is_causal": True}, CAUSAL),
+    "padding": ({"key_padding_mask": PADDING}, ~PADDING[:, None, None]),
+    "both": ({"key_padding_mask": PADDING, "is_causal": True}, CAUSAL & ~PADDING[:, None, None]),
+}
+masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
+
+
+def draw(*shape: int) -> Tensor:
+    return minigrad.randn(*shape, dtype=float64, requires_grad=True)
+
+
+def block() -> nn.TransformerBlock:
+    """A block in float64 none of whose parameters is 0 or 1."""
+    layer = nn.TransformerBlock(D, D, H, D).double()
+    for parameter in layer.parameters():
+        nn.init.normal(parameter, std=0.5)
+    return layer
+
+
+def as_written(layer: nn.TransformerBlock, x: np.ndarray, mask: Any) -> np.ndarray:
+    """What the block computes, line by line, in NumPy."""
+    p = {name: parameter.data for name, parameter in layer.named_parameters()}
+
+    def linear(x: np.ndarray, name: str) -> np.ndarray:
+        return x @ p[f"{name}.weight"].T + p[f"{name}.bias"]
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        return by_hand.layer_norm(x, p[f"{name}.weight"], p[f"{name}.bias"], eps=1e-5)
+
+    Q, K, V = (linear(x, name) for name in ("query", "key", "value"))
+    weights = (p[f"attention.{name}_proj.weight"].T for name in ("q", "k", "v", "out"))
+    attention_output, _ = by_hand.multi_head_attention_forward(Q, K, V, *weights, H, mask)
+    intermediate_output = norm(linear(attention_output, "linear1") + x, "norm1")
+    return norm(linear(intermediate_output, "linear2") + intermediate_output, "norm2")
+
+
+class TestBlock:
+    @masks
+    def test_it_computes_what_is_written(self, masks: Any) -> None:
+        layer, x = block(), draw(N, L, D)
+        output = layer(x, **masks[0])
+        np.testing.assert_allclose(output.data, as_written(layer, x.data, masks[1]), rtol=1e-10)
+
+    @masks
+    def test_derivatives(self, masks: Any) -> None:
+        layer = block()
+        leaves = [draw(N, L, D), *layer.parameters()]
+        gradcheck(lambda x, *_: layer(x, **masks[0]), leaves, directions=3)
+        gradgradcheck(lambda x, *_: layer(x, **masks[0]), leaves, directions=2)
+
+    def test_a_matrix_is_a_batch_of_one(self) -> None:
+        layer, x = block(), draw(L, D)
+        output = layer(x, is_causal=True)
+        assert output.shape == (L, D)
+        np.testing.assert_array_equal(output.data, layer(x[None], is_causal=True).data[0])
+        gradcheck(lambda x: layer(x, PADDING[:1]), x)
+
+    def test_every_argument_has_an_effect(self) -> None:
+        layer, x = block(), draw(N, L, D)
+        base = layer(x).data
+        for arguments in ((PADDING,), (None, CAUSAL), (None, None, True)):
+            assert np.abs(layer(x, *arguments).data - base).max() > 1e-3
+
+    def test_padding_has_no_influence_on_the_rest(self) -> None:
+        layer, x = block(), draw(N, L, D)
+        before = layer(x, PADDING).data[~PADDING]
+        x.data[PADDING] = 1e3
+        np.testing.assert_array_equal(layer(x, PADDING).data[~PADDING], before)
+
+    def test_parts(self) -> None:
+        layer = nn.TransformerBlock(D, D, H, D)
+        assert [name for name, _ in layer.named_children()] == [
+            "query", "key", "value", "attention", "linear1", "norm1", "linear2", "norm2",
+        ]  # fmt: skip
+        assert not any("bias" in name for name, _ in layer.attention.named_parameters())
+        before = {name: p.data.copy() for name, p in layer.named_parameters()}
+        layer.reset_parameters()
+        changed = {n for n, p in layer.named_parameters() if (p.data != before[n]).any()}
+        assert changed == {name for name in before if not name.startswith("norm")}
+
+    @pytest.mark.parametrize("shape", [(0, L, D), (N, 0, D), (N, 1, D), (0, D), (1, D)])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_nothing_and_one(self, shape: tuple[int, ...], dtype: Any) -> None:
+        x = minigrad.randn(*shape, dtype=dtype, requires_grad=True)
+        output = nn.TransformerBlock(D, D, H, D).to(dtype)(x)
+        assert (output.shape, output.dtype) == (shape, dtype)
+        output.sum().backward()
+        assert x.grad.shape == shape
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((6, 8, 2, 8), r"`intermediate_output = .* \+ input\)`, hidden_dim \(8\) must be "
+                           r"input_dim \(6\)"),
+            ((1, 8, 2, 8), r"`intermediate_output = .* hidden_dim \(8\) must be input_dim \(1\)"),
+            ((8, 8, 2, 6), r"`output = .* \+ intermediate_output\)`, output_dim \(6\) must be "
+                           r"hidden_dim \(8\)"),
+            ((8, 8, 2, 1), r"`output = .* output_dim \(1\) must be hidden_dim \(8\)"),
+            ((8, 8, 3, 8), "hidden_dim must be divisible by num_heads, got 8, 3"),
+            ((8, 8, 0, 8), "num_heads must be at least 1"),
+        ],
+    )  # fmt: skip
+    def test_refusals(self, arguments: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=f"TransformerBlock: .*{message}"):
+            nn.TransformerBlock(*arguments)
+
+    @pytest.mark.parametrize("shape", [(D,), (N, L, D + 1), (1, N, L, D), (N, L, 1)])
+    def test_bad_inputs(self, shape: tuple[int, ...]) -> None:
+        with pytest.raises(ValueError, match=r"the input must have shape \(L, 6\) or \(N, L, 6\)"):
+            block()(draw(*shape))
+
+
+class TestFunctions:
+    """The functions that the theorems speak of, and what they require."""
+
+    def test_softmax_normalizes_exponentials(self) -> None:
+        v = draw(5)
+        exponentials = minigrad.exp(v)
+        np.testing.assert_allclose(
+            minigrad.softmax(v).data, (exponentials / exponentials.sum()).data, rtol=1e-12
+        )
+
+    def test_matrices(self) -> None:
+        A, B, C = draw(2, 3), draw(3, 4), draw(2, 3)
+        np.testing.assert_allclose(minigrad.matmul(A, B).data, A.data @ B.data)
+        np.testing.assert_array_equal(minigrad.transpose(A).data, A.data.T)
+        np.testing.assert_array_equal(minigrad.multiply(A, C).data, A.data * C.data)
+        joined = minigrad.concatenate([A[0], B[0]])
+        assert joined.shape == (7,)
+
+    def test_masked_attention(self) -> None:
+        Q, K, V = draw(3, D), draw(4, D), draw(4, D)
+        mask = np.array([[1, 0, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]], bool)
+        scores = Q @ K.T / D**0.5
+        expected = minigrad.softmax(minigrad.masked_fill(scores, ~mask, -np.inf)) @ V
+        found = F.scaled_dot_product_attention(Q, K, V, mask)
+        np.testing.assert_allclose(found.data, expected.data, rtol=1e-12)
+
+    def test_multi_head_attention_is_heads_side_by_side(self) -> None:
+        layer = nn.MultiHeadAttention(D, H, bias=False).double()
+        Q, K, V = draw(1, 3, D), draw(1, 4, D), draw(1, 4, D)
+        heads = []
+        for i in range(H):
+            part = slice(i * D // H, (i + 1) * D // H)
+            projections = (layer.q_proj, layer.k_proj, layer.v_proj)
+            W_Q, W_K, W_V = (projection.weight[part].T for projection in projections)
+            heads.append(F.scaled_dot_product_attention(Q @ W_Q, K @ W_K, V @ W_V))
+        expected = minigrad.concatenate(heads, axis=-1) @ layer.out_proj.weight.T
+        np.testing.assert_allclose(layer(Q, K, V).data, expected.data, rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("call", "message"),
+        [
+            (lambda: F.scaled_dot_product_attention(draw(3, 5), draw(4, 6), draw(4, 5)),
+             r"widths of query \(5\) and key \(6\) must be equal"),
+            (lambda: F.scaled_dot_product_attention(draw(3, 5), draw(4, 5), draw(3, 5)),
+             r"lengths of key \(4\) and value \(3\) must be equal"),
+            (lambda: F.scaled_dot_product_attention(
+                draw(3, 5), draw(4, 5), draw(4, 5), np.ones((4, 3), bool)),
+             r"attn_mask: shape \(4, 3\) does not fit scores of shape \(3, 4\)"),
+            (lambda: nn.MultiHeadAttention(10, 3), "embed_dim must be divisible by num_heads"),
+            (lambda: nn.MultiHeadAttention(4, 2)(draw(1, 3, 4), draw(1, 3, 4), draw(1, 3, 5)),
+             r"value must have shape \(N, S, 4\)"),
+        ],
+    )  # fmt: skip
+    def test_what_is_required(self, call: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+seeds, sizes = st.integers(0, 2**32), st.integers(1, 6)
+factors = st.floats(-10, 10)
+
+
+def attentions(seed: int, queries: int, keys: int, width: int) -> list[Tensor]:
+    rng = np.random.default_rng(seed)
+    return [Tensor(rng.normal(size=(n, width))) for n in (queries, keys, keys)]
+
+
+def attend(Q: Any, K: Any, V: Any) -> np.ndarray:
+    return F.scaled_dot_product_attention(Q, K, V).data
+
+
+def weights(Q: Any, K: Any) -> np.ndarray:
+    return F.softmax(F.compute_attention_scores(Q, K)).data
+
+
+class TestShiftInvariance:
+    """softmax(v + c) = softmax(v): the factor exp(c) cancels."""
+
+    @given(seeds, sizes, st.floats(-1e4, 1e4))
+    def test_holds(self, seed: int, size: int, c: float) -> None:
+        v = Tensor(np.random.default_rng(seed).normal(size=size))
+        np.testing.assert_allclose(F.softmax(v + c).data, F.softmax(v).data, rtol=1e-10)
+
+    @given(seeds, sizes)
+    def test_so_the_gradient_sums_to_zero(self, seed: int, size: int) -> None:
+        rng = np.random.default_rng(seed)
+        v = Tensor(rng.normal(size=size), requires_grad=True)
+        (F.softmax(v) * rng.normal(size=size)).sum().backward()
+        assert v.grad.sum().item() == pytest.approx(0, abs=1e-12)
+
+
+class TestLinearityInTheValues:
+    """Attention(Q, K, aV + bU) = a Attention(Q, K, V) + b Attention(Q, K, U)."""
+
+    @given(seeds, sizes, sizes, sizes, factors)
+    def test_a_factor_comes_out(self, seed: int, m: int, n: int, d: int, c: float) -> None:
+        Q, K, V = attentions(seed, m, n, d)
+        np.testing.assert_allclose(attend(Q, K, c * V), c * attend(Q, K, V), 1e-10, 1e-12)
+
+    @given(seeds, sizes, sizes, sizes, factors, factors)
+    def test_sums_too(self, seed: int, m: int, n: int, d: int, a: float, b: float) -> None:
+        Q, K, V = attentions(seed, m, n, d)
+        *_, U = attentions(seed + 1, m, n, d)
+        expected = a * attend(Q, K, V) + b * attend(Q, K, U)
+        np.testing.assert_allclose(attend(Q, K, a * V + b * U), expected, 1e-9, 1e-11)
+
+
+class TestKeyScaling:
+    """Claimed: Attention(Q, cK, V) = Attention(Q, K, V). False: c sharpens or flattens the weights.
+
+    The proof turns a factor into a summand, softmax(c·s) = softmax(s + log c), and lets the shift
+    cancel. But exp(c·s) is exp(s) to the power c, not c times exp(s).
+    """
+
+    Q, K, V = Tensor([[1.0]]), Tensor([[1.0], [0.0]]), Tensor([[1.0], [0.0]])
+
+    def test_a_counterexample(self) -> None:
+        assert attend(self.Q, self.K, self.V).item() == pytest.approx(0.7311, abs=1e-4)
+        assert attend(self.Q, 2 * self.K, self.V).item() == pytest.approx(0.8808, abs=1e-4)
+        assert attend(self.Q, 0 * self.K, self.V).item() == pytest.approx(0.5)
+        assert attend(self.Q, -1 * self.K, self.V).item() == pytest.approx(0.2689, abs=1e-4)
+
+    def test_the_step_that_fails(self) -> None:
+        s, c = F.compute_attention_scores(self.Q, self.K), 2.0
+        assert np.abs((F.softmax(c * s) - F.softmax(s + np.log(c))).data).max() > 0.1
+        np.testing.assert_allclose(F.softmax(s + np.log(c)).data, F.softmax(s).data, rtol=1e-6)
+        np.testing.assert_allclose(minigrad.exp(c * s).data, minigrad.exp(s).data ** c, rtol=1e-6)
+
+    @given(seeds, sizes, sizes, sizes)
+    def test_holds_for_a_factor_of_one(self, seed: int, m: int, n: int, d: int) -> None:
+        Q, K, V = attentions(seed, m, n, d)
+        np.testing.assert_array_equal(attend(Q, 1.0 * K, V), attend(Q, K, V))
+
+    @given(seeds, sizes, sizes, sizes, factors)
+    def test_holds_for_queries_of_zero(self, seed: int, m: int, n: int, d: int, c: float) -> None:
+        Q, K, V = attentions(seed, m, n, d)
+        np.testing.assert_array_equal(attend(0 * Q, c * K, V), attend(0 * Q, K, V))
+
+    @given(seeds, sizes, sizes, st.integers(2, 6), factors)
+    def test_holds_where_all_keys_score_alike(
+        self, seed: int, m: int, n: int, d: int, c: float
+    ) -> None:
+        Q, K, V = attentions(seed, m, n, d)
+        alike = minigrad.broadcast_to(K[:1], K.shape)  # one key, n times
+        np.testing.assert_allclose(attend(Q, c * alike, V), attend(Q, alike, V), 1e-10, 1e-12)
+        K.data[:, 1:] = K.data[0, 1:]  # keys that differ only where the queries are 0
+        Q.data[:, 0] = 0
+        np.testing.assert_allclose(attend(Q, c * K, V), attend(Q, K, V), 1e-9, 1e-12)
+
+    @given(seeds, st.integers(2, 6), sizes, factors)
+    def test_and_in_no_other_case(self, seed: int, n: int, d: int, c: float) -> None:
+        """The ratio of two weights, exp(s_i - s_j), is raised to the power c."""
+        Q, K, _ = attentions(seed, 1, n, d)
+        scores = F.compute_attention_scores(Q, K).data
+        assume(np.ptp(scores) > 1e-3 and abs(c - 1) > 1e-3)
+        assert np.abs(weights(Q, c * K) - weights(Q, K)).max() > 1e-8

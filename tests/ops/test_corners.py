@@ -1,0 +1,379 @@
+"""Ties and corners: where a derivative has several values, one is promised, and none is NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+
+INF, NAN = float("inf"), float("nan")
+
+
+def variable(*values: Any) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+def slopes(call: Callable[..., Tensor], *inputs: Tensor, create_graph: bool = False) -> list[Any]:
+    out = call(*inputs)
+    found = grad(out, inputs, np.ones(out.shape), create_graph=create_graph)
+    return [g.tolist() for g in found]
+
+
+both_ways = pytest.mark.parametrize("create_graph", [False, True])
+
+
+# Ties -----------------------------------------------------------------------------------------
+
+
+@both_ways
+def test_the_extremes_share_evenly(create_graph: bool) -> None:
+    x = variable(3.0, 1.0, 3.0, 2.0)
+    assert slopes(ops.max, x, create_graph=create_graph) == [[0.5, 0.0, 0.5, 0.0]]
+    assert slopes(lambda x: ops.min(-x), x, create_graph=create_graph) == [[-0.5, 0.0, -0.5, 0.0]]
+    assert slopes(ops.max, variable(*[7.0] * 4), create_graph=create_graph) == [[0.25] * 4]
+
+
+@both_ways
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_the_extremes_share_evenly_along_axes(keepdims: bool, create_graph: bool) -> None:
+    x = variable([1.0, 5.0, 5.0], [5.0, 2.0, 5.0])
+    table: dict[Any, Any] = {
+        0: [[0, 1, 0.5], [1, 0, 0.5]], 1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
+        -1: [[0, 0.5, 0.5], [0.5, 0, 0.5]], (0, 1): [[0, 0.25, 0.25], [0.25, 0, 0.25]],
+        None: [[0, 0.25, 0.25], [0.25, 0, 0.25]], (): [[1, 1, 1], [1, 1, 1]],
+    }  # fmt: skip
+    for axis, wanted in table.items():
+        top = lambda x, axis=axis: ops.max(x, axis=axis, keepdims=keepdims)
+        assert slopes(top, x, create_graph=create_graph) == [wanted]
+        low = lambda x, axis=axis: -ops.min(-x, axis=axis, keepdims=keepdims)
+        assert slopes(low, x, create_graph=create_graph) == [wanted]
+        if axis != ():
+            norm = lambda x, axis=axis: ops.norm(-x, INF, axis, keepdims)
+            assert slopes(norm, x, create_graph=create_graph) == [wanted]
+
+
+@both_ways
+def test_maximum_and_minimum_of_equals(create_graph: bool) -> None:
+    for op in (ops.maximum, ops.minimum):
+        x, y = variable(1.0, 2.0), variable(1.0, 2.0)
+        assert slopes(op, x, y, create_graph=create_graph) == [[0.5, 0.5], [0.5, 0.5]]
+        assert slopes(lambda x, op=op: op(x, x), x, create_graph=create_graph) == [[1.0, 1.0]]
+        assert slopes(lambda x, op=op: op(x, 1.0), x)[0][0] == 0.5
+    assert slopes(ops.maximum, variable(0.0), variable(-0.0)) == [[0.5], [0.5]]
+
+
+def test_kinks() -> None:
+    x = variable(-1.0, 0.0, 2.0)
+    assert slopes(ops.relu, x) == [[0.0, 0.0, 1.0]]
+    assert slopes(ops.abs, x) == [[-1.0, 0.0, 1.0]]
+    assert slopes(lambda x: ops.norm(x, 1), x) == [[-1.0, 0.0, 1.0]]
+    assert ops.relu(variable(-0.0)).tolist() == [0.0]
+
+
+@both_ways
+def test_clip_has_slope_one_at_its_bounds(create_graph: bool) -> None:
+    x = variable(-1.0, 0.0, 0.5, 1.0, 2.0)
+    for bounds, wanted in (((0.0, 1.0), [0, 1, 1, 1, 0]), ((0.0, None), [0, 1, 1, 1, 1]),
+                           ((None, 1.0), [1, 1, 1, 1, 0]), ((None, None), [1] * 5)):  # fmt: skip
+        assert slopes(lambda x, b=bounds: ops.clip(x, *b), x, create_graph=create_graph) == [wanted]
+        assert slopes(lambda x, b=bounds: x.clip(*b), x) == [wanted]
+        assert slopes(lambda x, b=bounds: np.clip(x, *b), x) == [wanted]
+
+
+def test_clip_shares_with_its_bounds_what_it_takes() -> None:
+    x, low, high = variable(-1.0, 0.5, 3.0), variable(0.0), variable(1.0)
+    assert slopes(ops.clip, x, low, high) == [[0.0, 1.0, 0.0], [1.0], [1.0]]
+    assert slopes(ops.clip, variable(0.0, 1.5, 3.0), variable(2.0), variable(1.0)) == [
+        [0.0, 0.0, 0.0], [0.0], [3.0],
+    ]  # fmt: skip
+
+
+# Zero norms and constant rows -----------------------------------------------------------------
+
+
+@both_ways
+@pytest.mark.parametrize("order", [1, 1.5, 2, 3, INF])
+def test_the_norm_of_zero_has_gradient_zero(order: float, create_graph: bool) -> None:
+    zero = variable(0.0, 0.0, 0.0)
+    assert slopes(lambda x: ops.norm(x, order), zero, create_graph=create_graph) == [[0.0] * 3]
+    mixed = variable([0.0, 0.0], [3.0, 4.0])
+    found = slopes(lambda x: ops.norm(x, order, axis=1), mixed, create_graph=create_graph)[0]
+    assert found[0] == [0.0, 0.0]
+    assert np.isfinite(found[1]).all()
+    assert found[1][1] > 0
+    assert slopes(lambda x: ops.norm(x, order), variable(0.0), create_graph=create_graph) == [[0.0]]
+
+
+def test_norms_of_large_and_small_numbers() -> None:
+    for scale in (1e-200, 1e200, 1e-30, 1e30):
+        x = Tensor(np.array([3.0, 4.0]) * scale, requires_grad=True)
+        np.testing.assert_allclose(x.norm().item(), 5 * scale, rtol=1e-14)
+        np.testing.assert_allclose(slopes(ops.norm, x)[0], [0.6, 0.8], rtol=1e-14)
+    x = Tensor(np.array([3e30, 4e30], np.float32), requires_grad=True)
+    np.testing.assert_allclose(x.norm().item(), 5e30, rtol=1e-6)
+    np.testing.assert_allclose(slopes(ops.norm, x)[0], [0.6, 0.8], rtol=1e-6)
+
+
+@both_ways
+def test_a_constant_has_variance_gradient_zero(create_graph: bool) -> None:
+    x = variable(2.5, 2.5, 2.5)
+    assert x.var().item() == 0.0
+    assert slopes(ops.var, x, create_graph=create_graph) == [[0.0] * 3]
+    masked = lambda x: ops.where(x.var() > 0, x.var().sqrt(), 0.0)
+    assert slopes(masked, x, create_graph=create_graph) == [[0.0] * 3]
+
+
+def test_the_variance_of_too_few() -> None:
+    """NaN, as in NumPy and PyTorch: no warning, and no error in the backward pass."""
+    x = variable(2.0)
+    y = x.var(ddof=1)
+    assert np.isnan(y.item())
+    y.backward()
+    assert np.isnan(x.grad.item())
+    assert np.isnan(Tensor(np.zeros((0, 2))).var(axis=0).numpy()).all()
+    assert np.isnan(Tensor(np.zeros((0, 2))).mean().item())
+
+
+def test_layer_norm_of_a_constant_row() -> None:
+    x = Tensor(np.full((2, 4), 3.0), requires_grad=True)
+    y = ops.layer_norm(x)
+    assert y.tolist() == [[0.0] * 4] * 2
+    (y * np.arange(4.0)).sum().backward()
+    assert np.isfinite(x.grad.numpy()).all()
+
+
+# Powers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "value", "slope"),
+    [
+        (0.0, 0.0, 1.0, 0.0), (0.0, 0, 1.0, 0.0), (0.0, 1, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0),
+        (0.0, 2, 0.0, 0.0), (0.0, 3.0, 0.0, 0.0), (-2.0, 2, 4.0, -4.0), (-2.0, 3, -8.0, 12.0),
+        (-2.0, 2.0, 4.0, -4.0), (-2.0, 0.0, 1.0, 0.0), (2.0, -2, 0.25, -0.25),
+        (-2.0, -1, -0.5, -0.25), (4.0, 0.5, 2.0, 0.25), (0.0, 0.5, 0.0, INF), (2.0, 0, 1.0, 0.0),
+    ],
+)  # fmt: skip
+def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope: float) -> None:
+    """The same slope, the exponent given as a number, as an array, or as a tensor."""
+    for given in (exponent, np.array([float(exponent)]), variable(float(exponent)),
+                  Tensor(np.array([exponent]))):  # fmt: skip
+        for create_graph in (False, True):
+            x = variable(base)
+            y = x**given
+            assert y.tolist() == [value]
+            assert grad(y, x, np.ones(1), create_graph=create_graph).tolist() == [slope]
+
+
+def test_the_exponent_s_slope_at_base_zero_and_below() -> None:
+    for base, exponent, slope in ((0.0, 0.0, 0.0), (0.0, 2.0, 0.0), (2.0, 3.0, 8 * np.log(2)),
+                                  (1.0, 5.0, 0.0)):  # fmt: skip
+        for create_graph in (False, True):
+            a, b = variable(base), variable(exponent)
+            found = grad(a**b, (a, b), np.ones(1), create_graph=create_graph)
+            np.testing.assert_allclose(found[1].item(), slope)
+            assert np.isfinite(found[0].item())
+    b = variable(2.0)
+    np.testing.assert_allclose(grad(0.0**b, b).item(), 0.0)
+    np.testing.assert_allclose(grad(2.0**b, b).item(), 4 * np.log(2))
+    np.testing.assert_allclose(grad(2**b, b).item(), 4 * np.log(2))
+
+
+def test_second_derivatives_of_powers_at_zero() -> None:
+    for exponent, wanted in ((2, 2.0), (3, 0.0), (1, 0.0), (2.0, 2.0), (0, 0.0)):
+        for given in (exponent, variable(float(exponent))):
+            x = variable(0.0)
+            first = grad((x**given).sum(), x, create_graph=True)
+            second = grad((first + 0 * x).sum(), x)
+            assert second.item() == wanted, exponent
+
+
+def test_a_base_below_zero_needs_no_exponent_s_gradient() -> None:
+    x = variable(-2.0, -3.0)
+    assert slopes(lambda x: x ** np.array([2.0, 3.0]), x) == [[-4.0, 27.0]]
+
+
+# The `where` trap -----------------------------------------------------------------------------
+
+TRAPS: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
+    "sqrt": (lambda x: x.sqrt(), 0.0),
+    "log": (lambda x: x.log(), 0.0),
+    "1/x": (lambda x: 1.0 / x, 0.0),
+    "x/x": (lambda x: x / x, 0.0),
+    "x/0": (lambda x: 1.0 / (x * 0.0), 0.0),
+    "x**0.5": (lambda x: x**0.5, 0.0),
+    "x**-1": (lambda x: x**-1.0, 0.0),
+    "x**-2": (lambda x: x**-2, 0.0),
+    "x**tensor": (lambda x: x ** Tensor(np.array(0.5)), 0.0),
+    "log(sqrt)": (lambda x: x.sqrt().log(), 0.0),
+    "sqrt of a norm": (lambda x: (x * x).sum().sqrt(), 0.0),
+    "sqrt of something negative": (lambda x: (x - 1.0).sqrt(), 0.0),
+    "log of something negative": (lambda x: (x - 1.0).log(), 0.0),
+}  # fmt: skip
+
+
+@both_ways
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's forward, which is as in NumPy
+@pytest.mark.parametrize("name", TRAPS)
+def test_where_keeps_infinite_slopes_out(name: str, create_graph: bool) -> None:
+    call, at = TRAPS[name]
+    for mask in (
+        lambda x: ops.where(x > 0, call(x), 0.0),
+        lambda x: ops.where(x > 0, call(x), 3.0 * x) - 3.0 * x,
+        lambda x: np.where(np.asarray(x) > 0, call(x), 0.0),
+        lambda x: ops.masked_fill(call(x), x <= 0, 0.0),
+    ):
+        assert slopes(mask, variable(at), create_graph=create_graph) == [[0.0]]
+    selected = lambda x: call(x)[np.zeros(x.shape, bool)].sum()
+    if name != "sqrt of a norm":
+        assert slopes(selected, variable(at), create_graph=create_graph) == [[0.0]]
+
+
+def test_where_leaves_the_other_elements_alone() -> None:
+    x = variable(-1.0, 0.0, 4.0)
+    with np.errstate(all="ignore"):
+        assert slopes(lambda x: ops.where(x > 0, x.sqrt(), 0.0), x) == [[0.0, 0.0, 0.25]]
+        assert slopes(lambda x: ops.where(x > 0, x.log(), 0.0), x) == [[0.0, 0.0, 0.25]]
+        assert slopes(lambda x: ops.where(x > 0, 1 / x, 0.0), x) == [[0.0, 0.0, -1 / 16]]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_an_infinite_slope_that_counts_stays_infinite() -> None:
+    assert slopes(ops.sqrt, variable(0.0)) == [[INF]]
+    assert slopes(ops.log, variable(0.0)) == [[INF]]
+    assert slopes(lambda x: x**0.5, variable(0.0)) == [[INF]]
+    assert slopes(lambda x: 1 / x, variable(0.0)) == [[-INF]]
+
+
+def test_second_derivatives_survive_the_mask() -> None:
+    """A cotangent of zero does not make the slope's own dependence vanish."""
+    table: list[tuple[Callable[[Tensor], Tensor], float, float]] = [
+        (lambda x: ((x + 1).sqrt() - 1) ** 2, 0.0, 0.5),
+        (lambda x: (x.log()) ** 2, 1.0, 2.0),
+        (lambda x: (1 / x - 1) ** 2, 1.0, 2.0),
+        (lambda x: (x**0.5 - 1) ** 2, 1.0, 0.5),
+        (lambda x: (x ** Tensor(np.array(0.5)) - 1) ** 2, 1.0, 0.5),
+        (lambda x: (2.0**x - 1) ** 2, 0.0, 2 * np.log(2) ** 2),
+        (lambda x: (x.exp() - 1) ** 2, 0.0, 2.0),
+        (lambda x: ops.logsumexp(ops.stack([x, -x])) ** 2, 0.0, 2 * np.log(2)),
+        (lambda x: ops.norm(ops.stack([x, x])) ** 2, 1.0, 4.0),
+    ]
+    for call, at, wanted in table:
+        x = Tensor(np.array(at), requires_grad=True)
+        first = grad(call(x), x, create_graph=True)
+        np.testing.assert_allclose(grad(first, x).item(), wanted, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_second_derivatives_of_a_masked_function() -> None:
+    """where(x > 0, x * sqrt(x), 0): both derivatives are 0 at 0, and right beside it."""
+    x = variable(0.0, 4.0)
+    first = grad(ops.where(x > 0, x * x.sqrt(), 0.0), x, np.ones(2), create_graph=True)
+    np.testing.assert_allclose(first.numpy(), [0.0, 3.0])
+    second = grad(first, x, np.ones(2))
+    np.testing.assert_allclose(second.numpy(), [0.0, 3 / 8])
+
+
+# Infinities and NaN ---------------------------------------------------------------------------
+
+
+@both_ways
+def test_logsumexp_of_nothing_but_minus_infinity(create_graph: bool) -> None:
+    x = variable([-INF, -INF], [-INF, 1.0])
+    assert ops.logsumexp(x, axis=1).tolist() == [-INF, 1.0]
+    found = slopes(lambda x: ops.logsumexp(x, axis=1), x, create_graph=create_graph)
+    assert found == [[[0.0, 0.0], [0.0, 1.0]]]
+    assert slopes(ops.logsumexp, variable(-INF), create_graph=create_graph) == [[0.0]]
+
+
+@both_ways
+def test_softmax_of_a_row_of_minus_infinity(create_graph: bool) -> None:
+    x = variable([-INF, -INF], [-INF, 1.0])
+    assert ops.softmax(x).tolist() == [[0.0, 0.0], [0.0, 1.0]]
+    weights = np.array([[1.0, 2.0], [3.0, 4.0]])
+    found = slopes(lambda x: ops.softmax(x) * weights, x, create_graph=create_graph)
+    assert found == [[[0.0, 0.0], [0.0, 0.0]]]
+    finite = ops.where(np.isfinite(x.numpy()), ops.log_softmax(x), 0.0)
+    assert np.isfinite(grad(finite.sum(), x, create_graph=create_graph).numpy()).all()
+
+
+def test_second_derivatives_beside_minus_infinity() -> None:
+    x = variable(-INF, 1.0, 2.0)
+    for call in (ops.logsumexp, lambda x: (ops.softmax(x) * np.arange(3.0)).sum()):
+        first = grad(call(x), x, create_graph=True)
+        second = grad((first * np.array([1.0, 2.0, 3.0])).sum(), x)
+        assert np.isfinite(second.numpy()).all()
+        assert second.tolist()[0] == 0.0
+
+
+def test_nan_is_not_dropped() -> None:
+    x = variable(1.0, NAN, 3.0)
+    for op in (ops.max, ops.min, ops.sum, ops.mean, ops.norm, ops.var):
+        assert np.isnan(op(x).item())
+    assert np.isnan(ops.maximum(x, 2.0).numpy()).tolist() == [False, True, False]
+    assert np.isnan(ops.relu(x).numpy()).tolist() == [False, True, False]
+    assert np.isnan(ops.clip(x, 0.0, 2.0).numpy()).tolist() == [False, True, False]
+
+
+def test_a_diagonal_does_not_see_what_is_beside_it() -> None:
+    x = Tensor(np.array([[1.0, INF], [NAN, 2.0]]), requires_grad=True)
+    assert ops.einsum("ii", x).item() == 3.0
+    assert ops.einsum("ii->i", x).tolist() == [1.0, 2.0]
+    assert slopes(lambda x: ops.einsum("ii", x), x) == [[[1.0, 0.0], [0.0, 1.0]]]
+
+
+def test_masked_numbers_of_any_size_count_nothing() -> None:
+    x = variable(1.0, INF, NAN)
+    mask = np.array([False, True, True])
+    y = ops.masked_fill(x, mask, 0.0)
+    assert y.tolist() == [1.0, 0.0, 0.0]
+    assert slopes(lambda x: ops.masked_fill(x, mask, 0.0) * 2, x) == [[2.0, 0.0, 0.0]]
+    assert ops.where(mask, 0.0, x).tolist() == [1.0, 0.0, 0.0]
+
+
+# Nothing at all -------------------------------------------------------------------------------
+
+
+def test_operations_on_nothing() -> None:
+    empty = Tensor(np.zeros((0, 3)), requires_grad=True)
+    results = [
+        empty.sum(), empty.sum(axis=0), empty * 2, empty[:0], empty @ np.ones((3, 2)),
+        ops.softmax(empty), ops.concatenate([empty, empty]), ops.stack([empty, empty]),
+        empty.reshape(3, 0), empty.T, ops.logsumexp(empty, axis=1), empty.exp(),
+        ops.layer_norm(empty), ops.linear(empty, np.ones((2, 3))), ops.max(empty, axis=1),
+        ops.einsum("ij->j", empty), empty[np.zeros(0, int)], ops.norm(empty), ops.norm(empty, axis=1),
+    ]  # fmt: skip
+    for result in results:
+        found = grad(result.sum(), empty)
+        assert found.shape == (0, 3)
+    assert ops.logsumexp(empty).item() == -INF
+    assert ops.norm(empty).item() == 0.0
+    for op in (ops.max, ops.min, ops.argmax):
+        with pytest.raises(ValueError, match=op.__name__):
+            op(empty)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_cross_entropy_of_nothing_is_nan_with_gradient_zero() -> None:
+    logits = Tensor(np.ones((2, 3)), requires_grad=True)
+    loss = ops.cross_entropy(logits, np.array([-100, -100]), ignore_index=-100)
+    assert np.isnan(loss.item())
+    loss.backward()
+    assert logits.grad.tolist() == [[0.0] * 3] * 2
+    assert ops.cross_entropy(logits, [5, 5], ignore_index=5, reduction="sum").item() == 0.0
+
+
+def test_sum_over_no_axes_and_reductions_of_numbers() -> None:
+    x = variable([1.0, 2.0], [3.0, 4.0])
+    assert ops.sum(x, axis=()).tolist() == x.tolist()
+    for op in (ops.sum, ops.mean, ops.max, ops.min, ops.logsumexp, ops.norm):
+        y = Tensor(np.array(3.0), requires_grad=True)
+        assert op(y).item() == 3.0
+        assert grad(op(y), y).item() == 1.0
+        assert minigrad.autograd.grad(op(y, keepdims=True), y).shape == ()

@@ -1,0 +1,350 @@
+"""Fused ops: the kernel and its rule against the meaning, for every option; and what masks do."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, no_grad, ops
+from minigrad.autograd import grad, gradcheck
+from minigrad.autograd.primitive import registry
+
+RNG = np.random.default_rng(0)
+KEEP = np.array([[True, False, True, True, False], [False] * 5, [True] * 5])
+
+
+def normal(*shape: int) -> np.ndarray:
+    return np.random.default_rng([1, *shape]).standard_normal(shape)
+
+
+def qkv(*leading: int) -> dict[str, np.ndarray]:
+    return {"query": normal(*leading, 3, 4), "key": normal(*leading, 5, 4),
+            "value": normal(*leading, 5, 2)}  # fmt: skip
+
+
+def attention_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
+    arrays = [
+        qkv(), qkv(2), qkv(2, 2), {**qkv(2, 2), "bias": normal(2, 2, 3, 5)},
+        {**qkv(2, 2), "bias": normal(2, 1, 1, 5)}, {**qkv(2), "bias": normal(3, 1)},
+        {**qkv(2), "bias": normal()},
+        {"query": normal(2, 2, 3, 4), "key": normal(1, 5, 4), "value": normal(2, 1, 5, 2)},
+    ]  # fmt: skip
+    options: list[dict[str, Any]] = [
+        {"keep": keep, "causal": causal, "scale": scale, **dropped}
+        for keep, causal, scale, dropped in itertools.product(
+            (None, KEEP, KEEP[2:], KEEP[:, :1]),
+            (False, True),
+            (None, 0.7),
+            ({}, {"dropout": 0.4, "dropout_key": 11}),
+        )
+    ]
+    return [*itertools.product(arrays, options)]
+
+
+def layer_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
+    calls = []
+    for shape, ndim, eps in itertools.product([(2, 5), (2, 3, 4), (3, 4)], (1, 2), (1e-5, 0.3)):
+        normalized = shape[-ndim:]
+        weight, bias = {"weight": normal(*normalized)}, {"bias": normal(*normalized) + 1}
+        for extra in ({}, weight, bias, {**weight, **bias}):
+            calls.append(({"x": normal(*shape), **extra}, {"ndim": ndim, "eps": eps}))
+    return calls
+
+
+def rms_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
+    return [
+        ({"x": normal(*shape), **extra}, {"ndim": ndim, "eps": eps})
+        for shape, ndim, eps in itertools.product([(2, 5), (2, 3, 4), (3, 4)], (1, 2), (1e-6, 0.3))
+        for extra in ({}, {"weight": normal(*shape[-ndim:])})
+    ]
+
+
+def cross_entropy_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
+    targets = {(3, 4): np.array([1, 0, 2]), (4,): np.array(3), (2, 4, 3): np.array([[0, 1, 2], [2, 3, 0]])}
+    options = itertools.product(
+        ("mean", "sum", "none"), (0.0, 0.3, 1.0), (None, 2), (None, np.array([0.5, 2.0, 1.3, 0.0]))
+    )
+    return [
+        ({"logits": normal(*shape)},
+         {"target": target, "weight": weight, "reduction": reduction, "label_smoothing": smoothing,
+          "ignore_index": ignore})
+        for (reduction, smoothing, ignore, weight), (shape, target) in
+        itertools.product(options, targets.items())
+        if not (weight is not None and reduction == "mean" and target.ndim == 0)
+    ]  # fmt: skip
+
+
+CALLS = {
+    "attention": attention_calls(),
+    "layer_norm": layer_norm_calls(),
+    "rms_norm": rms_norm_calls(),
+    "cross_entropy": cross_entropy_calls(),
+}
+
+
+def test_every_fused_op_has_its_calls() -> None:
+    fused = {op.name for op in registry.values()
+             if op.meaning is not None and op.forward.__module__.startswith("minigrad.")}  # fmt: skip
+    assert fused == set(CALLS)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_kernel_and_meaning_agree(name: str) -> None:
+    """Values and every gradient; each gradient by itself, too, for the rule is told of it."""
+    op = registry[name]
+    function = getattr(ops, name)
+    assert inspect.signature(op.meaning) == op.signature
+    for arrays, options in CALLS[name]:
+        tensors = {k: Tensor(v, requires_grad=True) for k, v in arrays.items()}
+        kernel = function(**tensors, **options)
+        meaning = op.meaning(**tensors, **options)
+        shown = f"{name}: {({k: v.shape for k, v in arrays.items()})}, {options}"
+        assert kernel._node.plan.op is op
+        np.testing.assert_allclose(kernel.numpy(), meaning.numpy(), rtol=1e-10, atol=1e-12,
+                                   err_msg=shown)  # fmt: skip
+        assert kernel.shape == meaning.shape
+        g = np.cos(np.arange(kernel.size)).reshape(kernel.shape)
+        wanted = grad(meaning, [*tensors.values()], g)
+        found = grad(kernel, [*tensors.values()], g, retain_graph=True)
+        for key, one, other in zip(tensors, found, wanted, strict=True):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9, atol=1e-12,
+                                       err_msg=f"{key} of {shown}")  # fmt: skip
+            alone = grad(kernel, tensors[key], g, retain_graph=True)
+            np.testing.assert_array_equal(alone.numpy(), one.numpy(), err_msg=f"{key} of {shown}")
+            only = {k: tensors[k] if k == key else v for k, v in arrays.items()}
+            single = function(**only, **options)
+            np.testing.assert_allclose(grad(single, tensors[key], g).numpy(), one.numpy(),
+                                       rtol=1e-12, atol=1e-13, err_msg=f"{key} of {shown}")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_without_grad_the_values_are_the_same(name: str) -> None:
+    for arrays, options in CALLS[name][::7]:
+        with no_grad():
+            plain = getattr(ops, name)(**arrays, **options)
+        recorded = getattr(ops, name)(
+            **{k: Tensor(v, requires_grad=True) for k, v in arrays.items()}, **options
+        )
+        np.testing.assert_array_equal(plain.numpy(), recorded.numpy())
+
+
+# Attention ------------------------------------------------------------------------------------
+
+
+def nowhere(path: str, dropout: float = 0.0) -> tuple[Tensor, list[Tensor]]:
+    """Attention in which the second query may attend no key, by one path or the other."""
+    tensors = [Tensor(v, requires_grad=True) for v in qkv(2).values()]
+    bias = Tensor(normal(3, 5), requires_grad=True)
+    tensors.append(bias)
+    q, k, v = tensors[:3]
+    if path == "fused":
+        out = ops.attention(q, k, v, bias, KEEP, dropout=dropout, dropout_key=3)
+    elif path == "composed":
+        out = ops.attention_weights(q, k, bias, KEEP) @ v
+    elif path == "minus infinity":
+        minus = np.where(KEEP, 0.0, -np.inf)
+        out = ops.attention(q, k, v, bias + minus)
+    else:
+        out = ops.softmax((q * 0.5) @ k.mT + bias + np.where(KEEP, 0.0, -np.inf)) @ v
+    return out, tensors
+
+
+@pytest.mark.parametrize("path", ["fused", "composed", "minus infinity", "by hand"])
+def test_a_query_that_may_attend_nowhere(path: str) -> None:
+    out, tensors = nowhere(path)
+    assert out.numpy()[:, 1].tolist() == [[0.0, 0.0]] * 2
+    wanted, twins = nowhere("fused")
+    np.testing.assert_allclose(out.numpy(), wanted.numpy(), atol=1e-14)
+    for create_graph in (False, True):
+        found = grad(out.sum(), tensors, retain_graph=True, create_graph=create_graph)
+        reference = grad(wanted.sum(), twins, retain_graph=True)
+        for g, other in zip(found, reference, strict=True):
+            assert np.isfinite(g.numpy()).all()
+            np.testing.assert_allclose(g.numpy(), other.numpy(), rtol=1e-9, atol=1e-13)
+        assert found[0].numpy()[:, 1].tolist() == [[0.0] * 4] * 2
+        assert found[3].numpy()[1].tolist() == [0.0] * 5
+        if create_graph:
+            penalty = sum(((g * g).sum() for g in found), Tensor(0.0))
+            second = grad(penalty, tensors)
+            assert all(np.isfinite(g.numpy()).all() for g in second)
+
+
+def test_nowhere_with_dropout_and_causal_masks() -> None:
+    out, tensors = nowhere("fused", dropout=0.5)
+    out.sum().backward()
+    assert all(np.isfinite(t.grad.numpy()).all() for t in tensors)
+    q = Tensor(normal(3, 4), requires_grad=True)
+    never = np.zeros((3, 3), bool)
+    out = ops.attention(q, q, q, keep=never, causal=True)
+    assert out.tolist() == [[0.0] * 4] * 3
+    out.sum().backward()
+    assert q.grad.tolist() == [[0.0] * 4] * 3
+
+
+def test_a_masked_key_has_no_influence() -> None:
+    arrays = qkv(2)
+    keep = np.ones((3, 5), bool)
+    keep[:, 3] = False
+    base = ops.attention(**arrays, keep=keep).numpy()
+    for name in ("key", "value"):
+        changed = {k: v.copy() for k, v in arrays.items()}
+        changed[name][:, 3] = 1e6
+        np.testing.assert_array_equal(ops.attention(**changed, keep=keep).numpy(), base)
+    tensors = {k: Tensor(v, requires_grad=True) for k, v in arrays.items()}
+    ops.attention(**tensors, keep=keep).sum().backward()
+    for name in ("key", "value"):
+        assert not tensors[name].grad.numpy()[:, 3].any()
+        assert tensors[name].grad.numpy()[:, 2].all()
+
+
+def test_every_broadcastable_mask_is_its_materialised_self() -> None:
+    arrays = qkv(2, 2)
+    full = (2, 2, 3, 5)
+    for shape in itertools.product((1, 2), (1, 2), (1, 3), (1, 5)):
+        keep = np.random.default_rng(sum(shape)).random(shape) < 0.6
+        bias = np.random.default_rng(7).standard_normal(shape)
+        for k in range(4):
+            cut = shape[k:]
+            if any(n != 1 for n in shape[:k]):
+                break
+            for masks in ({"keep": keep.reshape(cut)}, {"bias": bias.reshape(cut)}):
+                wide = {k: np.broadcast_to(v, full) for k, v in masks.items()}
+                one, other = ops.attention(**arrays, **masks), ops.attention(**arrays, **wide)
+                np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12, atol=1e-15)
+
+
+def test_causal_is_the_triangle_top_left_aligned() -> None:
+    for length, size in ((3, 5), (5, 3), (4, 4), (1, 4), (4, 1)):
+        q, k, v = normal(length, 4), normal(size, 4), normal(size, 2)
+        one = ops.attention(q, k, v, causal=True)
+        other = ops.attention(q, k, v, keep=np.tri(length, size, dtype=bool))
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+        np.testing.assert_allclose(one.numpy()[0], v[0])
+
+
+def test_masks_combine() -> None:
+    arrays = qkv()
+    both = ops.attention(**arrays, keep=KEEP, causal=True, bias=normal(3, 5))
+    minus = np.where(KEEP & np.tri(3, 5, dtype=bool), normal(3, 5), -np.inf)
+    np.testing.assert_allclose(both.numpy(), ops.attention(**arrays, bias=minus).numpy(), atol=1e-14)
+
+
+def test_weights_are_those_that_attention_uses() -> None:
+    arrays = qkv(2)
+    for options in ({}, {"keep": KEEP}, {"causal": True}, {"scale": 2.0}, {"bias": normal(3, 5)}):
+        weights = ops.attention_weights(arrays["query"], arrays["key"], **options)
+        np.testing.assert_allclose((weights @ arrays["value"]).numpy(),
+                                   ops.attention(**arrays, **options).numpy(), atol=1e-14)  # fmt: skip
+        sums = weights.numpy().sum(-1)
+        assert ((np.abs(sums - 1) < 1e-12) | (sums == 0)).all()
+
+
+def test_attention_dropout_by_key() -> None:
+    arrays = qkv(2)
+    one = ops.attention(**arrays, dropout=0.5, dropout_key=1).numpy()
+    same = ops.attention(**arrays, dropout=0.5, dropout_key=1).numpy()
+    other = ops.attention(**arrays, dropout=0.5, dropout_key=2).numpy()
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+    with pytest.raises(ValueError, match="attention: .*dropout_key"):
+        ops.attention(**arrays, dropout=0.5)
+    gone = ops.attention(**arrays, dropout=1.0, dropout_key=1)
+    assert not gone.numpy().any()
+    many = np.mean([ops.attention(**arrays, dropout=0.3, dropout_key=i).numpy() for i in range(2000)],
+                   axis=0)  # fmt: skip
+    np.testing.assert_allclose(many, ops.attention(**arrays).numpy(), atol=0.1)
+
+
+def test_no_key_to_attend_to() -> None:
+    q = Tensor(normal(2, 4), requires_grad=True)
+    out = ops.attention(q, np.zeros((0, 4)), np.zeros((0, 3)))
+    assert out.tolist() == [[0.0] * 3] * 2
+    assert gradcheck(lambda q: ops.attention(q, np.zeros((0, 4)), np.zeros((0, 3))), q)
+
+
+def test_attention_leaves_its_arguments_alone() -> None:
+    arrays = {**qkv(2), "bias": normal(3, 5)}
+    tensors = {k: Tensor(v, requires_grad=True) for k, v in arrays.items()}
+    out = ops.attention(**tensors, keep=KEEP, dropout=0.3, dropout_key=1)
+    out.sum().backward()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(tensors[name].numpy(), array)
+
+
+# Dropout --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 0.9, 1.0])
+def test_dropout_keeps_the_expectation(p: float, dtype: Any) -> None:
+    x = Tensor(np.ones(40_000, dtype), requires_grad=True)
+    y = ops.dropout(x, p, 7)
+    values = set(np.unique(y.numpy()).tolist())
+    kept = 0.0 if p == 1 else float(np.asarray(1 / (1 - p), dtype))
+    assert values == ({kept} if p == 0 else {0.0} if p == 1 else {0.0, kept})
+    if p < 1:
+        deviation = np.sqrt(p / (1 - p) / 40_000)
+        assert abs(y.numpy().mean(dtype=np.float64) - 1) < 5 * deviation + 1e-3
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), y.numpy())
+
+
+def test_dropout_by_key() -> None:
+    x = np.ones((50, 60))
+    one, same, other = (ops.dropout(x, 0.5, key).numpy() for key in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert 0.4 < (one != other).mean() < 0.6
+    for p in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="dropout: p must be between 0 and 1"):
+            ops.dropout(x, p, 1)
+
+
+# Linear and layer norm ------------------------------------------------------------------------
+
+
+def test_linear_is_matmul_and_add() -> None:
+    w, b = (Tensor(normal(*s), requires_grad=True) for s in ((4, 3), (4,)))
+    for shape in ((3,), (2, 3), (2, 5, 3), (2, 1, 2, 3)):
+        x = Tensor(normal(*shape), requires_grad=True)
+        g = normal(*shape[:-1], 4)
+        one, other = ops.linear(x, w, b), x @ w.T + b
+        np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-14)
+        for a, c in zip(grad(one, (x, w, b), g), grad(other, (x, w, b), g), strict=True):
+            np.testing.assert_allclose(a.numpy(), c.numpy(), atol=1e-13)
+
+
+def test_layer_norm_leaves_its_arguments_alone() -> None:
+    x, w, b = normal(2, 4), normal(4), normal(4) + 1
+    tensors = [Tensor(a, requires_grad=True) for a in (x, w, b)]
+    ops.layer_norm(*tensors).sum().backward()
+    for tensor, array in zip(tensors, (x, w, b), strict=True):
+        np.testing.assert_array_equal(tensor.numpy(), array)
+
+
+# Cross-entropy --------------------------------------------------------------------------------
+
+
+def test_ignored_targets_have_no_influence() -> None:
+    logits = normal(3, 4)
+    for reduction in ("mean", "sum"):
+        one = ops.cross_entropy(logits, [1, -100, 2], ignore_index=-100, reduction=reduction)
+        other = ops.cross_entropy(logits[[0, 2]], [1, 2], reduction=reduction)
+        np.testing.assert_allclose(one.item(), other.item(), rtol=1e-14)
+    x = Tensor(logits, requires_grad=True)
+    ops.cross_entropy(x, [1, -100, 2], ignore_index=-100, label_smoothing=0.1).backward()
+    assert not x.grad.numpy()[1].any()
+    broken = logits.copy()
+    broken[1] = np.inf
+    with np.errstate(invalid="ignore"):
+        loss = ops.cross_entropy(broken, [1, -100, 2], ignore_index=-100)
+    np.testing.assert_allclose(loss.item(), ops.cross_entropy(logits[[0, 2]], [1, 2]).item())
+
+
+def test_the_weighted_mean_divides_by_the_weights() -> None:
+    logits = np.zeros((2, 2))
+    loss = ops.cross_entropy(logits, [0, 1], np.array([1.0, 3.0]))
+    np.testing.assert_allclose(loss.item(), np.log(2))

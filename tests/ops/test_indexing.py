@@ -1,0 +1,281 @@
+"""Reading and writing parts, in every form that NumPy has, against NumPy itself."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from op_cases import INDICES
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+
+VALUES = np.arange(60.0).reshape(3, 4, 5)
+
+
+def as_tensors(index: Any) -> Any:
+    """The same index with tensors in the place of arrays."""
+    if isinstance(index, tuple):
+        return tuple(as_tensors(part) for part in index)
+    return Tensor(index) if isinstance(index, np.ndarray) else index
+
+
+def counted_reads(values: np.ndarray, index: Any, g: np.ndarray) -> np.ndarray:
+    """The gradient of a read, by hand: what each element is read by, added up."""
+    total = np.zeros(values.size)
+    places = np.arange(values.size).reshape(values.shape)[index]
+    for place, weight in zip(np.ravel(places), np.ravel(g), strict=True):
+        total[place] += weight
+    return total.reshape(values.shape)
+
+
+@pytest.mark.parametrize("spelled", [lambda i: i, as_tensors], ids=["arrays", "tensors"])
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_reading(index: Any, spelled: Callable[[Any], Any]) -> None:
+    x = Tensor(VALUES, requires_grad=True)
+    out = x[spelled(index)]
+    wanted = VALUES[index]
+    assert out.shape == wanted.shape
+    np.testing.assert_array_equal(out.numpy(), wanted)
+    g = np.cos(np.arange(out.size)).reshape(out.shape)
+    (out * g).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), counted_reads(VALUES, index, g), atol=1e-12)
+
+
+@pytest.mark.parametrize("spelled", [lambda i: i, as_tensors], ids=["arrays", "tensors"])
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_writing(index: Any, spelled: Callable[[Any], Any]) -> None:
+    """Recorded, unrecorded and as a function: the same values; the last write wins."""
+    value = 100.0 + np.arange(VALUES[index].size).reshape(VALUES[index].shape)
+    wanted = VALUES.copy()
+    wanted[index] = value
+    plain = Tensor(VALUES)
+    plain[spelled(index)] = value
+    x, v = Tensor(VALUES, requires_grad=True), Tensor(value, requires_grad=True)
+    recorded = x * 1
+    recorded[spelled(index)] = v
+    function = ops.setitem(x, spelled(index), v)
+    for result in (plain, recorded, function):
+        np.testing.assert_array_equal(result.numpy(), wanted)
+    np.testing.assert_array_equal(x.numpy(), VALUES)
+    g = np.cos(np.arange(60.0)).reshape(VALUES.shape)
+    old = np.where(wanted >= 100, 0, g)
+    survivors = dict(zip(wanted[wanted >= 100].tolist(), g[wanted >= 100].tolist(), strict=True))
+    new = np.array([survivors.get(n, 0.0) for n in value.ravel()]).reshape(value.shape)
+    for result in (recorded, function):
+        to_x, to_v = grad(result, (x, v), g)
+        np.testing.assert_array_equal(to_x.numpy(), old)
+        np.testing.assert_array_equal(to_v.numpy(), new)
+
+
+@given(
+    data=st.data(),
+    shape=hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
+)
+def test_basic_indices_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
+    index = data.draw(hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True))
+    check_against_numpy(shape, index)
+
+
+@given(
+    data=st.data(),
+    shape=hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4),
+)
+def test_advanced_indices_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
+    arrays = data.draw(
+        hnp.integer_array_indices(
+            shape, result_shape=hnp.array_shapes(min_dims=0, max_dims=2, max_side=3)
+        )
+    )
+    count = data.draw(st.integers(1, len(arrays)))
+    parts: list[Any] = list(arrays[:count])
+    for axis in range(count):
+        if data.draw(st.booleans()) and count > 1:
+            parts[axis] = data.draw(st.slices(shape[axis]))
+    if data.draw(st.booleans()):
+        parts.insert(data.draw(st.integers(0, len(parts))), None)
+    if data.draw(st.booleans()):
+        parts.append(...)
+    check_against_numpy(shape, tuple(parts))
+
+
+@given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4), data=st.data())
+def test_masks_of_any_shape(shape: tuple[int, ...], data: Any) -> None:
+    axes = data.draw(st.integers(1, len(shape)))
+    mask = data.draw(hnp.arrays(bool, shape[:axes]))
+    check_against_numpy(shape, mask)
+    check_against_numpy(shape, (mask, ...))
+
+
+def check_against_numpy(shape: tuple[int, ...], index: Any) -> None:
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    x = Tensor(values, requires_grad=True)
+    out = x[index]
+    np.testing.assert_array_equal(out.numpy(), values[index])
+    assert out.shape == values[index].shape
+    g = 1.0 + np.arange(float(out.size)).reshape(out.shape)
+    for create_graph in (False, True):
+        found = grad(x[index], x, g, create_graph=create_graph)
+        np.testing.assert_array_equal(found.numpy(), counted_reads(values, index, g))
+    written, wanted = x * 1, values.copy()
+    written[index] = -g
+    wanted[index] = -g
+    np.testing.assert_array_equal(written.numpy(), wanted)
+    kept = grad(written, x, np.ones(shape))
+    np.testing.assert_array_equal(kept.numpy(), wanted >= 0)
+
+
+def test_basic_reads_are_views_and_others_copies() -> None:
+    x = Tensor(VALUES)
+    for index in (0, slice(1, None), (..., 1), None, (slice(None, None, -1), 2)):
+        assert np.shares_memory(x[index].data, x.data)
+    for index in ([0, 1], VALUES > 3, (slice(None), [0, 0])):
+        assert not np.shares_memory(x[index].data, x.data)
+
+
+def test_repeated_reads_add_up_exactly() -> None:
+    x = Tensor(np.ones((4, 2)), requires_grad=True)
+    x[np.zeros(1000, int)].sum().backward()
+    assert x.grad.tolist() == [[1000.0, 1000.0], [0, 0], [0, 0], [0, 0]]
+    y = Tensor(np.ones(4), requires_grad=True)
+    y[[1, -3, 1, 5 - 4]].sum().backward()
+    assert y.grad.tolist() == [0.0, 4.0, 0.0, 0.0]
+
+
+def test_slices_of_tensors_and_mixed_sequences() -> None:
+    x = Tensor(VALUES)
+    one, two = Tensor(1), Tensor(2)
+    np.testing.assert_array_equal(x[one:two].numpy(), VALUES[1:2])
+    np.testing.assert_array_equal(x[one].numpy(), VALUES[1])
+    np.testing.assert_array_equal(x[one, two].numpy(), VALUES[1, 2])
+    np.testing.assert_array_equal(x[[one, two]].numpy(), VALUES[[1, 2]])
+    np.testing.assert_array_equal(x[x > 30].numpy(), VALUES[VALUES > 30])
+
+
+def test_the_index_belongs_to_the_graph() -> None:
+    x = Tensor(np.arange(3.0), requires_grad=True)
+    index = np.array([0, 0, 1])
+    out = x[index].sum()
+    index[:] = 2
+    out.backward()
+    assert x.grad.tolist() == [2.0, 1.0, 0.0]
+
+
+def test_iteration_and_unpacking_are_differentiable() -> None:
+    x = Tensor(np.arange(3.0), requires_grad=True)
+    a, b, c = x
+    (a * b + c).backward()
+    assert x.grad.tolist() == [1.0, 0.0, 1.0]
+    rows = [row.sum() * i for i, row in enumerate(Tensor(np.ones((3, 2)), requires_grad=True))]
+    assert [row.item() for row in rows] == [0.0, 2.0, 4.0]
+
+
+def test_3000_reads_of_a_large_tensor_are_quick() -> None:
+    """A dense cotangent for each read would be 24 GB of zeros."""
+    x = Tensor(np.zeros(1_000_000), requires_grad=True)
+    out = ops.stack([x[i] for i in range(3000)]).sum()
+    start = time.perf_counter()
+    out.backward()
+    assert time.perf_counter() - start < 1.5
+    assert x.grad.sum().item() == 3000.0
+
+
+def test_reading_allocates_one_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many reads there are: counted where the pass makes its zeros."""
+    x = Tensor(np.zeros(1000), requires_grad=True)
+    out = ops.stack([x[i] for i in range(200)]).sum() + x[[1, 2, 2]].sum() + x[500:].sum()
+    made = []
+    zeros = np.zeros
+
+    def counting(shape: Any, *args: Any, **kwargs: Any) -> Any:
+        made.append(shape)
+        return zeros(shape, *args, **kwargs)
+
+    monkeypatch.setattr(np, "zeros", counting)
+    out.backward()
+    assert made.count((1000,)) == 1
+    assert x.grad.sum().item() == 200 + 3 + 500
+
+
+def test_rows_by_one_int_array_of_any_dtype() -> None:
+    """Whole rows take a path of their own: against the slow and plain one."""
+    rng = np.random.default_rng(0)
+    for dtype, rows in itertools.product((np.int8, np.uint8, np.int64, np.uint64), (3, 127, 300)):
+        ids = rng.integers(0, min(rows, 127), (5, 4)).astype(dtype)
+        x = Tensor(np.zeros((rows, 2)), requires_grad=True)
+        g = rng.standard_normal((5, 4, 2))
+        wanted = np.zeros((rows, 2))
+        np.add.at(wanted, ids.astype(int), g)
+        for out in (x[ids], ops.embedding(ids, x), x[(ids,)], x[(ids, ...)]):
+            np.testing.assert_allclose(grad(out, x, g).numpy(), wanted, atol=1e-12)
+        if np.dtype(dtype).kind == "i":
+            np.testing.assert_array_equal(x[-ids - 1].shape, (5, 4, 2))
+            wanted = np.zeros((rows, 2))
+            np.add.at(wanted, -ids.astype(int) - 1, g)
+            np.testing.assert_allclose(grad(x[-ids - 1], x, g).numpy(), wanted, atol=1e-12)
+
+
+ERRORS: dict[str, tuple[Any, str]] = {
+    "int": (7, r"index 7 is out of range for axis 0 of shape \(3, 4, 5\)"),
+    "negative int": (-4, r"index -4 is out of range for axis 0"),
+    "later axis": ((0, 4), r"index 4 is out of range for axis 1"),
+    "after a slice": ((slice(None), 9), r"index 9 is out of range for axis 1"),
+    "array": ([0, 5], r"index 5 is out of range for axis 0"),
+    "array after ellipsis": ((..., [0, 5]), r"getitem: .*\(3, 4, 5\)|index 5"),
+    "too many": ((0, 0, 0, 0), r"getitem: .*\(3, 4, 5\)"),
+    "float": (1.5, r"integers or bools, got float64"),
+    "float array": (np.array([0.0, 1.0]), r"integers or bools, got float64"),
+    "float tensor": (Tensor([1.0]), r"integers or bools, got float32"),
+    "text": ("a", r"integers or bools"),
+    "mask of another shape": (np.ones((2, 4), bool), r"getitem: .*\(2, 4\).*\(3, 4, 5\)"),
+    "arrays that do not broadcast": (([0, 1], [0, 1, 2]), r"getitem: .*\(2,\).*\(3,\).*\(3, 4, 5\)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("index", "message"), ERRORS.values(), ids=ERRORS)
+def test_bad_indices(index: Any, message: str) -> None:
+    x = Tensor(VALUES, requires_grad=True)
+    with pytest.raises(IndexError, match=message):
+        x[index]
+    constant = Tensor(VALUES)
+    for target in (constant, x * 1):
+        with pytest.raises(IndexError):
+            target[index] = 1.0
+        np.testing.assert_array_equal(target.numpy(), VALUES)
+
+
+def test_written_values_that_do_not_fit() -> None:
+    for target in (Tensor(VALUES), Tensor(VALUES, requires_grad=True) * 1):
+        for index, value in ((0, np.ones((4, 4))), ([0, 1], np.ones(3)), (..., np.ones((2, 3, 4, 5)))):
+            for given_value in (value, Tensor(value), Tensor(value, requires_grad=True)):
+                with pytest.raises(ValueError, match=r"setitem: .*\(3, 4, 5\)"):
+                    target[index] = given_value
+        np.testing.assert_array_equal(target.numpy(), VALUES)
+
+
+def test_embedding_refuses_what_it_cannot_look_up() -> None:
+    table = Tensor(np.ones((3, 2)), requires_grad=True)
+    for ids in ([3], [-1], [[0, 5]]):
+        with pytest.raises(IndexError, match=r"embedding: index -?\d is outside .* 3 rows"):
+            ops.embedding(np.array(ids), table)
+    with pytest.raises(TypeError, match="embedding: .*integers, got float64"):
+        ops.embedding(np.array([0.0]), table)
+
+
+def test_the_padding_row_gets_no_gradient() -> None:
+    table = Tensor(np.ones((4, 2)), requires_grad=True)
+    ids = np.array([0, 3, 3, 1])
+    for padding in (3, -1):
+        out = ops.embedding(ids, table, padding)
+        assert out.tolist() == [[1.0, 1.0]] * 4
+        for create_graph in (False, True):
+            found = grad(ops.embedding(ids, table, padding), table, np.ones((4, 2)),
+                         create_graph=create_graph)  # fmt: skip
+            assert found.tolist() == [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
