@@ -39,7 +39,9 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
             result = write(tensor, index, value)
             tensor._node = result._node
         else:
-            tensor._data[index] = value._data if isinstance(value, Variable) else operand(value)
+            tensor._data[index] = (
+                value._data if isinstance(value, Variable) else operand(value, "setitem")
+            )
     except (IndexError, ValueError) as error:
         message = str(error)
         shown = getattr(value, "shape", ())
@@ -70,6 +72,8 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
         if recorded:
             result = result.astype(self.dtype)
             self._data, self._node = result._data, result._node
+        elif not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            raise TypeError(f"{name}: a {result.dtype} result into a tensor of {self.dtype}")
         else:
             np.copyto(self._data, result._data, casting="same_kind")
             wrote(self._data)

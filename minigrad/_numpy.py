@@ -56,7 +56,19 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
 
 def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Answer for any other NumPy function: ``np.sum(t)``, ``np.concatenate([t, u])``."""
+    if func is np.linalg.norm:
+        _refuse_matrix_norm(*args, **kwargs)
     return _call(func, func.__name__, args, kwargs, _TABLE.get(func) or by_numpy.get(func))
+
+
+def _refuse_matrix_norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> None:
+    """Where NumPy takes the norm of a matrix, ours takes that of its elements."""
+    axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
+    if ord is not None and axes != 1:
+        raise TypeError(
+            f"np.linalg.norm: minigrad has no matrix norm, as ord={ord!r} over {axes} axes is; "
+            f"minigrad.norm takes the norm of all elements"
+        )
 
 
 def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> Any:
@@ -65,7 +77,9 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
             f"np.{name}: minigrad has no derivative for it, so it does not take a Tensor; pass "
             f"t.numpy() for the values alone"
         )
-    given = {k: v for k, v in kwargs.items() if v is not None and v is not np._NoValue}
+    given = {
+        k: v for k, v in kwargs.items() if (v is not None or k == "axis") and v is not np._NoValue
+    }
     parameters = getattr(getattr(op, "op", None), "params", ())
     for key in list(given):
         renamed = _KEYWORDS.get(key, key)

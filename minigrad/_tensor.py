@@ -291,6 +291,8 @@ class Tensor(Variable, results=True):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype) != self.dtype:
+            if copy is False:
+                raise ValueError(f"a {self.dtype} tensor cannot be seen as {dtype} without a copy")
             return self._data.astype(dtype)
         return self._data.copy() if copy else self.numpy()
 

@@ -91,21 +91,6 @@ class Naive:
 
     @staticmethod
     def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
-        square = (x * x).mean(tuple(range(-ndim, 0)), keepdims=True)
-        return x / np.sqrt(square + eps) * (1 if weight is None else weight)
-
-    @staticmethod
-    def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
-        """As multiplication of complex numbers."""
-        half = x.shape[-1] // 2
-        pairs = x.reshape(*x.shape[:-1], *((half, 2) if interleaved else (2, half)))
-        axis = -1 if interleaved else -2
-        turn = np.asarray(cos) + 1j * np.asarray(sin)
-        z = (pairs.take(0, axis) + 1j * pairs.take(1, axis)) * turn
-        return np.stack([z.real, z.imag], axis).reshape(x.shape)
-
-    @staticmethod
-    def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
         out = x / np.sqrt((x * x).mean(tuple(range(-ndim, 0)), keepdims=True) + eps)
         return out * (1 if weight is None else weight)
 
@@ -123,9 +108,14 @@ class Naive:
 
     @staticmethod
     def cross_entropy(
-        logits: Any, target: Any, weight: Any = None, *, reduction: str = "mean",
-        ignore_index: int | None = None, label_smoothing: float = 0.0,
-    ) -> Any:  # fmt: skip
+        logits: Any,
+        target: Any,
+        weight: Any = None,
+        *,
+        reduction: str = "mean",
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+    ) -> Any:
         """One target at a time."""
         axis = min(1, logits.ndim - 1)
         classes = logits.shape[axis]
@@ -145,9 +135,14 @@ class Naive:
 
     @staticmethod
     def attention_weights(
-        query: Any, key: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
+        query: Any,
+        key: Any,
+        bias: Any = None,
+        keep: Any = None,
+        *,
+        causal: bool = False,
         scale: float | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         scores = query @ key.swapaxes(-1, -2)
         scores = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
         scores = scores + (0 if bias is None else bias)
@@ -160,10 +155,17 @@ class Naive:
 
     @staticmethod
     def attention(
-        query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *,
-        causal: bool = False, scale: float | None = None, dropout: float = 0.0,
+        query: Any,
+        key: Any,
+        value: Any,
+        bias: Any = None,
+        keep: Any = None,
+        *,
+        causal: bool = False,
+        scale: float | None = None,
+        dropout: float = 0.0,
         dropout_key: int | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         weights = Naive.attention_weights(query, key, bias, keep, causal=causal, scale=scale)
         if dropout:
             weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
@@ -219,15 +221,28 @@ def spaced(*shape: int) -> np.ndarray:
 
 
 BROADCASTS = [
-    ((2, 3), (2, 3)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)), ((1, 3), (2, 1, 1)),
-    ((), (2, 3)), ((2, 3), ()), ((), ()), ((1,), ()), ((0, 3), (3,)), ((2, 0), (2, 1)),
-]  # fmt: skip
+    ((2, 3), (2, 3)),
+    ((2, 3), (3,)),
+    ((3,), (2, 3)),
+    ((2, 1), (1, 3)),
+    ((1, 3), (2, 1, 1)),
+    ((), (2, 3)),
+    ((2, 3), ()),
+    ((), ()),
+    ((1,), ()),
+    ((0, 3), (3,)),
+    ((2, 0), (2, 1)),
+]
 AXES: list[Any] = [None, 0, -1, (0, 2), (-1, 0), (1, -3, 2), ()]
 
 
 def elementwise() -> Iterator[Case]:
-    makers = {"divide": (normal, positive), "power": (positive, normal),
-              "maximum": (spaced, spaced), "minimum": (spaced, spaced)}  # fmt: skip
+    makers = {
+        "divide": (normal, positive),
+        "power": (positive, normal),
+        "maximum": (spaced, spaced),
+        "minimum": (spaced, spaced),
+    }
     for op in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum"):
         first, second = makers.get(op, (normal, normal))
         for left, right in BROADCASTS:
@@ -244,13 +259,27 @@ def elementwise() -> Iterator[Case]:
         call = lambda m, x, c=exponent: m.power(x, c)
         yield Case("power", f"negative base to {exponent!r}", call, (normal(5),))
     whole = np.array([0.0, 1.0, 2.0, 3.0, -1.0, -2.0])
-    yield Case("power", "base of any sign to an array", lambda m, x: m.power(x, whole),
-               (normal(2, 6),))  # fmt: skip
+    yield Case(
+        "power", "base of any sign to an array", lambda m, x: m.power(x, whole), (normal(2, 6),)
+    )
     exponents = np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5])
-    yield Case("power", "whole exponents", lambda m, a, b: m.power(a, b),
-               (positive(2, 6), exponents))  # fmt: skip
-    for op in ("negative", "abs", "square", "exp", "tanh", "erf", "relu", "sigmoid", "silu",
-               "gelu", "alias", "clone"):  # fmt: skip
+    yield Case(
+        "power", "whole exponents", lambda m, a, b: m.power(a, b), (positive(2, 6), exponents)
+    )
+    for op in (
+        "negative",
+        "abs",
+        "square",
+        "exp",
+        "tanh",
+        "erf",
+        "relu",
+        "sigmoid",
+        "silu",
+        "gelu",
+        "alias",
+        "clone",
+    ):
         for shape in ((2, 3), (), (0, 2)):
             call = lambda m, x, op=op: getattr(m, op)(x)
             yield Case(op, f"{shape}", call, (normal(*shape),))
@@ -277,15 +306,21 @@ def elementwise() -> Iterator[Case]:
         call = lambda m, a, b: m.where(condition, a, b)
         yield Case("where", f"{left}{right}", call, (normal(*left), normal(*right)))
     yield Case("where", "scalars", lambda m, a: m.where(condition, 2.0, a), (normal(2, 3),))
-    yield Case("where", "0-d condition", lambda m, a, b: m.where(True, a, b),
-               (normal(2, 3), normal(3)))  # fmt: skip
-    yield Case("masked_fill", "number", lambda m, x: m.masked_fill(x, condition, -1.5),
-               (normal(2, 3),))  # fmt: skip
+    yield Case(
+        "where", "0-d condition", lambda m, a, b: m.where(True, a, b), (normal(2, 3), normal(3))
+    )
+    yield Case(
+        "masked_fill", "number", lambda m, x: m.masked_fill(x, condition, -1.5), (normal(2, 3),)
+    )
     fill = lambda m, x, v: m.masked_fill(x, condition, v)
     yield Case("masked_fill", "tensor ()", fill, (normal(2, 3), normal()))
     yield Case("masked_fill", "tensor (1, 1)", fill, (normal(2, 3), normal(1, 1)))
-    yield Case("masked_fill", "broadcast mask", lambda m, x: m.masked_fill(x, condition, 2.0),
-               (normal(4, 2, 3),))  # fmt: skip
+    yield Case(
+        "masked_fill",
+        "broadcast mask",
+        lambda m, x: m.masked_fill(x, condition, 2.0),
+        (normal(4, 2, 3),),
+    )
     yield Case("masked_fill", "broadcast x", fill, (normal(3), normal()))
     for p in (0.0, 0.4, 1.0):
         yield Case("dropout", f"{p}", lambda m, x, p=p: m.dropout(x, p, 5), (normal(4, 5),))
@@ -303,16 +338,29 @@ def reductions() -> Iterator[Case]:
             kwargs = {"axis": axis, "keepdims": keepdims, **extra}
             call = lambda m, x, op=op, kwargs=kwargs: getattr(m, op)(x, **kwargs)
             yield Case(op, f"{kwargs}", call, (spaced(2, 3, 4),))
-        for shape, axis in (((), None), ((), ()), ((), 0), ((1,), None), ((4,), -1), ((0, 3), 1),
-                            ((3, 1), 1)):  # fmt: skip
+        for shape, axis in (
+            ((), None),
+            ((), ()),
+            ((), 0),
+            ((1,), None),
+            ((4,), -1),
+            ((0, 3), 1),
+            ((3, 1), 1),
+        ):
             if op in ("mean", "var") and (shape, axis) == ((), 0):
                 continue  # NumPy refuses it for these two
             call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis)
             yield Case(op, f"{shape} over {axis}", call, (spaced(*shape),))
     for axis in (None, 0, -1):
-        yield Case("sum", f"of nothing over {axis}", lambda m, x, axis=axis: m.sum(x, axis=axis),
-                   (normal(0, 3),))  # fmt: skip
-    yield Case("sum", "NumPy integer axis", lambda m, x: m.sum(x, axis=np.int64(1)), (normal(2, 3),))
+        yield Case(
+            "sum",
+            f"of nothing over {axis}",
+            lambda m, x, axis=axis: m.sum(x, axis=axis),
+            (normal(0, 3),),
+        )
+    yield Case(
+        "sum", "NumPy integer axis", lambda m, x: m.sum(x, axis=np.int64(1)), (normal(2, 3),)
+    )
     for axis in (-1, 0, 1, -2):
         for op in ("softmax", "log_softmax"):
             call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis)
@@ -323,8 +371,16 @@ def reductions() -> Iterator[Case]:
 
 
 def shapes() -> Iterator[Case]:
-    for shape, to in [((2, 6), (3, 4)), ((2, 6), (-1,)), ((2, 6), -1), ((2, 6), (2, -1, 3)),
-                      ((), (1, 1)), ((1, 1), ()), ((0, 4), (2, 0)), ((6,), (2, 3))]:  # fmt: skip
+    for shape, to in [
+        ((2, 6), (3, 4)),
+        ((2, 6), (-1,)),
+        ((2, 6), -1),
+        ((2, 6), (2, -1, 3)),
+        ((), (1, 1)),
+        ((1, 1), ()),
+        ((0, 4), (2, 0)),
+        ((6,), (2, 3)),
+    ]:
         call = lambda m, x, to=to: m.reshape(x, to)
         yield Case("reshape", f"{shape} to {to}", call, (normal(*shape),))
     for axes in (None, (0, 1, 2), (2, 0, 1), (1, 2, 0), (-1, 0, -2), [0, 2, 1]):
@@ -340,8 +396,14 @@ def shapes() -> Iterator[Case]:
     for axis in (0, -1, 1, (0, 2), (-1, 1)):
         call = lambda m, x, axis=axis: m.expand_dims(x, axis)
         yield Case("expand_dims", f"{axis}", call, (normal(2, 3),))
-    for shape, to in [((3,), (2, 3)), ((2, 1), (4, 2, 3)), ((), (2, 2)), ((2, 3), (2, 3)),
-                      ((1, 3), (0, 3)), ((), ())]:  # fmt: skip
+    for shape, to in [
+        ((3,), (2, 3)),
+        ((2, 1), (4, 2, 3)),
+        ((), (2, 2)),
+        ((2, 3), (2, 3)),
+        ((1, 3), (0, 3)),
+        ((), ()),
+    ]:
         call = lambda m, x, to=to: m.broadcast_to(x, to)
         yield Case("broadcast_to", f"{shape} to {to}", call, (normal(*shape),))
     for axis in (0, 1, -1, -2):
@@ -350,15 +412,30 @@ def shapes() -> Iterator[Case]:
         yield Case("concatenate", f"{axis}", call, (normal(2, 3), normal(*other)))
         call = lambda m, a, b, axis=axis: m.stack([a, b, a], axis=axis)
         yield Case("stack", f"{axis}", call, (normal(2, 3), normal(2, 3)))
-    yield Case("concatenate", "with nothing", lambda m, a, b: m.concatenate([a, b]),
-               (normal(0, 3), normal(2, 3)))  # fmt: skip
+    yield Case(
+        "concatenate",
+        "with nothing",
+        lambda m, a, b: m.concatenate([a, b]),
+        (normal(0, 3), normal(2, 3)),
+    )
+    yield Case(
+        "concatenate",
+        "flat",
+        lambda m, a, b: m.concatenate([a, b], axis=None),
+        (normal(1, 3), normal(2, 2)),
+    )
     yield Case("concatenate", "one", lambda m, a: m.concatenate([a]), (normal(2, 3),))
     constant = normal(1, 3)
-    yield Case("concatenate", "with a constant", lambda m, a, b: m.concatenate([a, constant, b]),
-               (normal(2, 3), normal(2, 3)))  # fmt: skip
+    yield Case(
+        "concatenate",
+        "with a constant",
+        lambda m, a, b: m.concatenate([a, constant, b]),
+        (normal(2, 3), normal(2, 3)),
+    )
     yield Case("stack", "()", lambda m, a, b: m.stack([a, b]), (normal(), normal()))
-    yield Case("stack", "with a constant", lambda m, a: m.stack([constant, a], axis=-1),
-               (normal(1, 3),))  # fmt: skip
+    yield Case(
+        "stack", "with a constant", lambda m, a: m.stack([constant, a], axis=-1), (normal(1, 3),)
+    )
     for cuts, axis in ((3, 0), ([1, 4], 0), (2, 1), ([1], -1), ([], 0), ([-2], 0), ([4, 2], 0)):
         call = lambda m, x, cuts=cuts, axis=axis: m.split(x, cuts, axis)
         yield Case("split", f"{cuts} along {axis}", call, (normal(6, 2),))
@@ -367,13 +444,26 @@ def shapes() -> Iterator[Case]:
 _rows = np.array([[0, 2], [2, 0]])
 _mask = np.array([[True, False, True, False], [False, True, True, False], [True] * 4])
 INDICES: dict[str, Any] = {
-    "int": 1, "negative int": -1, "numpy int": np.int64(1), "slice": slice(1, None),
-    "step": slice(None, None, 2), "negative step": slice(None, None, -1),
+    "int": 1,
+    "negative int": -1,
+    "numpy int": np.int64(1),
+    "slice": slice(1, None),
+    "step": slice(None, None, 2),
+    "negative step": slice(None, None, -1),
     "negative step from the end": (slice(None), slice(-1, 0, -2)),
-    "empty slice": slice(2, 2), "ellipsis": ..., "ellipsis int": (..., 1), "None": None,
-    "None mixed": (None, 1, None, ..., None), "ints": (1, 2, 3), "empty tuple": (),
-    "int array": np.array([0, 2]), "repeated": np.array([0, 0, 1]), "list": [2, 0, 0],
-    "negative ints": np.array([-1, 2, -3]), "empty list": [], "2-d int array": _rows,
+    "empty slice": slice(2, 2),
+    "ellipsis": ...,
+    "ellipsis int": (..., 1),
+    "None": None,
+    "None mixed": (None, 1, None, ..., None),
+    "ints": (1, 2, 3),
+    "empty tuple": (),
+    "int array": np.array([0, 2]),
+    "repeated": np.array([0, 0, 1]),
+    "list": [2, 0, 0],
+    "negative ints": np.array([-1, 2, -3]),
+    "empty list": [],
+    "2-d int array": _rows,
     "array of uint8": np.array([0, 2, 2], np.uint8),
     "array after a slice": (slice(None), np.array([0, 0, 3])),
     "array after an ellipsis": (..., np.array([1, 1])),
@@ -381,15 +471,22 @@ INDICES: dict[str, Any] = {
     "broadcast pair": (np.array([[0], [2]]), np.array([1, 1, 3])),
     "pair apart": (np.array([0, 0]), slice(None), np.array([1, 1])),
     "pair apart with None": (np.array([0, 0]), None, slice(None), np.array([4, 4])),
-    "array and int": (np.array([0, 0, 2]), 1), "int and array": (1, slice(None), np.array([0, 0])),
+    "array and int": (np.array([0, 0, 2]), 1),
+    "int and array": (1, slice(None), np.array([0, 0])),
     "slice, None, array, ellipsis": (slice(1, None), None, np.array([0, 0, 3]), ...),
-    "mask": _mask, "mask of one axis": np.array([True, False, True]),
+    "mask": _mask,
+    "mask of one axis": np.array([True, False, True]),
     "mask in the middle": (slice(None), np.array([True, False, False, True])),
     "mask and ints": (np.array([True, False, True]), np.array([3, 3])),
-    "empty mask": np.zeros(3, bool), "list of bools": [True, False, True], "True": True,
-    "tuple of tuples": ((0, 0, 2), (1, 1, 3)), "nested list": [[0, 0], [1, 1]],
-    "range": range(2), "tuple in a tuple": ((0, 0, 1),), "0-d array": np.array(1),
-}  # fmt: skip
+    "empty mask": np.zeros(3, bool),
+    "list of bools": [True, False, True],
+    "True": True,
+    "tuple of tuples": ((0, 0, 2), (1, 1, 3)),
+    "nested list": [[0, 0], [1, 1]],
+    "range": range(2),
+    "tuple in a tuple": ((0, 0, 1),),
+    "0-d array": np.array(1),
+}
 
 
 def indexing() -> Iterator[Case]:
@@ -401,13 +498,19 @@ def indexing() -> Iterator[Case]:
         yield Case("setitem", name, last_wins, (x, value))
     for name, index in (("()", ()), ("...", ...), ("None", None), ("True", True)):
         yield Case("getitem", f"{name} of 0-d", lambda m, x, i=index: m.getitem(x, i), (normal(),))
-        yield Case("setitem", f"{name} of 0-d", lambda m, x, v, i=index: m.setitem(x, i, v),
-                   (normal(), normal()))  # fmt: skip
+        yield Case(
+            "setitem",
+            f"{name} of 0-d",
+            lambda m, x, v, i=index: m.setitem(x, i, v),
+            (normal(), normal()),
+        )
     for name, index, shape in (
-        ("broadcast number", slice(1, None), ()), ("broadcast row", (slice(None), [0, 0]), (5,)),
-        ("extra axes", 0, (1, 1, 4, 5)), ("extra broadcast axes", (0, 0), (1, 1)),
+        ("broadcast number", slice(1, None), ()),
+        ("broadcast row", (slice(None), [0, 0]), (5,)),
+        ("extra axes", 0, (1, 1, 4, 5)),
+        ("extra broadcast axes", (0, 0), (1, 1)),
         ("broadcast into a mask", _mask, (1,)),
-    ):  # fmt: skip
+    ):
         call = lambda m, x, v, i=index: m.setitem(x, i, v)
         yield Case("setitem", name, call, (x, normal(*shape)))
     yield Case("setitem", "number", lambda m, x: m.setitem(x, (0, [1, 1]), 2.5), (x,))
@@ -422,15 +525,27 @@ def indexing() -> Iterator[Case]:
         if padding is None:
             call = lambda m, weight: m.embedding(ids, weight)
             yield Case("embedding", "plain", call, (normal(4, 2),))
-        yield Case("embedding", f"many, padding {padding}",
-                   lambda m, w, p=padding: _without_row(m, ids, w, p), (normal(4, 2),))  # fmt: skip
-    yield Case("embedding", "0-d", lambda m, weight: m.embedding(np.array(2), weight),
-               (normal(4, 2),))  # fmt: skip
-    yield Case("embedding", "uint8 of a long table",
-               lambda m, weight: m.embedding(np.array([1, 255, 1], np.uint8), weight),
-               (normal(300, 1),))  # fmt: skip
-    yield Case("embedding", "nothing", lambda m, weight: m.embedding(np.zeros((2, 0), int), weight),
-               (normal(4, 2),))  # fmt: skip
+        yield Case(
+            "embedding",
+            f"many, padding {padding}",
+            lambda m, w, p=padding: _without_row(m, ids, w, p),
+            (normal(4, 2),),
+        )
+    yield Case(
+        "embedding", "0-d", lambda m, weight: m.embedding(np.array(2), weight), (normal(4, 2),)
+    )
+    yield Case(
+        "embedding",
+        "uint8 of a long table",
+        lambda m, weight: m.embedding(np.array([1, 255, 1], np.uint8), weight),
+        (normal(300, 1),),
+    )
+    yield Case(
+        "embedding",
+        "nothing",
+        lambda m, weight: m.embedding(np.zeros((2, 0), int), weight),
+        (normal(4, 2),),
+    )
 
 
 def _without_row(m: Any, ids: Any, weight: Any, padding: int | None) -> Any:
@@ -442,19 +557,41 @@ def _without_row(m: Any, ids: Any, weight: Any, padding: int | None) -> Any:
 
 
 EINSUMS: dict[str, tuple[tuple[int, ...], ...]] = {
-    "i,i->": ((3,), (3,)), "i,j->ij": ((2,), (3,)), "ij,jk->ik": ((2, 3), (3, 4)),
-    "ij,jk": ((2, 3), (3, 4)), "ij->ji": ((2, 3),), "ji": ((2, 3),), "ij->": ((2, 3),),
-    "ij->j": ((2, 3),), "ii": ((3, 3),), "ii->i": ((3, 3),), "ii->": ((3, 3),),
-    "iij->ij": ((3, 3, 2),), "iii->i": ((2, 2, 2),), "ii,i->i": ((3, 3), (3,)),
-    "ij,ij->": ((2, 3), (2, 3)), "ij,j->i": ((2, 3), (3,)), "bij,bjk->bik": ((2, 3, 4), (2, 4, 2)),
-    "...ij,...jk->...ik": ((2, 2, 3), (2, 3, 4)), "...i->...": ((2, 3, 4),),
-    "...i,...i->...": ((2, 3), (3,)), "i...->...": ((2, 3),), "...,...": ((2, 3), (3,)),
-    "ij,jk,kl->il": ((2, 3), (3, 2), (2, 4)), "i,i,i->": ((3,), (3,), (3,)),
-    "ij,ik,il->jkl": ((3, 2), (3, 2), (3, 2)), "ij,kl->": ((2, 3), (2, 2)), ",i->i": ((), (3,)),
-    ",->": ((), ()), "bhld,bhsd->bhls": ((2, 2, 3, 4), (2, 2, 2, 4)), "ij,jk->": ((0, 3), (3, 2)),
-    " i j , j k -> i k ": ((2, 3), (3, 4)), "aB,Bc": ((2, 3), (3, 2)),
-    "ij,ij->j": ((2, 3), (1, 3)), "ij,ij->ij": ((1, 3), (2, 1)),
-}  # fmt: skip
+    "i,i->": ((3,), (3,)),
+    "i,j->ij": ((2,), (3,)),
+    "ij,jk->ik": ((2, 3), (3, 4)),
+    "ij,jk": ((2, 3), (3, 4)),
+    "ij->ji": ((2, 3),),
+    "ji": ((2, 3),),
+    "ij->": ((2, 3),),
+    "ij->j": ((2, 3),),
+    "ii": ((3, 3),),
+    "ii->i": ((3, 3),),
+    "ii->": ((3, 3),),
+    "iij->ij": ((3, 3, 2),),
+    "iii->i": ((2, 2, 2),),
+    "ii,i->i": ((3, 3), (3,)),
+    "ij,ij->": ((2, 3), (2, 3)),
+    "ij,j->i": ((2, 3), (3,)),
+    "bij,bjk->bik": ((2, 3, 4), (2, 4, 2)),
+    "...ij,...jk->...ik": ((2, 2, 3), (2, 3, 4)),
+    "...i->...": ((2, 3, 4),),
+    "...i,...i->...": ((2, 3), (3,)),
+    "i...->...": ((2, 3),),
+    "...,...": ((2, 3), (3,)),
+    "ij,jk,kl->il": ((2, 3), (3, 2), (2, 4)),
+    "i,i,i->": ((3,), (3,), (3,)),
+    "ij,ik,il->jkl": ((3, 2), (3, 2), (3, 2)),
+    "ij,kl->": ((2, 3), (2, 2)),
+    ",i->i": ((), (3,)),
+    ",->": ((), ()),
+    "bhld,bhsd->bhls": ((2, 2, 3, 4), (2, 2, 2, 4)),
+    "ij,jk->": ((0, 3), (3, 2)),
+    " i j , j k -> i k ": ((2, 3), (3, 4)),
+    "aB,Bc": ((2, 3), (3, 2)),
+    "ij,ij->j": ((2, 3), (1, 3)),
+    "ij,ij->ij": ((1, 3), (2, 1)),
+}
 
 
 def products() -> Iterator[Case]:
@@ -463,10 +600,21 @@ def products() -> Iterator[Case]:
     call = lambda m, a, b: m.matmul(a, b)
     for a, b in itertools.product(left, right):
         yield Case("matmul", f"{a}{b}", call, (normal(*a), normal(*b)))
-    for a, b in [((1, 2, 3), (4, 3, 5)), ((4, 2, 3), (1, 3, 5)), ((2, 1, 2, 3), (4, 3, 5)),
-                 ((2, 4, 2, 3), (1, 1, 3, 5)), ((0, 3), (3, 2)), ((2, 0), (0, 3)),
-                 ((2, 3, 0), (0, 4)), ((0, 2, 3), (3, 4)), ((0,), (0,)), ((1, 1), (1, 1)),
-                 ((4, 2, 3), (3, 0)), ((0,), (0, 2)), ((2, 3, 0), (2, 0, 4))]:  # fmt: skip
+    for a, b in [
+        ((1, 2, 3), (4, 3, 5)),
+        ((4, 2, 3), (1, 3, 5)),
+        ((2, 1, 2, 3), (4, 3, 5)),
+        ((2, 4, 2, 3), (1, 1, 3, 5)),
+        ((0, 3), (3, 2)),
+        ((2, 0), (0, 3)),
+        ((2, 3, 0), (0, 4)),
+        ((0, 2, 3), (3, 4)),
+        ((0,), (0,)),
+        ((1, 1), (1, 1)),
+        ((4, 2, 3), (3, 0)),
+        ((0,), (0, 2)),
+        ((2, 3, 0), (2, 0, 4)),
+    ]:
         yield Case("matmul", f"{a}{b}", call, (normal(*a), normal(*b)))
     yield Case("matmul", "x @ x", lambda m, x: m.matmul(x, x), (normal(3, 3),))
     yield Case("matmul", "x @ x.T", lambda m, x: m.matmul(x, m.transpose(x)), (normal(2, 3),))
@@ -474,44 +622,80 @@ def products() -> Iterator[Case]:
         inputs = (normal(*shape), normal(4, 3), normal(4))
         yield Case("linear", f"{shape}", lambda m, x, w, b: m.linear(x, w, b), inputs)
         yield Case("linear", f"{shape} no bias", lambda m, x, w: m.linear(x, w), inputs[:2])
-    yield Case("linear", "no outputs", lambda m, x, w, b: m.linear(x, w, b),
-               (normal(2, 3), normal(0, 3), normal(0)))  # fmt: skip
-    yield Case("linear", "no inputs", lambda m, x, w, b: m.linear(x, w, b),
-               (normal(2, 2, 0), normal(3, 0), normal(3)))  # fmt: skip
+    yield Case(
+        "linear",
+        "no outputs",
+        lambda m, x, w, b: m.linear(x, w, b),
+        (normal(2, 3), normal(0, 3), normal(0)),
+    )
+    yield Case(
+        "linear",
+        "no inputs",
+        lambda m, x, w, b: m.linear(x, w, b),
+        (normal(2, 2, 0), normal(3, 0), normal(3)),
+    )
     for subscripts, sizes in EINSUMS.items():
         call = lambda m, *operands, s=subscripts: m.einsum(s, *operands)
         yield Case("einsum", f"{subscripts}{sizes}", call, tuple(normal(*size) for size in sizes))
     yield Case("einsum", "x twice", lambda m, x: m.einsum("ij,kj->ik", x, x), (normal(2, 3),))
     constant = normal(3, 4)
-    yield Case("einsum", "with a constant", lambda m, x: m.einsum("ij,jk->ik", x, constant),
-               (normal(2, 3),))  # fmt: skip
+    yield Case(
+        "einsum",
+        "with a constant",
+        lambda m, x: m.einsum("ij,jk->ik", x, constant),
+        (normal(2, 3),),
+    )
 
 
 def norms_and_losses() -> Iterator[Case]:
     rows = normal(2, 4)
-    for shape, ndim in [((2, 5), 1), ((5,), 1), ((2, 3, 4), 1), ((2, 3, 4), 2), ((3, 4), 2),
-                        ((0, 4), 1)]:  # fmt: skip
+    for shape, ndim in [
+        ((2, 5), 1),
+        ((5,), 1),
+        ((2, 3, 4), 1),
+        ((2, 3, 4), 2),
+        ((3, 4), 2),
+        ((0, 4), 1),
+    ]:
         normalized = shape[-ndim:]
         x, w, b = normal(*shape), normal(*normalized), normal(*normalized)
         name = f"{shape} over {ndim}"
         call = lambda m, x, w, b, n=ndim: m.layer_norm(x, w, b, ndim=n)
         yield Case("layer_norm", name, call, (x, w, b))
-        yield Case("layer_norm", f"{name} bare",
-                   lambda m, x, n=ndim: m.layer_norm(x, ndim=n, eps=0.1), (x,))  # fmt: skip
+        yield Case(
+            "layer_norm",
+            f"{name} bare",
+            lambda m, x, n=ndim: m.layer_norm(x, ndim=n, eps=0.1),
+            (x,),
+        )
         yield Case("rms_norm", name, lambda m, x, w, n=ndim: m.rms_norm(x, w, ndim=n), (x, w))
-        yield Case("rms_norm", f"{name} bare",
-                   lambda m, x, n=ndim: m.rms_norm(x, ndim=n, eps=0.1), (x,))  # fmt: skip
-    yield Case("layer_norm", "weight only", lambda m, w, b: m.layer_norm(rows, w, b),
-               (normal(4), normal(4)))  # fmt: skip
-    yield Case("layer_norm", "no bias", lambda m, x, w: m.layer_norm(x, w),
-               (normal(2, 4), normal(4)))  # fmt: skip
-    yield Case("layer_norm", "no weight", lambda m, x, b: m.layer_norm(x, None, b),
-               (normal(2, 4), normal(4)))  # fmt: skip
+        yield Case(
+            "rms_norm", f"{name} bare", lambda m, x, n=ndim: m.rms_norm(x, ndim=n, eps=0.1), (x,)
+        )
+    yield Case(
+        "layer_norm",
+        "weight only",
+        lambda m, w, b: m.layer_norm(rows, w, b),
+        (normal(4), normal(4)),
+    )
+    yield Case(
+        "layer_norm", "no bias", lambda m, x, w: m.layer_norm(x, w), (normal(2, 4), normal(4))
+    )
+    yield Case(
+        "layer_norm",
+        "no weight",
+        lambda m, x, b: m.layer_norm(x, None, b),
+        (normal(2, 4), normal(4)),
+    )
     yield Case("rms_norm", "weight only", lambda m, w: m.rms_norm(rows, w), (normal(4),))
 
     weight = np.array([0.5, 2.0, 1.3, 0.0])
-    sizes = {(3, 4): np.array([1, 0, 2]), (4,): np.array(2), (2, 4, 3): np.array([[0, 1, 2], [2, 2, 0]]),
-             (2, 4, 2, 1): np.array([[[1], [0]], [[2], [2]]])}  # fmt: skip
+    sizes = {
+        (3, 4): np.array([1, 0, 2]),
+        (4,): np.array(2),
+        (2, 4, 3): np.array([[0, 1, 2], [2, 2, 0]]),
+        (2, 4, 2, 1): np.array([[[1], [0]], [[2], [2]]]),
+    }
     for shape, target in sizes.items():
         for reduction, weighted, smoothing, ignore in itertools.product(
             ("mean", "sum", "none"), (False, True), (0.0, 0.2), (None, 2)
@@ -520,13 +704,16 @@ def norms_and_losses() -> Iterator[Case]:
                 continue
             options = {"reduction": reduction, "label_smoothing": smoothing, "ignore_index": ignore}
             name = f"{shape}, {reduction}, weighted {weighted}, {smoothing}, ignore {ignore}"
-            call = lambda m, x, t=target, w=weight if weighted else None, o=options: (
-                m.cross_entropy(x, t, w, **o)
-            )
+            counts = weight if weighted else None
+            call = lambda m, x, t=target, w=counts, o=options: m.cross_entropy(x, t, w, **o)
             yield Case("cross_entropy", name, call, (normal(*shape),))
     masked = np.array([1, -100, 2])
-    yield Case("cross_entropy", "-100", lambda m, x: m.cross_entropy(x, masked, ignore_index=-100),
-               (normal(3, 4),))  # fmt: skip
+    yield Case(
+        "cross_entropy",
+        "-100",
+        lambda m, x: m.cross_entropy(x, masked, ignore_index=-100),
+        (normal(3, 4),),
+    )
 
 
 def rotations() -> Iterator[Case]:
@@ -534,7 +721,9 @@ def rotations() -> Iterator[Case]:
         cos, sin = np.cos(normal(*angles)), np.sin(normal(*angles))
         for interleaved in (True, False):
             call = lambda m, x, c=cos, s=sin, i=interleaved: m.rotate_pairs(x, c, s, i)
-            yield Case("rotate_pairs", f"{shape} by {angles}, {interleaved}", call, (normal(*shape),))
+            yield Case(
+                "rotate_pairs", f"{shape} by {angles}, {interleaved}", call, (normal(*shape),)
+            )
 
 
 def attentions() -> Iterator[Case]:
@@ -544,20 +733,33 @@ def attentions() -> Iterator[Case]:
     plain = lambda m, q, k, v: m.attention(q, k, v)
     for leading in ((), (2,), (2, 2)):
         yield Case("attention", f"{leading}", plain, qkv(*leading))
-    yield Case("attention", "broadcast heads", plain,
-               (normal(2, 2, 3, 4), normal(2, 1, 5, 4), normal(5, 2)))  # fmt: skip
+    yield Case(
+        "attention",
+        "broadcast heads",
+        plain,
+        (normal(2, 2, 3, 4), normal(2, 1, 5, 4), normal(5, 2)),
+    )
     yield Case("attention", "q = k = v", lambda m, x: m.attention(x, x, x), (normal(2, 3, 4),))
     keep = np.array([[True, False, True, True, False], [False] * 5, [True] * 5])
     biased = lambda m, q, k, v, b: m.attention(q, k, v, b)
     for shape in ((3, 5), (1, 5), (2, 1, 1), (2, 3, 5), (), (3, 1)):
         yield Case("attention", f"bias {shape}", biased, (*qkv(2), normal(*shape)))
     options: dict[str, dict[str, Any]] = {
-        "keep with an empty row": {"keep": keep}, "keep (1, 5)": {"keep": keep[:1]},
-        "keep (2, 1, 5)": {"keep": keep[:2, None]}, "causal": {"causal": True},
-        "causal and keep": {"causal": True, "keep": ~keep}, "scale": {"scale": 0.3},
+        "keep with an empty row": {"keep": keep},
+        "keep (1, 5)": {"keep": keep[:1]},
+        "keep (2, 1, 5)": {"keep": keep[:2, None]},
+        "causal": {"causal": True},
+        "causal and keep": {"causal": True, "keep": ~keep},
+        "scale": {"scale": 0.3},
         "dropout": {"dropout": 0.4, "dropout_key": 3},
-        "everything": {"keep": keep, "causal": True, "scale": 0.7, "dropout": 0.3, "dropout_key": 9},
-    }  # fmt: skip
+        "everything": {
+            "keep": keep,
+            "causal": True,
+            "scale": 0.7,
+            "dropout": 0.3,
+            "dropout_key": 9,
+        },
+    }
     for name, kwargs in options.items():
         call = lambda m, q, k, v, kwargs=kwargs: m.attention(q, k, v, **kwargs)
         yield Case("attention", name, call, qkv(2))
@@ -568,7 +770,9 @@ def attentions() -> Iterator[Case]:
     yield Case("attention", "no key", plain, (normal(2, 2), normal(0, 2), normal(0, 3)))
     for name, kwargs in (("plain", {}), ("keep", {"keep": keep}), ("causal", {"causal": True})):
         call = lambda m, q, k, b, kwargs=kwargs: m.attention_weights(q, k, b, **kwargs)
-        yield Case("attention_weights", name, call, (normal(2, 3, 4), normal(2, 5, 4), normal(3, 5)))
+        yield Case(
+            "attention_weights", name, call, (normal(2, 3, 4), normal(2, 5, 4), normal(3, 5))
+        )
 
 
 FAMILIES = {

@@ -58,7 +58,7 @@ def set_default_dtype(dtype: Any) -> None:
     _default = chosen
 
 
-def to_array(value: Any, dtype: Any = None) -> np.ndarray:
+def to_array(value: Any, dtype: Any = None, name: str = "") -> np.ndarray:
     """A new array of what a user gave: numbers, nested lists, arrays.
 
     Python floats become the default dtype; arrays and NumPy scalars keep theirs.
@@ -66,6 +66,7 @@ def to_array(value: Any, dtype: Any = None) -> np.ndarray:
     Args:
         value: Anything that NumPy makes a numeric array of.
         dtype: The dtype wanted, None for the rule above.
+        name: The op that it is for, to be named in errors.
 
     Returns:
         An array that shares no memory with `value`.
@@ -74,16 +75,17 @@ def to_array(value: Any, dtype: Any = None) -> np.ndarray:
         TypeError: It holds something else than bools, integers and floats.
         ValueError: A nested list is ragged.
     """
+    prefix = f"{name}: " if name else ""
     has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
     try:
         array = np.array(value)
     except ValueError:
         raise ValueError(
-            "a tensor is rectangular: the nested lists have different lengths"
+            f"{prefix}a tensor is rectangular: the nested lists have different lengths"
         ) from None
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise TypeError(
-            f"a tensor holds bools, integers or floats of at most 64 bits; "
+            f"{prefix}a tensor holds bools, integers or floats of at most 64 bits; "
             f"got {type(value).__name__} of dtype {array.dtype}"
         )
     if dtype is not None:
@@ -112,8 +114,8 @@ def _holds_numpy(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def operand(value: Any) -> Any:
-    """One side of a binary op: a Python scalar stays one, a NumPy scalar becomes one."""
+def operand(value: Any, name: str) -> Any:
+    """One side of the op `name`: a Python scalar stays one, a NumPy scalar becomes one."""
     kind = value.__class__
     if kind is float or kind is int or kind is bool:
         return value
@@ -121,7 +123,7 @@ def operand(value: Any) -> Any:
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return value.item()
-    return to_array(value)
+    return to_array(value, name=name)
 
 
 def promote(values: Sequence[Any], floating: bool = False) -> list[Any]:

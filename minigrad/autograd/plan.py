@@ -98,16 +98,17 @@ class Plan:
 
     def _rules(self) -> list[Rule]:
         op = self.op
-        if op.joint is not None:
+        if op.joint is not None and op.variadic:
             return [op.joint]
+        ruled = op.rules if op.joint is None else [op.params[slot] for slot in op.joint_slots]
         names = [op.params[slot] for slot in self.slots]
         for name in names:
-            if name not in op.rules:
+            if name not in ruled:
                 raise TypeError(
                     f"{op.name} has no derivative with respect to {name!r}, which requires a "
                     f"gradient; pass {name}.detach()"
                 )
-        return [op.rules[name] for name in names]
+        return [op.rules[name] for name in names] if op.joint is None else [op.joint]
 
     def _names_to_save(self) -> tuple[str, ...]:
         needs = [name for rule in self._rules() for name in rule.needs]

@@ -321,7 +321,7 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
         if isinstance(x, Variable):
             array, source = x._data, x._node
         else:
-            array, source = to_array(x), None
+            array, source = to_array(x, name=op.name), None
         if keywords or len(static) != len(defaults):
             static = tuple(op.bind((x, *static), keywords)[1:])
         if static:
@@ -348,11 +348,11 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
         if isinstance(a, Variable):
             x, p = a._data, a._node
         else:
-            x, p = operand(a), None
+            x, p = operand(a, op.name), None
         if isinstance(b, Variable):
             y, q = b._data, b._node
         else:
-            y, q = operand(b), None
+            y, q = operand(b, op.name), None
         try:
             if (
                 x.__class__ is not _ndarray
@@ -442,9 +442,9 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
         elif value is None:
             continue
         elif i in op.promotes and not isinstance(value, np.ndarray):
-            values[i] = operand(value)
+            values[i] = operand(value, op.name)
         elif op.variadic or i < op.arrays:
-            values[i] = to_array(value)  # a copy: the caller may write to it before the backward
+            values[i] = to_array(value, name=op.name)  # a copy: the caller may write to it
     return tuple(slots), tuple(sources)
 
 
@@ -505,7 +505,14 @@ def picked(bundle: Node, index: int, array: np.ndarray) -> Any:
 
 
 def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Exception:
-    """The error of a forward function, with the op, what came, and the module that called it."""
+    """The error of a forward function, with the op, what came, and the module that called it.
+
+    What is not about the arguments (a warning that was made an error, say) stays what it is.
+    """
+    expected = (IndexError, OverflowError, TypeError, ValueError)
+    if not isinstance(error, expected if op.complain is None else (*expected, AttributeError)):
+        error.add_note(located(f"in the forward of {op.name}"))
+        return error
     message = None
     if op.complain is not None:
         message = op.complain(*values)
@@ -516,8 +523,6 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if not message.startswith(f"{op.name}:"):
         message = f"{op.name}: {message}"
     kind = type(error) if type(error) in (IndexError, TypeError, ValueError) else ValueError
-    if isinstance(error, (MemoryError, NotImplementedError)):
-        kind = type(error)
     return kind(located(message))
 
 

@@ -72,7 +72,7 @@ def total(x: Any, axis: Axis) -> Any:
     if isinstance(x, Variable):
         return x.sum(axis=axis, keepdims=True)  # type: ignore[attr-defined]
     wide = np.float32 if x.dtype == np.float16 else None
-    return np.add.reduce(x, axis, wide, None, True)
+    return np.sum(x, axis=axis, dtype=wide, keepdims=True)
 
 
 # Minimax and Chebyshev fits of the error function, made for this file in 40-digit arithmetic.

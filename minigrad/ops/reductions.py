@@ -283,7 +283,7 @@ def _var_x(g: Any, x: Any, axis: Axis, ddof: int) -> Any:
 
 
 def _part(shape: tuple[int, ...], axis: Axis) -> float:
-    """What one element counts in a mean. (float16 cannot hold a large count to divide by.)"""
+    """What one element counts in a mean: a factor, since float16 holds no large count."""
     n = _count(shape, axis)
     return 1 / n if n else np.inf
 

@@ -225,12 +225,12 @@ def _stack(*tensors: Any, axis: int) -> Any:
     return np.stack(tensors, axis)
 
 
-def concatenate(tensors: Sequence[Any], axis: int = 0) -> Tensor:
+def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
     """Join along an axis that exists.
 
     Args:
         tensors: At least one tensor; the shapes agree but along `axis`.
-        axis: Where to join.
+        axis: Where to join; if None, all of them are flattened first.
 
     Returns:
         The joined tensor, in the common dtype.
@@ -245,6 +245,8 @@ def concatenate(tensors: Sequence[Any], axis: int = 0) -> Tensor:
     """
     if not len(tensors):
         raise ValueError("concatenate: at least one tensor expected, got none")
+    if axis is None:
+        tensors, axis = [reshape(tensor, -1) for tensor in tensors], 0
     return _concatenate(*tensors, axis=axis)
 
 

@@ -45,7 +45,9 @@ def softmax(x: Any, axis: int = -1) -> Any:
     """
     out = _shifted(x, axis)
     np.exp(out, out=out)
-    out /= np.maximum(total(out, axis), 1)  # at least exp(0) = 1, but for a row of -inf, where it is 0
+    out /= np.maximum(
+        total(out, axis), 1
+    )  # at least exp(0) = 1, but for a row of -inf, where it is 0
     return out
 
 

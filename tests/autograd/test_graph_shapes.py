@@ -30,7 +30,9 @@ def attend(x: Tensor) -> Tensor:
     return x + ops.gelu(ops.linear(ops.layer_norm(x), MAP))
 
 
-MAP = np.array([[0.3, -0.5, 0.2, 0.1], [0.7, 0.4, -0.3, 0.9], [0.2, 0.1, 0.5, -0.4], [-0.6, 0.3, 0.8, 0.2]])
+MAP = np.array(
+    [[0.3, -0.5, 0.2, 0.1], [0.7, 0.4, -0.3, 0.9], [0.2, 0.1, 0.5, -0.4], [-0.6, 0.3, 0.8, 0.2]]
+)
 
 GRAPHS: dict[str, tuple[Any, tuple[int, ...]]] = {
     "z=x+y; w=z+x": (lambda x, y: (x + y) + x, (2, 2)),
@@ -49,14 +51,20 @@ GRAPHS: dict[str, tuple[Any, tuple[int, ...]]] = {
     "x @ x": (lambda x, y: x @ x + y, (3, 3)),
     "x @ x @ x": (lambda x, y: x @ x @ x - y @ x, (3, 3)),
     "x @ x.T": (lambda x, y: x @ x.T + y @ x.T, (2, 3)),
-    "stack of itself": (lambda x, y: ops.stack([x, y, x]) * ops.concatenate([[y], [x], [x]])
-                        if False else ops.stack([x, y, x]) * ops.stack([y, x, x]), (2,)),
+    "stack of itself": (
+        lambda x, y: (
+            ops.stack([x, y, x]) * ops.concatenate([[y], [x], [x]])
+            if False
+            else ops.stack([x, y, x]) * ops.stack([y, x, x])
+        ),
+        (2,),
+    ),
     "pre-norm block": (lambda x, y: attend(x + y), (3, 4)),
     "two pre-norm blocks": (lambda x, y: attend(attend(x)) * y, (3, 4)),
     "one block called twice": (lambda x, y: attend(x) + attend(y) + attend(x), (2, 4)),
     "q = k = v": (lambda x, y: ops.attention(x, x, x, keep=np.tri(3, dtype=bool)) * y, (3, 4)),
     "q = k": (lambda x, y: ops.attention(x, x, y), (3, 4)),
-}  # fmt: skip
+}
 
 
 def double(h: Tensor, times: int) -> Tensor:
@@ -131,12 +139,17 @@ def test_exact_numbers_of_the_textbook_graphs() -> None:
 @pytest.mark.parametrize(
     ("left", "right"),
     [
-        *itertools.product([(3,), (2, 3), (4, 2, 3), (5, 4, 2, 3)], [(3,), (3, 2), (4, 3, 2), (5, 4, 3, 2)]),
-        ((1, 2, 3), (4, 3, 2)), ((4, 2, 3), (1, 3, 2)), ((5, 1, 2, 3), (4, 3, 2)),
-        ((5, 4, 2, 3), (1, 3, 2)), ((4, 2, 3), (5, 1, 3, 2)),
+        *itertools.product(
+            [(3,), (2, 3), (4, 2, 3), (5, 4, 2, 3)], [(3,), (3, 2), (4, 3, 2), (5, 4, 3, 2)]
+        ),
+        ((1, 2, 3), (4, 3, 2)),
+        ((4, 2, 3), (1, 3, 2)),
+        ((5, 1, 2, 3), (4, 3, 2)),
+        ((5, 4, 2, 3), (1, 3, 2)),
+        ((4, 2, 3), (5, 1, 3, 2)),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_matmul_of_every_pair_of_ranks(left: tuple[int, ...], right: tuple[int, ...]) -> None:
     """Value and both gradients against einsum, whose rule is another one, and NumPy."""
     rng = np.random.default_rng(0)
@@ -145,9 +158,11 @@ def test_matmul_of_every_pair_of_ranks(left: tuple[int, ...], right: tuple[int, 
     np.testing.assert_allclose(product.numpy(), a.numpy() @ b.numpy(), rtol=1e-12)
     rows = "k" if a.ndim == 1 else "...nk"
     columns = "k" if b.ndim == 1 else "...km"
-    out = ("" if a.ndim == b.ndim == 1 else "...") + ("n" if a.ndim > 1 else "") + (
-        "m" if b.ndim > 1 else ""
-    )  # fmt: skip
+    out = (
+        ("" if a.ndim == b.ndim == 1 else "...")
+        + ("n" if a.ndim > 1 else "")
+        + ("m" if b.ndim > 1 else "")
+    )
     spelled = minigrad.einsum(f"{rows},{columns}->{out}", a, b)
     g = rng.standard_normal(product.shape)
     for one, other in zip(grad(product, (a, b), g), grad(spelled, (a, b), g), strict=True):
@@ -258,7 +273,7 @@ def test_gradients_accumulate_over_graphs() -> None:
     (3 * x).sum().backward()
     before = x.grad.numpy().copy()
     (x * x).sum().backward()
-    np.testing.assert_array_equal(x.grad.numpy(), before + [2.0, 4.0])
+    np.testing.assert_array_equal(x.grad.numpy(), before + np.array([2.0, 4.0]))
 
 
 # Who owns a gradient --------------------------------------------------------------------------

@@ -81,11 +81,16 @@ def test_lists_and_index_arrays_mutated_between_forward_and_backward() -> None:
 
     def losses() -> list[Tensor]:
         return [
-            x[index].sum(), x[:, mask].sum(), x[index, [1, 1]].sum(), ops.embedding(ids, x).sum(),
-            ops.cross_entropy(x, target), ops.cross_entropy(x, labels),
-            ops.cross_entropy(x, target, weight), (ops.attention(x, x, x, keep=keep) * x).sum(),
+            x[index].sum(),
+            x[:, mask].sum(),
+            x[index, [1, 1]].sum(),
+            ops.embedding(ids, x).sum(),
+            ops.cross_entropy(x, target),
+            ops.cross_entropy(x, labels),
+            ops.cross_entropy(x, target, weight),
+            (ops.attention(x, x, x, keep=keep) * x).sum(),
             ops.scatter_sum(x, index) if hasattr(ops, "scatter_sum") else x[index].mean(),
-        ]  # fmt: skip
+        ]
 
     wanted = [grad(loss, x).tolist() for loss in losses()]
     made = losses()
@@ -111,10 +116,18 @@ def test_constructing_copies() -> None:
 
 def test_plain_functions_of_arrays_give_memory_of_their_own() -> None:
     values = np.arange(4.0)
-    results = [ops.reshape(values, (2, 2)), ops.getitem(values, slice(1, None)), ops.clone(values),
-               ops.transpose(values), ops.expand_dims(values, 0), ops.split(values, 2)[0],
-               ops.astype(values, np.float64), ops.add(values, 0), ops.squeeze(values),
-               ops.swapaxes(values[None], 0, 1)]  # fmt: skip
+    results = [
+        ops.reshape(values, (2, 2)),
+        ops.getitem(values, slice(1, None)),
+        ops.clone(values),
+        ops.transpose(values),
+        ops.expand_dims(values, 0),
+        ops.split(values, 2)[0],
+        ops.astype(values, np.float64),
+        ops.add(values, 0),
+        ops.squeeze(values),
+        ops.swapaxes(values[None], 0, 1),
+    ]
     for result in results:
         assert not np.shares_memory(result.data, values)
 
@@ -386,22 +399,34 @@ SCENARIOS: dict[str, tuple[Any, Any, str | None]] = {
     # what mutates, the same without, and which of the two outcomes it must be (None: either)
     "fill a buffer by rows": (
         lambda x: write(write(write(Tensor(np.zeros((3, 3))), 0, x[1]), 1, x[0] * 2), 2, x[1] ** 2),
-        lambda x: ops.stack([x[1], x[0] * 2, x[1] ** 2]), "right"),
+        lambda x: ops.stack([x[1], x[0] * 2, x[1] ** 2]),
+        "right",
+    ),
     "overwrite a row": (
         lambda x: write(x * 2, 0, x[1] * x[2]),
-        lambda x: ops.concatenate([(x[1] * x[2])[None], 2 * x[1:]]), "right"),
+        lambda x: ops.concatenate([(x[1] * x[2])[None], 2 * x[1:]]),
+        "right",
+    ),
     "overwrite with a constant": (
         lambda x: write(x * 2, (slice(None), 1), 7.0),
-        lambda x: ops.where(np.array([False, True, False]), 7.0, x * 2), "right"),
+        lambda x: ops.where(np.array([False, True, False]), 7.0, x * 2),
+        "right",
+    ),
     "overwrite twice": (
         lambda x: write(write(x * 2, 0, x[1]), 0, x[2]),
-        lambda x: ops.concatenate([x[2:], 2 * x[1:]]), "right"),
+        lambda x: ops.concatenate([x[2:], 2 * x[1:]]),
+        "right",
+    ),
     "overwrite with itself": (
         lambda x: (lambda y: write(y, 0, y[1] * 1.0))(x * 2),
-        lambda x: ops.stack([2 * x[1], 2 * x[1], 2 * x[2]]), None),
+        lambda x: ops.stack([2 * x[1], 2 * x[1], 2 * x[2]]),
+        None,
+    ),
     "overwrite with a view of itself": (
         lambda x: (lambda y: write(y, 0, y[1]))(x * 2),
-        lambda x: ops.stack([2 * x[1], 2 * x[1], 2 * x[2]]), None),
+        lambda x: ops.stack([2 * x[1], 2 * x[1], 2 * x[2]]),
+        None,
+    ),
     "y += x": (lambda x: added(x * 2, x), lambda x: x * 2 + x, "right"),
     "y += y": (lambda x: (lambda y: added(y, y))(x * 2), lambda x: x * 4, "right"),
     "y += row": (lambda x: added(x * 2, x[0]), lambda x: x * 2 + x[0], "right"),
@@ -409,53 +434,85 @@ SCENARIOS: dict[str, tuple[Any, Any, str | None]] = {
     "y = exp(x); y *= y": (lambda x: (lambda y: y.mul_(y))(x.exp()), lambda x: (2 * x).exp(), None),
     "chain of in-place ops": (
         lambda x: (x * 1).exp_().add_(1.0).log_().mul_(x).neg_().sub_(x).div_(2.0),
-        lambda x: (-((x.exp() + 1).log() * x) - x) / 2, None),
+        lambda x: (-((x.exp() + 1).log() * x) - x) / 2,
+        None,
+    ),
     "view, then base written": (
         view_then_write,
-        lambda x: ops.stack([2 * x[0], 3 * x[2], 2 * x[2]]) + 2 * x[0], None),
-    "write to a view": (
-        write_to_a_view, lambda x: ops.stack([3 * x[2], 2 * x[1], 2 * x[2]]), None),
+        lambda x: ops.stack([2 * x[0], 3 * x[2], 2 * x[2]]) + 2 * x[0],
+        None,
+    ),
+    "write to a view": (write_to_a_view, lambda x: ops.stack([3 * x[2], 2 * x[1], 2 * x[2]]), None),
     "write to the only view": (
         write_to_the_only_view,
-        lambda x: ops.stack([2 * x[0, 0], 3 * x[2, 2], 2 * x[0, 2]]), None),
+        lambda x: ops.stack([2 * x[0, 0], 3 * x[2, 2], 2 * x[0, 2]]),
+        None,
+    ),
     "write to a transposed view": (
         write_to_a_transposed_view,
-        lambda x: ops.stack([3 * x[2], 2 * x.T[1], 2 * x.T[2]]).T, None),
+        lambda x: ops.stack([3 * x[2], 2 * x.T[1], 2 * x.T[2]]).T,
+        None,
+    ),
     "write to the only transposed view": (
         write_to_the_only_transposed_view,
-        lambda x: ops.stack([3 * x[2], 2 * x.T[1], 2 * x.T[2]]), None),
+        lambda x: ops.stack([3 * x[2], 2 * x.T[1], 2 * x.T[2]]),
+        None,
+    ),
     "saved, then written": (
         saved_then_written,
-        lambda x: 4 * x * x + ops.stack([x[1], 2 * x[1], 2 * x[2]]), "refused"),
+        lambda x: 4 * x * x + ops.stack([x[1], 2 * x[1], 2 * x[2]]),
+        "refused",
+    ),
     "saved output, then written": (
         saved_output_then_written,
-        lambda x: ops.stack([x[1], x[1].exp(), x[2].exp()]), None),
+        lambda x: ops.stack([x[1], x[1].exp(), x[2].exp()]),
+        None,
+    ),
     "added, then written": (
         added_then_written,
-        lambda x: 4 * x * ops.stack([x[1], 2 * x[1], 2 * x[2]]), "right"),
+        lambda x: 4 * x * ops.stack([x[1], 2 * x[1], 2 * x[2]]),
+        "right",
+    ),
     "detached, then written": (
         detached_then_written,
-        lambda x: ops.stack([x[1], 2 * x[1], 2 * x[2]]) * Tensor(np.asarray(
-            ops.stack([x[1], 2 * x[1], 2 * x[2]]))), None),
+        lambda x: (
+            ops.stack([x[1], 2 * x[1], 2 * x[2]])
+            * Tensor(np.asarray(ops.stack([x[1], 2 * x[1], 2 * x[2]])))
+        ),
+        None,
+    ),
     "numpy(), then written": (
         numpy_view_then_written,
-        lambda x: ops.stack([x[1], 2 * x[1], 2 * x[2]]) * np.array(
-            ops.stack([x[1], 2 * x[1], 2 * x[2]])), None),
+        lambda x: (
+            ops.stack([x[1], 2 * x[1], 2 * x[2]]) * np.array(ops.stack([x[1], 2 * x[1], 2 * x[2]]))
+        ),
+        None,
+    ),
     "iterated, then written": (
-        iterated_then_written, lambda x: ops.stack([x[1], 2 * x[1], 2 * x[2]]) + 2 * x[0], None),
+        iterated_then_written,
+        lambda x: ops.stack([x[1], 2 * x[1], 2 * x[2]]) + 2 * x[0],
+        None,
+    ),
     "broadcast, then written": (
-        broadcast_then_written, lambda x: ops.stack([x[1], x[0], x[0]]), None),
-    "split, then written": (
-        split_then_written, lambda x: ops.stack([x[1], 2 * x[2]]), None),
+        broadcast_then_written,
+        lambda x: ops.stack([x[1], x[0], x[0]]),
+        None,
+    ),
+    "split, then written": (split_then_written, lambda x: ops.stack([x[1], 2 * x[2]]), None),
     "a constant's view gets a history": (
         constant_view_gets_history,
-        lambda x: x + ops.stack([ops.stack([0 * x[0, 0], x[2, 2], 0 * x[0, 0]]), 0 * x[0], 0 * x[0]]),
-        None),
+        lambda x: (
+            x + ops.stack([ops.stack([0 * x[0, 0], x[2, 2], 0 * x[0, 0]]), 0 * x[0], 0 * x[0]])
+        ),
+        None,
+    ),
     "a constant's view, then base written": (
         view_of_a_constant_then_base_written,
-        lambda x: ops.stack([0 * x[0], 2 * x[2], 0 * x[0]]) + 2 * x[2], None),
+        lambda x: ops.stack([0 * x[0], 2 * x[2], 0 * x[0]]) + 2 * x[2],
+        None,
+    ),
     "view of what was written": (view_of_written, lambda x: 2 * x[2] * x[0], "right"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("scenario", "pure", "wanted"), SCENARIOS.values(), ids=SCENARIOS)

@@ -80,8 +80,11 @@ def test_nested_gradients_interleave() -> None:
     second = functional.grad(functional.grad(lambda x: x**4))
 
     def work(i: int) -> list[float]:
-        return [value for _ in range(20)
-                for value in (outer(Tensor(2.0)).item(), second(Tensor(float(i))).item())]  # fmt: skip
+        return [
+            value
+            for _ in range(20)
+            for value in (outer(Tensor(2.0)).item(), second(Tensor(float(i))).item())
+        ]
 
     for i, row in enumerate(together(work)):
         assert row == [1.0, 12.0 * i * i] * 20

@@ -44,10 +44,13 @@ def test_the_extremes_share_evenly(create_graph: bool) -> None:
 def test_the_extremes_share_evenly_along_axes(keepdims: bool, create_graph: bool) -> None:
     x = variable([1.0, 5.0, 5.0], [5.0, 2.0, 5.0])
     table: dict[Any, Any] = {
-        0: [[0, 1, 0.5], [1, 0, 0.5]], 1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
-        -1: [[0, 0.5, 0.5], [0.5, 0, 0.5]], (0, 1): [[0, 0.25, 0.25], [0.25, 0, 0.25]],
-        None: [[0, 0.25, 0.25], [0.25, 0, 0.25]], (): [[1, 1, 1], [1, 1, 1]],
-    }  # fmt: skip
+        0: [[0, 1, 0.5], [1, 0, 0.5]],
+        1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
+        -1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
+        (0, 1): [[0, 0.25, 0.25], [0.25, 0, 0.25]],
+        None: [[0, 0.25, 0.25], [0.25, 0, 0.25]],
+        (): [[1, 1, 1], [1, 1, 1]],
+    }
     for axis, wanted in table.items():
         top = lambda x, axis=axis: ops.max(x, axis=axis, keepdims=keepdims)
         assert slopes(top, x, create_graph=create_graph) == [wanted]
@@ -79,8 +82,12 @@ def test_kinks() -> None:
 @both_ways
 def test_clip_has_slope_one_at_its_bounds(create_graph: bool) -> None:
     x = variable(-1.0, 0.0, 0.5, 1.0, 2.0)
-    for bounds, wanted in (((0.0, 1.0), [0, 1, 1, 1, 0]), ((0.0, None), [0, 1, 1, 1, 1]),
-                           ((None, 1.0), [1, 1, 1, 1, 0]), ((None, None), [1] * 5)):  # fmt: skip
+    for bounds, wanted in (
+        ((0.0, 1.0), [0, 1, 1, 1, 0]),
+        ((0.0, None), [0, 1, 1, 1, 1]),
+        ((None, 1.0), [1, 1, 1, 1, 0]),
+        ((None, None), [1] * 5),
+    ):
         assert slopes(lambda x, b=bounds: ops.clip(x, *b), x, create_graph=create_graph) == [wanted]
         assert slopes(lambda x, b=bounds: x.clip(*b), x) == [wanted]
         assert slopes(lambda x, b=bounds: np.clip(x, *b), x) == [wanted]
@@ -90,8 +97,10 @@ def test_clip_shares_with_its_bounds_what_it_takes() -> None:
     x, low, high = variable(-1.0, 0.5, 3.0), variable(0.0), variable(1.0)
     assert slopes(ops.clip, x, low, high) == [[0.0, 1.0, 0.0], [1.0], [1.0]]
     assert slopes(ops.clip, variable(0.0, 1.5, 3.0), variable(2.0), variable(1.0)) == [
-        [0.0, 0.0, 0.0], [0.0], [3.0],
-    ]  # fmt: skip
+        [0.0, 0.0, 0.0],
+        [0.0],
+        [3.0],
+    ]
 
 
 # Zero norms and constant rows -----------------------------------------------------------------
@@ -154,16 +163,31 @@ def test_layer_norm_of_a_constant_row() -> None:
 @pytest.mark.parametrize(
     ("base", "exponent", "value", "slope"),
     [
-        (0.0, 0.0, 1.0, 0.0), (0.0, 0, 1.0, 0.0), (0.0, 1, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0),
-        (0.0, 2, 0.0, 0.0), (0.0, 3.0, 0.0, 0.0), (-2.0, 2, 4.0, -4.0), (-2.0, 3, -8.0, 12.0),
-        (-2.0, 2.0, 4.0, -4.0), (-2.0, 0.0, 1.0, 0.0), (2.0, -2, 0.25, -0.25),
-        (-2.0, -1, -0.5, -0.25), (4.0, 0.5, 2.0, 0.25), (0.0, 0.5, 0.0, INF), (2.0, 0, 1.0, 0.0),
+        (0.0, 0.0, 1.0, 0.0),
+        (0.0, 0, 1.0, 0.0),
+        (0.0, 1, 0.0, 1.0),
+        (0.0, 1.0, 0.0, 1.0),
+        (0.0, 2, 0.0, 0.0),
+        (0.0, 3.0, 0.0, 0.0),
+        (-2.0, 2, 4.0, -4.0),
+        (-2.0, 3, -8.0, 12.0),
+        (-2.0, 2.0, 4.0, -4.0),
+        (-2.0, 0.0, 1.0, 0.0),
+        (2.0, -2, 0.25, -0.25),
+        (-2.0, -1, -0.5, -0.25),
+        (4.0, 0.5, 2.0, 0.25),
+        (0.0, 0.5, 0.0, INF),
+        (2.0, 0, 1.0, 0.0),
     ],
-)  # fmt: skip
+)
 def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope: float) -> None:
     """The same slope, the exponent given as a number, as an array, or as a tensor."""
-    for given in (exponent, np.array([float(exponent)]), variable(float(exponent)),
-                  Tensor(np.array([exponent]))):  # fmt: skip
+    for given in (
+        exponent,
+        np.array([float(exponent)]),
+        variable(float(exponent)),
+        Tensor(np.array([exponent])),
+    ):
         for create_graph in (False, True):
             x = variable(base)
             y = x**given
@@ -172,8 +196,12 @@ def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope
 
 
 def test_the_exponent_s_slope_at_base_zero_and_below() -> None:
-    for base, exponent, slope in ((0.0, 0.0, 0.0), (0.0, 2.0, 0.0), (2.0, 3.0, 8 * np.log(2)),
-                                  (1.0, 5.0, 0.0)):  # fmt: skip
+    for base, exponent, slope in (
+        (0.0, 0.0, 0.0),
+        (0.0, 2.0, 0.0),
+        (2.0, 3.0, 8 * np.log(2)),
+        (1.0, 5.0, 0.0),
+    ):
         for create_graph in (False, True):
             a, b = variable(base), variable(exponent)
             found = grad(a**b, (a, b), np.ones(1), create_graph=create_graph)
@@ -215,7 +243,7 @@ TRAPS: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
     "sqrt of a norm": (lambda x: (x * x).sum().sqrt(), 0.0),
     "sqrt of something negative": (lambda x: (x - 1.0).sqrt(), 0.0),
     "log of something negative": (lambda x: (x - 1.0).log(), 0.0),
-}  # fmt: skip
+}
 
 
 @both_ways
@@ -343,12 +371,26 @@ def test_masked_numbers_of_any_size_count_nothing() -> None:
 def test_operations_on_nothing() -> None:
     empty = Tensor(np.zeros((0, 3)), requires_grad=True)
     results = [
-        empty.sum(), empty.sum(axis=0), empty * 2, empty[:0], empty @ np.ones((3, 2)),
-        ops.softmax(empty), ops.concatenate([empty, empty]), ops.stack([empty, empty]),
-        empty.reshape(3, 0), empty.T, ops.logsumexp(empty, axis=1), empty.exp(),
-        ops.layer_norm(empty), ops.linear(empty, np.ones((2, 3))), ops.max(empty, axis=1),
-        ops.einsum("ij->j", empty), empty[np.zeros(0, int)], ops.norm(empty), ops.norm(empty, axis=1),
-    ]  # fmt: skip
+        empty.sum(),
+        empty.sum(axis=0),
+        empty * 2,
+        empty[:0],
+        empty @ np.ones((3, 2)),
+        ops.softmax(empty),
+        ops.concatenate([empty, empty]),
+        ops.stack([empty, empty]),
+        empty.reshape(3, 0),
+        empty.T,
+        ops.logsumexp(empty, axis=1),
+        empty.exp(),
+        ops.layer_norm(empty),
+        ops.linear(empty, np.ones((2, 3))),
+        ops.max(empty, axis=1),
+        ops.einsum("ij->j", empty),
+        empty[np.zeros(0, int)],
+        ops.norm(empty),
+        ops.norm(empty, axis=1),
+    ]
     for result in results:
         found = grad(result.sum(), empty)
         assert found.shape == (0, 3)

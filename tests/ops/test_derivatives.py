@@ -150,9 +150,7 @@ def test_memory_layout_does_not_matter(case: Case) -> None:
         values, gradients = value_and_gradients(through_view, inputs)
         expected, wanted = value_and_gradients(through_copy, inputs)
         for one, other in zip(values + gradients, expected + wanted, strict=True):
-            np.testing.assert_allclose(
-                one, other, rtol=1e-10, atol=1e-12, err_msg=view.__name__
-            )
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12, err_msg=view.__name__)
 
 
 def as_new(x: Tensor) -> Tensor:
@@ -179,9 +177,15 @@ def test_dtype_is_kept(case: Case) -> None:
 
 
 WITH_A_FLOAT64_ARRAY = {
-    "base of any sign to an array", "with a constant", "only the value", "weight only", "many, padding None", "many, padding 0",
-    "many, padding 3", "many, padding -1",
-}  # fmt: skip
+    "base of any sign to an array",
+    "with a constant",
+    "only the value",
+    "weight only",
+    "many, padding None",
+    "many, padding 0",
+    "many, padding 3",
+    "many, padding -1",
+}
 
 
 def test_every_rule_has_a_case() -> None:
@@ -209,9 +213,20 @@ def test_every_rule_has_a_case() -> None:
 
 def test_every_function_has_a_case() -> None:
     without_gradient = {
-        "argmax", "bitwise_and", "bitwise_or", "equal", "greater", "greater_equal", "invert",
-        "isfinite", "isnan", "less", "less_equal", "not_equal", "sign",
-    }  # fmt: skip
+        "argmax",
+        "bitwise_and",
+        "bitwise_or",
+        "equal",
+        "greater",
+        "greater_equal",
+        "invert",
+        "isfinite",
+        "isnan",
+        "less",
+        "less_equal",
+        "not_equal",
+        "sign",
+    }
     tested = {case.op for case in CASES}
     assert set(ops.__all__) - tested == without_gradient | {"astype"}
     for name in without_gradient:

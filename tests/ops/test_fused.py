@@ -22,17 +22,24 @@ def normal(*shape: int) -> np.ndarray:
 
 
 def qkv(*leading: int) -> dict[str, np.ndarray]:
-    return {"query": normal(*leading, 3, 4), "key": normal(*leading, 5, 4),
-            "value": normal(*leading, 5, 2)}  # fmt: skip
+    return {
+        "query": normal(*leading, 3, 4),
+        "key": normal(*leading, 5, 4),
+        "value": normal(*leading, 5, 2),
+    }
 
 
 def attention_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     arrays = [
-        qkv(), qkv(2), qkv(2, 2), {**qkv(2, 2), "bias": normal(2, 2, 3, 5)},
-        {**qkv(2, 2), "bias": normal(2, 1, 1, 5)}, {**qkv(2), "bias": normal(3, 1)},
+        qkv(),
+        qkv(2),
+        qkv(2, 2),
+        {**qkv(2, 2), "bias": normal(2, 2, 3, 5)},
+        {**qkv(2, 2), "bias": normal(2, 1, 1, 5)},
+        {**qkv(2), "bias": normal(3, 1)},
         {**qkv(2), "bias": normal()},
         {"query": normal(2, 2, 3, 4), "key": normal(1, 5, 4), "value": normal(2, 1, 5, 2)},
-    ]  # fmt: skip
+    ]
     options: list[dict[str, Any]] = [
         {"keep": keep, "causal": causal, "scale": scale, **dropped}
         for keep, causal, scale, dropped in itertools.product(
@@ -64,18 +71,30 @@ def rms_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
 
 
 def cross_entropy_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
-    targets = {(3, 4): np.array([1, 0, 2]), (4,): np.array(3), (2, 4, 3): np.array([[0, 1, 2], [2, 3, 0]])}
+    targets = {
+        (3, 4): np.array([1, 0, 2]),
+        (4,): np.array(3),
+        (2, 4, 3): np.array([[0, 1, 2], [2, 3, 0]]),
+    }
     options = itertools.product(
         ("mean", "sum", "none"), (0.0, 0.3, 1.0), (None, 2), (None, np.array([0.5, 2.0, 1.3, 0.0]))
     )
     return [
-        ({"logits": normal(*shape)},
-         {"target": target, "weight": weight, "reduction": reduction, "label_smoothing": smoothing,
-          "ignore_index": ignore})
-        for (reduction, smoothing, ignore, weight), (shape, target) in
-        itertools.product(options, targets.items())
+        (
+            {"logits": normal(*shape)},
+            {
+                "target": target,
+                "weight": weight,
+                "reduction": reduction,
+                "label_smoothing": smoothing,
+                "ignore_index": ignore,
+            },
+        )
+        for (reduction, smoothing, ignore, weight), (shape, target) in itertools.product(
+            options, targets.items()
+        )
         if not (weight is not None and reduction == "mean" and target.ndim == 0)
-    ]  # fmt: skip
+    ]
 
 
 CALLS = {
@@ -87,8 +106,11 @@ CALLS = {
 
 
 def test_every_fused_op_has_its_calls() -> None:
-    fused = {op.name for op in registry.values()
-             if op.meaning is not None and op.forward.__module__.startswith("minigrad.")}  # fmt: skip
+    fused = {
+        op.name
+        for op in registry.values()
+        if op.meaning is not None and op.forward.__module__.startswith("minigrad.")
+    }
     assert fused == set(CALLS)
 
 
@@ -102,23 +124,30 @@ def test_kernel_and_meaning_agree(name: str) -> None:
         tensors = {k: Tensor(v, requires_grad=True) for k, v in arrays.items()}
         kernel = function(**tensors, **options)
         meaning = op.meaning(**tensors, **options)
-        shown = f"{name}: {({k: v.shape for k, v in arrays.items()})}, {options}"
+        shown = f"{name}: { ({k: v.shape for k, v in arrays.items()}) }, {options}"
         assert kernel._node.plan.op is op
-        np.testing.assert_allclose(kernel.numpy(), meaning.numpy(), rtol=1e-10, atol=1e-12,
-                                   err_msg=shown)  # fmt: skip
+        np.testing.assert_allclose(
+            kernel.numpy(), meaning.numpy(), rtol=1e-10, atol=1e-12, err_msg=shown
+        )
         assert kernel.shape == meaning.shape
         g = np.cos(np.arange(kernel.size)).reshape(kernel.shape)
         wanted = grad(meaning, [*tensors.values()], g)
         found = grad(kernel, [*tensors.values()], g, retain_graph=True)
         for key, one, other in zip(tensors, found, wanted, strict=True):
-            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9, atol=1e-12,
-                                       err_msg=f"{key} of {shown}")  # fmt: skip
+            np.testing.assert_allclose(
+                one.numpy(), other.numpy(), rtol=1e-9, atol=1e-12, err_msg=f"{key} of {shown}"
+            )
             alone = grad(kernel, tensors[key], g, retain_graph=True)
             np.testing.assert_array_equal(alone.numpy(), one.numpy(), err_msg=f"{key} of {shown}")
             only = {k: tensors[k] if k == key else v for k, v in arrays.items()}
             single = function(**only, **options)
-            np.testing.assert_allclose(grad(single, tensors[key], g).numpy(), one.numpy(),
-                                       rtol=1e-12, atol=1e-13, err_msg=f"{key} of {shown}")  # fmt: skip
+            np.testing.assert_allclose(
+                grad(single, tensors[key], g).numpy(),
+                one.numpy(),
+                rtol=1e-12,
+                atol=1e-13,
+                err_msg=f"{key} of {shown}",
+            )
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -230,15 +259,20 @@ def test_masks_combine() -> None:
     arrays = qkv()
     both = ops.attention(**arrays, keep=KEEP, causal=True, bias=normal(3, 5))
     minus = np.where(KEEP & np.tri(3, 5, dtype=bool), normal(3, 5), -np.inf)
-    np.testing.assert_allclose(both.numpy(), ops.attention(**arrays, bias=minus).numpy(), atol=1e-14)
+    np.testing.assert_allclose(
+        both.numpy(), ops.attention(**arrays, bias=minus).numpy(), atol=1e-14
+    )
 
 
 def test_weights_are_those_that_attention_uses() -> None:
     arrays = qkv(2)
     for options in ({}, {"keep": KEEP}, {"causal": True}, {"scale": 2.0}, {"bias": normal(3, 5)}):
         weights = ops.attention_weights(arrays["query"], arrays["key"], **options)
-        np.testing.assert_allclose((weights @ arrays["value"]).numpy(),
-                                   ops.attention(**arrays, **options).numpy(), atol=1e-14)  # fmt: skip
+        np.testing.assert_allclose(
+            (weights @ arrays["value"]).numpy(),
+            ops.attention(**arrays, **options).numpy(),
+            atol=1e-14,
+        )
         sums = weights.numpy().sum(-1)
         assert ((np.abs(sums - 1) < 1e-12) | (sums == 0)).all()
 
@@ -254,8 +288,9 @@ def test_attention_dropout_by_key() -> None:
         ops.attention(**arrays, dropout=0.5)
     gone = ops.attention(**arrays, dropout=1.0, dropout_key=1)
     assert not gone.numpy().any()
-    many = np.mean([ops.attention(**arrays, dropout=0.3, dropout_key=i).numpy() for i in range(2000)],
-                   axis=0)  # fmt: skip
+    many = np.mean(
+        [ops.attention(**arrays, dropout=0.3, dropout_key=i).numpy() for i in range(2000)], axis=0
+    )
     np.testing.assert_allclose(many, ops.attention(**arrays).numpy(), atol=0.1)
 
 

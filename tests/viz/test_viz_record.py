@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -100,21 +99,17 @@ def test_a_ladder_is_linear() -> None:
     y = leaf(2)
     for _ in range(25):
         y = y + y
-    start = time.perf_counter()
-    graph = viz.graph(y)
+    graph = viz.graph(y)  # along its 2 ** 25 paths it would take minutes
     graph.to_dot()
-    assert time.perf_counter() - start < 1  # 2 ** 25 paths would take minutes
     assert len(graph.nodes) == 27
     assert len(graph.edges) == 51
 
 
-def test_a_long_residual_chain_takes_linear_time() -> None:
+def test_every_residual_of_a_long_chain_is_found() -> None:
     y = leaf(2)
     for _ in range(3_000):
         y = y + y.tanh()
-    start = time.perf_counter()
     dot = viz.graph(y).to_dot()
-    assert time.perf_counter() - start < 5
     assert dot.source.count("penwidth=2.2") == 3_000
 
 

@@ -1,0 +1,289 @@
+"""Tensor as a Python object: numbers, truth, iteration, copies, pickles, repr."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, ops
+
+
+def variable(*values: Any) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+def test_hash_and_membership() -> None:
+    x, y = variable(1.0, 2.0), variable(1.0, 2.0)
+    assert x in [x]
+    assert x in [None, "text", x]
+    assert [y, x].index(y) == 0
+    assert {x: 1, y: 2}[x] == 1
+    assert len({x, y, x}) == 2
+    assert hash(x) == hash(x)
+    assert x != None  # noqa: E711
+    assert (x == "text") is False
+    assert (x == y).tolist() == [True, True]
+    assert 2.0 in x
+    assert 3.0 not in x
+
+
+def test_length_and_iteration() -> None:
+    x = variable([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+    assert len(x) == 3
+    assert [row.tolist() for row in x] == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    assert [a.item() for a in reversed(x[0])] == [2.0, 1.0]
+    assert len(list(Tensor(np.zeros((0, 2))))) == 0
+    assert [k for k, _ in zip(range(9), x)] == [0, 1, 2]  # noqa: B905
+    for call in (len, iter):
+        with pytest.raises(TypeError, match="without axes"):
+            call(Tensor(1.0))
+
+
+def test_numbers() -> None:
+    for value in (2.5, [2.5], [[2.5]]):
+        assert float(Tensor(value)) == 2.5
+        assert Tensor(value).item() == 2.5
+        assert int(Tensor(value)) == 2
+        assert f"{Tensor(value):.2f}" == "2.50"
+    assert type(Tensor(3).item()) is int
+    assert type(Tensor(True).item()) is bool
+    assert type(Tensor(1.0).item()) is float
+    assert list(range(5))[Tensor(2)] == 2
+    assert range(Tensor(3)) == range(3)
+    many = Tensor([1.0, 2.0])
+    for call in (float, int, Tensor.item):
+        with pytest.raises(ValueError, match=r"one element .*\(2,\)"):
+            call(many)
+    for wrong in (Tensor(1.0), Tensor([1, 2])):
+        with pytest.raises(TypeError, match="index"):
+            range(wrong)
+    with pytest.raises(TypeError):
+        complex(Tensor(1.0))
+    assert variable(1.0).item() == 1.0
+
+
+def test_truth() -> None:
+    assert Tensor(1.0)
+    assert not Tensor(0.0)
+    assert Tensor([[2]])
+    assert not Tensor([False])
+    for many in (Tensor([1.0, 2.0]), Tensor(np.zeros((0,))), Tensor([True, True])):
+        with pytest.raises(ValueError, match="ambiguous"):
+            bool(many)
+    with pytest.raises(ValueError, match="ambiguous"):
+        if Tensor([1.0]) == Tensor([1.0, 1.0]):
+            pass
+
+
+def test_tolist_and_numpy() -> None:
+    x = variable([1.0, 2.0])
+    assert x.tolist() == [[1.0, 2.0]]
+    assert Tensor(2).tolist() == 2
+    assert type(x.numpy()) is np.ndarray
+    assert np.shares_memory(x.numpy(), x.data)
+
+
+def test_repr_says_dtype_gradient_and_op() -> None:
+    assert repr(Tensor([1.0, 2.5])) == "Tensor([1. , 2.5], dtype=float32)"
+    assert repr(Tensor(3)) == "Tensor(3, dtype=int64)"
+    x = variable(1.0, 2.0)
+    assert repr(x) == "Tensor([1., 2.], dtype=float64, requires_grad=True)"
+    assert repr(x * 2) == "Tensor([2., 4.], dtype=float64, op=multiply)"
+    assert repr(x[0]).endswith("op=getitem)")
+    assert repr(x.detach()) == "Tensor([1., 2.], dtype=float64)"
+    assert f"{x}" == repr(x) == str(x)
+    lines = repr(Tensor([[1, 2], [3, 4]])).splitlines()
+    assert lines == ["Tensor([[1, 2],", "        [3, 4]], dtype=int64)"]
+    assert len(repr(minigrad.zeros(1000, 1000))) < 1000
+
+
+def test_attributes() -> None:
+    x = variable([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+    assert (x.shape, x.ndim, x.size, x.dtype, x.device) == ((2, 3), 2, 6, np.float64, "cpu")
+    assert (x.is_leaf, (x * 2).is_leaf, x.detach().is_leaf) == (True, False, True)
+    assert x.T.shape == (3, 2)
+    assert Tensor(np.zeros((2, 3, 4))).mT.shape == (2, 4, 3)
+    assert Tensor(np.zeros((2, 3, 4))).T.shape == (4, 3, 2)
+
+
+def test_shape_methods_take_tuples_and_numbers() -> None:
+    x = variable([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
+    for call in (lambda: x.reshape(3, 2), lambda: x.reshape((3, 2)), lambda: x.reshape([3, 2])):
+        assert call().shape == (3, 2)
+    assert x.reshape(-1).shape == (6,)
+    assert variable(1.0).reshape(()).shape == variable(1.0).reshape().shape == ()
+    cube = Tensor(np.zeros((2, 3, 4)))
+    for call in (
+        lambda: cube.transpose(2, 0, 1),
+        lambda: cube.transpose((2, 0, 1)),
+        lambda: cube.transpose([2, 0, 1]),
+    ):
+        assert call().shape == (4, 2, 3)
+    assert cube.transpose().shape == cube.transpose(None).shape == (4, 3, 2)
+    assert Tensor(1.0).transpose().shape == ()
+    assert Tensor(1.0).broadcast_to(2, 3).shape == Tensor(1.0).broadcast_to((2, 3)).shape == (2, 3)
+
+
+def test_every_method_is_its_function() -> None:
+    """Tensor's methods are bindings: each gives what the function gives, gradient included."""
+    x = Tensor(np.array([[0.5, 1.5], [2.5, 0.7]]), requires_grad=True)
+    calls: dict[str, tuple[Any, ...]] = {
+        "abs": (),
+        "add": (2.0,),
+        "argmax": (1,),
+        "astype": (np.float32,),
+        "broadcast_to": ((3, 2, 2),),
+        "clip": (0.6, 2.0),
+        "clone": (),
+        "divide": (2.0,),
+        "erf": (),
+        "exp": (),
+        "expand_dims": (0,),
+        "gelu": (),
+        "log": (),
+        "log_softmax": (),
+        "logsumexp": (1,),
+        "masked_fill": (np.eye(2) > 0, 3.0),
+        "matmul": (np.ones((2, 2)),),
+        "max": (0,),
+        "maximum": (1.0,),
+        "mean": (0,),
+        "min": (1,),
+        "minimum": (1.0,),
+        "multiply": (3.0,),
+        "negative": (),
+        "norm": (),
+        "power": (2,),
+        "relu": (),
+        "reshape": ((4,),),
+        "sigmoid": (),
+        "sign": (),
+        "silu": (),
+        "softmax": (0,),
+        "sqrt": (),
+        "square": (),
+        "squeeze": (),
+        "subtract": (1.0,),
+        "sum": (0,),
+        "swapaxes": (0, 1),
+        "tanh": (),
+        "transpose": (),
+        "var": (),
+        "split": (2,),
+        "where": (),
+    }
+    bound = {name for name in ops.__all__ if name in vars(Tensor)}
+    assert bound <= set(calls)
+    for name in bound:
+        method, function = getattr(x, name)(*calls[name]), getattr(ops, name)(x, *calls[name])
+        for one, other in zip(
+            *([v] if isinstance(v, Tensor) else v for v in (method, function)), strict=True
+        ):
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
+            assert one.requires_grad == other.requires_grad
+            assert one.requires_grad == (one.dtype.kind == "f" and name != "sign")
+    assert x.unsqueeze(0).shape == (1, 2, 2)
+
+
+# Copies ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("twin", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_leaves_are_copied_and_pickled(twin: Any, requires_grad: bool) -> None:
+    x = Tensor(np.array([[1.0, 2.0]]), requires_grad=requires_grad)
+    y = twin(x)
+    assert type(y) is Tensor
+    assert (y.tolist(), y.dtype, y.requires_grad, y.is_leaf) == (
+        x.tolist(),
+        x.dtype,
+        requires_grad,
+        True,
+    )
+    assert not np.shares_memory(x.data, y.data)
+    if requires_grad:
+        (y * y).sum().backward()
+        assert y.grad.tolist() == [[2.0, 4.0]]
+        assert x.grad is None
+        with minigrad.no_grad():
+            y += 1.0
+        assert x.tolist() == [[1.0, 2.0]]
+
+
+def test_a_deepcopy_copies_the_gradient_and_keeps_identity_within() -> None:
+    x = variable(1.0, 2.0)
+    (x * x).sum().backward()
+    pair = [x, x, {"again": x}]
+    twins = copy.deepcopy(pair)
+    assert twins[0] is twins[1] is twins[2]["again"]
+    assert twins[0].grad.tolist() == [2.0, 4.0]
+    twins[0].grad.data[...] = 0.0
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_a_deepcopy_of_a_view_owns_its_memory() -> None:
+    base = Tensor(np.arange(6.0).reshape(2, 3))
+    for view in (base[0], base.T, base.detach(), ops.broadcast_to(base[0], (4, 3))):
+        twin = copy.deepcopy(view)
+        assert twin.tolist() == view.tolist()
+        twin[...] = 9.0
+        assert base.tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+def test_parameters_stay_parameters() -> None:
+    p = nn.Parameter(np.array([1.0, 2.0], np.float32))
+    for twin in (copy.deepcopy(p), pickle.loads(pickle.dumps(p))):
+        assert type(twin) is nn.Parameter
+        assert twin.requires_grad
+
+
+def test_results_are_not_copied() -> None:
+    y = variable(1.0) * 2
+    for call in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(RuntimeError, match=r"result of multiply.*detach"):
+            call(y)
+    assert copy.deepcopy(y.detach()).item() == 2.0
+
+
+# .data and .grad ------------------------------------------------------------------------------
+
+
+def test_gradients_can_be_set_and_reset() -> None:
+    x = variable(1.0, 2.0)
+    x.grad = np.array([3.0, 4.0])
+    assert isinstance(x.grad, Tensor)
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [5.0, 6.0]
+    x.grad = None
+    assert x.grad is None
+    x.grad = Tensor([1.0, 1.0])
+    x.zero_grad()
+    assert x.grad is None
+    with pytest.raises(ValueError, match=r"grad: shape \(2,\) expected, got \(3,\)"):
+        x.grad = np.ones(3)
+
+
+def test_data_can_be_replaced_on_leaves() -> None:
+    x = variable(1.0, 2.0)
+    x.data = np.array([3.0, 4.0, 5.0])
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [6.0, 8.0, 10.0]
+    with pytest.raises(RuntimeError, match="leaf"):
+        (x * 2).data = np.ones(3)
+
+
+def test_only_the_cpu() -> None:
+    assert Tensor([1.0], device="cpu").device == "cpu"
+    assert Tensor([1.0]).to("cpu").device == "cpu"
+    for call in (
+        lambda: Tensor([1.0], device="cuda"),
+        lambda: Tensor([1.0]).to("cuda:0"),
+        lambda: minigrad.zeros(2, device="gpu"),
+    ):
+        with pytest.raises(ValueError, match="CPU"):
+            call()
