@@ -14,6 +14,7 @@ from minigrad import _creation, _numpy, ops, random
 from minigrad._inplace import inplace, set_item
 from minigrad.autograd import graph
 from minigrad.autograd.dtypes import checked, to_array
+from minigrad.autograd.hooks import Removable, add_hook, retain
 from minigrad.autograd.node import Leaf, Node, Variable
 
 __all__ = ["Tensor"]
@@ -245,9 +246,9 @@ class Tensor(Variable, results=True):
         """
         if self._node is None:
             raise RuntimeError("retain_grad: this tensor does not require grad")
-        graph.retain(self)
+        retain(self)
 
-    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> graph.Removable:
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Removable:
         """Have `hook` see, and perhaps replace, the full gradient of this tensor in each pass.
 
         Args:
@@ -270,7 +271,7 @@ class Tensor(Variable, results=True):
         """
         if self._node is None:
             raise RuntimeError("register_hook: this tensor does not require grad")
-        return graph.add_hook(self._node, hook)
+        return add_hook(self._node, hook)
 
     # To Python and NumPy --------------------------------------------------------------------
 

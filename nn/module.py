@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad._creation import on_cpu
 from minigrad._tensor import Tensor
-from minigrad.autograd.graph import Removable
+from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import Scope, State, state
 from minigrad.nn import state_dict as states
 from minigrad.nn.checks import floating_dtype

@@ -7,7 +7,8 @@ Read in this order: `primitive` (what an op is), `plan` (what it saves), `node` 
 from minigrad.autograd import functional
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.autograd.finite_differences import GradientError, gradcheck, gradgradcheck
-from minigrad.autograd.graph import Removable, Update, backward, grad
+from minigrad.autograd.graph import Update, backward, grad
+from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.autograd.node import Leaf, Node, Variable
 from minigrad.autograd.primitive import Primitive, primitive

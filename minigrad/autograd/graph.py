@@ -8,24 +8,22 @@ There is no recursion and no marking: a heap of stamps is the whole schedule.
 from __future__ import annotations
 
 import threading
-import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd import mutation
+from minigrad.autograd.hooks import hooked_nodes, retained_nodes, run_hooks
 from minigrad.autograd.mode import State, located, state
-from minigrad.autograd.node import FREED, Leaf, Node, Variable, clock
+from minigrad.autograd.node import FREED, Leaf, Node, Variable
 from minigrad.autograd.primitive import pick, picked, primitive, wrap
 
-__all__ = ["Removable", "Update", "add_hook", "backward", "grad", "retain"]
+__all__ = ["Update", "backward", "grad"]
 
 _ndarray = np.ndarray
 _lock = threading.Lock()
-_hooked: weakref.WeakSet[Node] = weakref.WeakSet()
-_retained: weakref.WeakKeyDictionary[Node, weakref.ref[Variable]] = weakref.WeakKeyDictionary()
 
 
 class Update:
@@ -112,7 +110,7 @@ def backward(
     results = _propagate([(tensor._node, seed)], retain_graph or create_graph, create_graph)
     with _lock, np.errstate(all="ignore"):
         for node, arrival in results.items():
-            owner = node.tensor if isinstance(node, Leaf) else _retained[node]()
+            owner = node.tensor if isinstance(node, Leaf) else retained_nodes[node]()
             if owner is not None:
                 _accumulate(owner, arrival, create_graph)
 
@@ -237,7 +235,7 @@ def _propagate(
         _deliver(root, seed, pending, schedule, create)
     del roots
     seed = None  # so that a leaf can tell that nobody else holds what it is handed
-    hooked, retained = bool(_hooked), bool(_retained)
+    hooked, retained = bool(hooked_nodes), bool(retained_nodes)
 
     outer = state.get()
     token = state.set(State(create, outer.scope))
@@ -249,15 +247,15 @@ def _propagate(
                 node: Any = arrival.target
                 if node.__class__ is Leaf:
                     if node.hooks:
-                        _run_hooks(node.hooks, arrival)
+                        run_hooks(node.hooks, arrival)
                     if targets is None or node in targets:
                         results[node] = arrival
                     continue
-                if hooked and node in _hooked:
-                    _run_hooks(node.hooks, arrival)
+                if hooked and node in hooked_nodes:
+                    run_hooks(node.hooks, arrival)
                 plan = node.plan
                 if targets is None:
-                    if retained and node in _retained:
+                    if retained and node in retained_nodes:
                         results[node] = arrival
                 else:
                     if node in targets:
@@ -456,67 +454,3 @@ def _accumulate(tensor: Any, arrival: _Arrival, create: bool) -> None:
         tensor.grad = known + arrival._data
     else:
         tensor.grad = wrap(known._data + np.asarray(arrival._data))
-
-
-class Removable:
-    """What registering a hook returns: call it, or its ``remove``, to take the hook away.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.ones(2, requires_grad=True)
-        >>> handle = x.register_hook(print)
-        >>> x.sum().backward()
-        Tensor([1., 1.], dtype=float32)
-        >>> handle.remove()
-        >>> x.sum().backward()
-    """
-
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        self._hooks = hooks
-        self._key = next(clock)  # never used again, so that removing twice is harmless
-        hooks[self._key] = hook
-
-    def remove(self) -> None:
-        """Take the hook away; harmless if it is gone already."""
-        self._hooks.pop(self._key, None)
-
-    __call__ = remove
-
-
-def add_hook(node: Node | Leaf, hook: Callable[[Any], Any]) -> Removable:
-    """Have `hook` see, and perhaps replace, the full cotangent of a node, once per pass.
-
-    Args:
-        node: A node or leaf.
-        hook: Gets a tensor; what it returns, unless None, takes its place.
-
-    Returns:
-        A callable that removes the hook again.
-    """
-    if isinstance(node, Node) and node not in _hooked:
-        node.hooks = {}
-        _hooked.add(node)
-    return Removable(node.hooks, hook)
-
-
-def retain(tensor: Variable) -> None:
-    """Have backward passes store the full cotangent of an interior tensor in its ``.grad``."""
-    if isinstance(tensor._node, Node):
-        _retained[tensor._node] = weakref.ref(tensor)
-
-
-def _run_hooks(hooks: dict[int, Callable[[Any], Any]], arrival: _Arrival) -> None:
-    recorded = isinstance(arrival._data, Variable)
-    for hook in list(hooks.values()):
-        seen = arrival._data if recorded else wrap(arrival._data)
-        replaced = hook(seen)
-        if replaced is None:
-            continue
-        if not isinstance(replaced, Variable) or replaced._data.shape != arrival.target.shape:
-            raise ValueError(
-                f"a gradient hook returned {type(replaced).__name__} "
-                f"{getattr(replaced, 'shape', '')}; None or a Tensor of shape "
-                f"{arrival.target.shape} was expected"
-            )
-        replaced = replaced.astype(arrival.target.dtype)  # type: ignore[attr-defined]
-        arrival._data = replaced if recorded else replaced._data

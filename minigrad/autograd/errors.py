@@ -1,0 +1,52 @@
+"""What the error of an op says: the op, what came, what was expected, and in which module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.mode import located
+
+if TYPE_CHECKING:
+    from minigrad.autograd.primitive import Primitive
+
+__all__ = ["explained"]
+
+
+def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of a forward function, with the op, what came, and the module that called it.
+
+    What is not about the arguments (a warning that was made an error, say) stays what it is.
+    """
+    expected = (IndexError, OverflowError, TypeError, ValueError)
+    if not isinstance(error, expected if op.complain is None else (*expected, AttributeError)):
+        error.add_note(located(f"in the forward of {op.name}"))
+        return error
+    message = None
+    if op.complain is not None:
+        message = op.complain(*values)
+    if message is None:
+        message = _shapes_that_clash(values) or str(error).strip()
+        if " got " not in message and not isinstance(error, IndexError):
+            message += _what_came(values)
+    if not message.startswith(f"{op.name}:"):
+        message = f"{op.name}: {message}"
+    kind = type(error) if type(error) in (IndexError, TypeError, ValueError) else ValueError
+    return kind(located(message))
+
+
+def _what_came(values: tuple[Any, ...]) -> str:
+    flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]
+    shapes = [f"{v.dtype} {v.shape}" for v in flat if isinstance(v, np.ndarray)]
+    return f"; got {', '.join(shapes)}" if shapes else ""
+
+
+def _shapes_that_clash(values: tuple[Any, ...]) -> str | None:
+    if len(values) != 2 or not all(isinstance(value, np.ndarray) for value in values):
+        return None
+    try:
+        np.broadcast_shapes(values[0].shape, values[1].shape)
+    except ValueError:
+        return f"shapes {values[0].shape} and {values[1].shape} do not broadcast together"
+    return None

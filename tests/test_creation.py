@@ -1,0 +1,160 @@
+"""Tensors made from nothing, from a shape, or from random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, random
+
+SHAPED: list[Callable[..., Tensor]] = [
+    minigrad.zeros,
+    minigrad.ones,
+    minigrad.empty,
+    minigrad.rand,
+    minigrad.randn,
+]
+
+
+@pytest.mark.parametrize("make", SHAPED, ids=lambda f: f.__name__)
+def test_shapes_dtypes_and_gradients(make: Callable[..., Tensor]) -> None:
+    for shape in ((2, 3), (), (0, 2), (4,)):
+        for x in (make(*shape), make(shape), make(list(shape))):
+            assert type(x) is Tensor
+            assert x.shape == shape
+            assert x.dtype == np.float32
+            assert not x.requires_grad
+    assert make(np.int64(2), 3).shape == (2, 3)
+    x = make(2, dtype=np.float64, requires_grad=True)
+    assert (x.dtype, x.requires_grad, x.is_leaf) == (np.float64, True, True)
+    x.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+    for wrong in ((2.5,), (-1,), ((2, -3),), ("2",), (None,)):
+        with pytest.raises(TypeError, match=make.__name__):
+            make(*wrong)
+    with pytest.raises(ValueError, match="CPU"):
+        make(2, device="gpu")
+    static = getattr(Tensor, make.__name__)
+    assert static(16, 10).shape == (16, 10)
+
+
+def test_values() -> None:
+    assert minigrad.zeros(2).tolist() == [0.0, 0.0]
+    assert minigrad.ones((1, 2)).tolist() == [[1.0, 1.0]]
+    assert minigrad.full((2,), 7).tolist() == [7, 7]
+    assert minigrad.full((), 1.5).dtype == np.float32
+    assert minigrad.full(2, 1, dtype=np.float16).dtype == np.float16
+    assert minigrad.eye(2, 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    assert minigrad.linspace(0, 1, 5).tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+    for make in (minigrad.ones, minigrad.eye, minigrad.zeros):
+        assert make(2, dtype=int).dtype == np.int64
+        with pytest.raises(TypeError, match="only floats"):
+            make(2, dtype=int, requires_grad=True)
+
+
+def test_arange_is_numpy_s() -> None:
+    for arguments in ((5,), (2, 5), (5, 2, -1), (0, 1, 0.25), (3, 3), (1.5, 4)):
+        wanted, found = np.arange(*arguments), minigrad.arange(*arguments)
+        np.testing.assert_array_equal(found.numpy(), wanted)
+        assert found.dtype == (np.int64 if wanted.dtype.kind == "i" else np.float32)
+    assert minigrad.arange(3, dtype=np.float16).dtype == np.float16
+    assert minigrad.arange(3.0, requires_grad=True).requires_grad
+
+
+def test_likes() -> None:
+    for x in (Tensor(np.ones((2, 3), np.float16)), Tensor([1, 2]), np.ones((2, 1)), [1.0, 2.0]):
+        shape, dtype = Tensor(x).shape, Tensor(x).dtype
+        for make in (minigrad.zeros_like, minigrad.ones_like, minigrad.empty_like):
+            assert (make(x).shape, make(x).dtype) == (shape, dtype)
+            assert make(x, dtype=np.float64, requires_grad=True).requires_grad
+        assert minigrad.full_like(x, 3).tolist() == np.full(shape, 3, dtype).tolist()
+    assert minigrad.zeros_like(Tensor([1.0])).tolist() == [0.0]
+    assert minigrad.ones_like(Tensor([5.0])).tolist() == [1.0]
+
+
+def test_made_tensors_share_no_memory() -> None:
+    one, other = minigrad.zeros(2), minigrad.zeros(2)
+    one[0] = 5.0
+    assert other.tolist() == [0.0, 0.0]
+    source = Tensor([1.0, 2.0])
+    minigrad.tensor(source)[0] = 9.0
+    assert source.tolist() == [1.0, 2.0]
+
+
+# Random numbers -------------------------------------------------------------------------------
+
+DRAWS: list[tuple[str, Callable[[], Any]]] = [
+    ("rand", lambda: minigrad.rand(3, 2)),
+    ("randn", lambda: minigrad.randn(3, 2)),
+    ("randint", lambda: minigrad.randint(0, 1000, size=(3, 2))),
+    ("uniform", lambda: random.uniform(-1.0, 1.0, (3, 2))),
+    ("normal", lambda: random.normal(1.0, 2.0, (3, 2))),
+    ("bernoulli", lambda: random.bernoulli(np.full((6, 6), 0.5))),
+    ("permutation", lambda: random.permutation(20)),
+    ("key", lambda: Tensor(random.key())),
+]
+
+
+@pytest.mark.parametrize(("name", "draw"), DRAWS, ids=[name for name, _ in DRAWS])
+def test_a_seed_or_a_state_repeats_what_follows(name: str, draw: Callable[[], Any]) -> None:
+    random.seed(3)
+    first, second = draw().tolist(), draw().tolist()
+    assert first != second
+    random.seed(3)
+    state = random.get_state()
+    assert [draw().tolist(), draw().tolist()] == [first, second]
+    random.set_state(state)
+    assert draw().tolist() == first
+    random.seed(4)
+    assert draw().tolist() != first
+
+
+def test_the_global_state_of_numpy_is_left_alone() -> None:
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    for _, draw in DRAWS:
+        draw()
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+
+def test_distributions() -> None:
+    n = 50_000
+    for draws, mean, deviation in (
+        (minigrad.rand(n), 0.5, 12**-0.5),
+        (minigrad.randn(n), 0.0, 1.0),
+        (random.uniform(2.0, 4.0, n), 3.0, 2 * 12**-0.5),
+        (random.normal(1.0, 3.0, n), 1.0, 3.0),
+        (random.bernoulli(np.full(n, 0.25)), 0.25, (0.25 * 0.75) ** 0.5),
+        (minigrad.randint(0, 10, size=n), 4.5, (99 / 12) ** 0.5),
+    ):
+        values = draws.numpy().astype(float)
+        assert abs(values.mean() - mean) < 5 * deviation / n**0.5
+        assert abs(values.std() / deviation - 1) < 0.03
+    assert set(minigrad.randint(3, size=1000).tolist()) == {0, 1, 2}
+    assert sorted(random.permutation(9).tolist()) == list(range(9))
+    assert 0 <= minigrad.rand(1000).min() <= minigrad.rand(1000).max() < 1
+
+
+def test_float32_draws_are_the_float64_ones() -> None:
+    random.seed(1)
+    precise = minigrad.randn(5, dtype=np.float64)
+    random.seed(1)
+    np.testing.assert_array_equal(minigrad.randn(5).numpy(), precise.numpy().astype(np.float32))
+
+
+def test_bad_arguments() -> None:
+    for call in (lambda: minigrad.rand(2, dtype=int), lambda: minigrad.randn(2, dtype=bool)):
+        with pytest.raises(TypeError, match="floats"):
+            call()
+    for call in (
+        lambda: random.normal(0.0, -1.0, 2),
+        lambda: random.bernoulli([1.5]),
+        lambda: random.bernoulli(float("nan")),
+        lambda: minigrad.randint(5, 5),
+        lambda: random.seed(-1),
+    ):
+        with pytest.raises(ValueError):
+            call()
