@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.dtypes import operand
-from minigrad.autograd.mode import is_grad_enabled
+from minigrad.autograd.hooks import rebind
+from minigrad.autograd.mode import is_grad_enabled, no_grad
 from minigrad.autograd.mutation import alone, wrote
 from minigrad.autograd.node import Leaf, Variable
 from minigrad.ops.indexing import normalized, write
@@ -37,7 +38,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
     try:
         if recorded:
             result = write(tensor, index, value)
-            tensor._node = result._node
+            rebind(tensor, result._node)
         else:
             tensor._data[index] = (
                 value._data if isinstance(value, Variable) else operand(value, "setitem")
@@ -71,7 +72,8 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
             raise ValueError(f"{name}: a result of shape {result.shape} into shape {self.shape}")
         if recorded:
             result = result.astype(self.dtype)
-            self._data, self._node = result._data, result._node
+            self._data = result._data
+            rebind(self, result._node)
         elif not np.can_cast(result.dtype, self.dtype, "same_kind"):
             raise TypeError(f"{name}: a {result.dtype} result into a tensor of {self.dtype}")
         else:
@@ -85,8 +87,6 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _unrecorded(op: Callable[..., Any], tensor: Any, args: tuple[Any, ...]) -> Any:
-    from minigrad.autograd.mode import no_grad
-
     with no_grad():
         return op(tensor, *args)
 

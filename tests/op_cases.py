@@ -436,7 +436,16 @@ def shapes() -> Iterator[Case]:
     yield Case(
         "stack", "with a constant", lambda m, a: m.stack([constant, a], axis=-1), (normal(1, 3),)
     )
-    for cuts, axis in ((3, 0), ([1, 4], 0), (2, 1), ([1], -1), ([], 0), ([-2], 0), ([4, 2], 0)):
+    for cuts, axis in (
+        (3, 0),
+        ([1, 4], 0),
+        (2, 1),
+        ([1], -1),
+        ([], 0),
+        ([-2], 0),
+        ([4, 2], 0),
+        (np.int64(2), 0),
+    ):
         call = lambda m, x, cuts=cuts, axis=axis: m.split(x, cuts, axis)
         yield Case("split", f"{cuts} along {axis}", call, (normal(6, 2),))
 

@@ -148,8 +148,8 @@ def grad(
         >>> first, minigrad.autograd.grad(first, x)
         (Tensor(108., dtype=float32, op=multiply), Tensor(108., dtype=float32))
     """
-    tensors: list[Any] = [outputs] if isinstance(outputs, Variable) else list(outputs)
-    targets: list[Any] = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    tensors = _tensors("output", outputs)
+    targets = _tensors("input", inputs)
     if grad_outputs is None:
         gradients: list[Any] = [None] * len(tensors)
     else:
@@ -180,6 +180,16 @@ def grad(
         else:
             found.append(_owned(arrival))
     return found[0] if isinstance(inputs, Variable) else tuple(found)
+
+
+def _tensors(what: str, given: Any) -> list[Any]:
+    """One tensor or several as a list; anything else is refused."""
+    several = isinstance(given, Iterable) and not isinstance(given, Variable)
+    tensors = list(given) if several else [given]
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, Variable):
+            raise TypeError(f"grad: {what} {i} is a {type(tensor).__name__}, no tensor")
+    return tensors
 
 
 def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:

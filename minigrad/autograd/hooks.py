@@ -1,6 +1,6 @@
 """Hooks and retained gradients: who else wants to see a cotangent when it has fully arrived.
 
-Hardly any node has either, so nodes keep no place for them: a pass asks once whether any exist.
+Hardly any node has either, so a pass asks once whether any exist.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.primitive import wrap
 
-__all__ = ["Removable", "add_hook", "hooked_nodes", "retain", "retained_nodes", "run_hooks"]
+__all__ = ["Removable", "add_hook", "hooked_nodes", "rebind", "retain", "retained_nodes",
+           "run_hooks"]  # fmt: skip
 
 hooked_nodes: weakref.WeakSet[Node] = weakref.WeakSet()
 """Interior nodes with hooks; leaves have theirs with them."""
@@ -57,7 +58,12 @@ def add_hook(node: Node | Leaf, hook: Callable[[Any], Any]) -> Removable:
 
     Returns:
         A callable that removes the hook again.
+
+    Raises:
+        TypeError: The hook cannot be called.
     """
+    if not callable(hook):
+        raise TypeError(f"register_hook: a function expected, got {type(hook).__name__}")
     if isinstance(node, Node) and node not in hooked_nodes:
         node.hooks = {}
         hooked_nodes.add(node)
@@ -68,6 +74,13 @@ def retain(tensor: Variable) -> None:
     """Have backward passes store the full cotangent of an interior tensor in its ``.grad``."""
     if isinstance(tensor._node, Node):
         retained_nodes[tensor._node] = weakref.ref(tensor)
+
+
+def rebind(tensor: Variable, node: Node) -> None:
+    """Have a tensor stand for another node after an in-place op; what it retains goes with it."""
+    before, tensor._node = tensor._node, node
+    if isinstance(before, Node) and retained_nodes.pop(before, None) is not None:
+        retain(tensor)
 
 
 def run_hooks(hooks: dict[int, Callable[[Any], Any]], arrival: Any) -> None:

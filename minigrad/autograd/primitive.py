@@ -317,16 +317,22 @@ def _make(
 
 def _one_array(op: Primitive) -> Callable[..., Any]:
     forward, floating, defaults = op.forward, op.floating, op.defaults[1:]
+    needed, most = sum(default is _REQUIRED for default in defaults), len(defaults)
 
     def call(x: Any, *static: Any, **keywords: Any) -> Any:
         if isinstance(x, Variable):
             array, source = x._data, x._node
         else:
             array, source = to_array(x, name=op.name), None
-        if keywords or len(static) != len(defaults):
+        given = len(static)
+        if keywords or not needed <= given <= most:
             static = tuple(op.bind((x, *static), keywords)[1:])
-        if static:
-            static = tuple([_static(op, value) for value in static])
+        elif given < most:
+            static += defaults[given:]
+        for value in static:
+            if isinstance(value, Variable):
+                static = tuple([_static(op, value) for value in static])
+                break
         if floating and array.dtype.kind != "f":
             (array,) = promote((array,), floating)
         try:

@@ -299,8 +299,8 @@ def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tu
         raise ValueError(f"split: axis {axis} does not exist in shape {shape}")
     axis %= len(shape)
     n = shape[axis]
-    if isinstance(indices_or_sections, int):
-        parts = indices_or_sections
+    if isinstance(indices_or_sections, (int, np.integer)):
+        parts = int(indices_or_sections)
         if parts < 1 or n % parts:
             raise ValueError(f"split: length {n} (axis {axis} of {shape}) into {parts} equal parts")
         cuts = [n // parts * i for i in range(1, parts)]

@@ -165,6 +165,21 @@ def test_retained_gradients_accumulate_like_those_of_leaves() -> None:
     assert y.grad.item() == 24.0
 
 
+@pytest.mark.parametrize("asked_first", [True, False])
+def test_a_retained_gradient_is_that_of_the_value_after_in_place_ops(asked_first: bool) -> None:
+    x = variable(1.0, 2.0)
+    y = x * 1
+    if asked_first:
+        y.retain_grad()
+    y *= 3.0
+    y[0] = x[1]
+    if not asked_first:
+        y.retain_grad()
+    (y * 5).sum().backward()
+    assert y.grad.tolist() == [5.0, 5.0]
+    assert x.grad.tolist() == [0.0, 20.0]
+
+
 def test_a_retained_gradient_is_the_tensor_s_own() -> None:
     x = variable(1.0, 2.0)
     y = x + 0.0
@@ -259,6 +274,17 @@ def test_grad_of_an_unused_input() -> None:
     assert grad(y, later, allow_unused=True) is None
     with pytest.raises(RuntimeError, match="input 0 .* does not require grad"):
         grad(x * x, Tensor(1.0))
+
+
+def test_grad_takes_tensors_only() -> None:
+    x = variable(1.0, 2.0)
+    y = (x * x).sum()
+    for wrong in (3.0, np.ones(2), [x, 3.0], [np.ones(2)], None):
+        with pytest.raises(TypeError, match=r"grad: input \d is a \w+, no tensor"):
+            grad(y, wrong)
+        with pytest.raises(TypeError, match=r"grad: output \d is a \w+, no tensor"):
+            grad(wrong, x)
+    assert grad(y, (t for t in [x]))[0].tolist() == [2.0, 4.0]
 
 
 class Counter:
@@ -471,6 +497,8 @@ def test_a_hook_that_refers_to_its_own_tensor_does_not_leak() -> None:
 def test_hooks_need_a_gradient_to_see() -> None:
     with pytest.raises(RuntimeError, match="register_hook"):
         Tensor(1.0).register_hook(print)
+    with pytest.raises(TypeError, match="register_hook: a function expected, got NoneType"):
+        scalar(1.0).register_hook(None)
 
 
 def test_hook_and_retain_grad_together() -> None:

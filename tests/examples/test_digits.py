@@ -222,12 +222,18 @@ def test_a_missing_package_gets_one_line(tmp_path: Path, module: str) -> None:
     assert_one_line(result, 1, module, "pip install 'minigrad[demo]'")
 
 
+def listen_to_control_c() -> None:
+    """Undo what a shell does to jobs in the background, and what they inherit: ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
 def test_control_c_ends_it_with_one_line(tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPT), "--epochs", "1000"]
     with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=listen_to_control_c,
+    ) as process:  # fmt: skip
         assert process.stdout
         process.stdout.readline()
         process.send_signal(signal.SIGINT)
