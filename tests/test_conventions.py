@@ -111,3 +111,34 @@ def test_an_op_is_not_called_by_a_builtins_name(path: Path) -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own
     ]
     assert not called
+
+
+# What these stand for is a tensor or an array in this house, or None; `bias=True` is a flag.
+ARRAYS = {
+    "_base", "_data", "_grad", "attn_mask", "data", "grad", "gradient", "keep",
+    "key_padding_mask", "mask", "query", "tensor", "weight", "weights",
+}  # fmt: skip
+ATTRIBUTES = {*ARRAYS, "bias", "bias_k", "bias_v"}
+
+
+def truths(tree: ast.Module) -> Iterator[ast.expr]:
+    """Every expression whose truth is taken: by and, or, not, if and while."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BoolOp):
+            yield from node.values
+        elif isinstance(node, (ast.If, ast.IfExp, ast.While)):
+            yield node.test
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            yield node.operand
+
+
+@pytest.mark.parametrize("path", FILES, **ids)
+def test_no_one_takes_the_truth_of_a_tensor(path: Path) -> None:
+    """``x._base or x`` asks whether a number is 0 where it means ``is None``."""
+    asked = [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in truths(syntax(path))
+        if (isinstance(node, ast.Name) and node.id in ARRAYS)
+        or (isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES)
+    ]
+    assert not asked
