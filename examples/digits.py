@@ -30,6 +30,7 @@ import minigrad
 from minigrad import Tensor, nn, optim, viz
 from minigrad.autograd.finite_differences import directional_derivatives
 from minigrad.nn import functional as F
+from minigrad.nn.utils import clip_grad_norm
 
 SIDE, PATCH, CLASSES = 8, 2, 10
 GRID = SIDE // PATCH  # patches along a side
@@ -132,12 +133,13 @@ def train(model: DigitReader, learned: Digits, held_out: Digits, epochs: int) ->
         for i, batch in enumerate(np.array_split(shuffle(n), batches), start=1):
             labels = learned.labels[batch]
             scores = model(minigrad.tensor(learned.images[batch]))  # (B, 10)
-            loss = F.cross_entropy(scores, labels)
+            loss = F.cross_entropy(scores, labels, label_smoothing=0.1)
             optimizer.zero_grad()
             loss.backward()
+            clip_grad_norm(model.parameters(), 1.0)
             optimizer.param_groups[0]["lr"] = learning_rate((epoch + i / batches) / epochs)
             optimizer.step()
-            losses.append(loss.item())
+            losses.append(F.cross_entropy(scores.detach(), labels).item())  # without smoothing
             hits.extend(scores.numpy().argmax(axis=1) == labels)
         held_out_loss, predicted = evaluate(model, held_out)
         accuracy = float((predicted == held_out.labels).mean())
@@ -249,7 +251,7 @@ def arguments() -> argparse.Namespace:
         allow_abbrev=False,
     )
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=whole(1), default=30, help="passes over the digits: 30")
+    length.add_argument("--epochs", type=whole(1), default=40, help="passes over the digits: 40")
     length.add_argument("--smoke", dest="epochs", action="store_const", const=2, help="only two")
     parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
     parser.add_argument("--out", type=Path, default="out/digits", help="a folder: out/digits")
