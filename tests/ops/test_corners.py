@@ -298,6 +298,15 @@ def test_second_derivatives_survive_the_mask() -> None:
         np.testing.assert_allclose(grad(first, x).item(), wanted, rtol=1e-12)
 
 
+def test_second_derivatives_survive_an_infinite_slope_elsewhere() -> None:
+    """At x = 1 the cotangent of sqrt is 0 and its slope finite; at x = 0 the slope is infinite."""
+    for root in (ops.sqrt, lambda x: x**0.5, lambda x: x ** Tensor(np.array(0.5))):
+        x = variable(1.0, 0.0)
+        first = grad(((root(x) - 1) ** 2).sum(), x, create_graph=True)
+        assert first.tolist() == [0.0, -INF]
+        assert grad(first[0], x).tolist()[0] == 0.5
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_second_derivatives_of_a_masked_function() -> None:
     """where(x > 0, x * sqrt(x), 0): both derivatives are 0 at 0, and right beside it."""
