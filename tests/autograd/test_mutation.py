@@ -229,6 +229,24 @@ def test_an_update_under_no_grad_between_two_backward_passes() -> None:
     np.testing.assert_allclose(w.grad.numpy(), 2 * w.numpy())
 
 
+def test_views_of_views_are_followed_to_their_memory() -> None:
+    """A saved array may be a view of a view: broadcast, transposed, cut."""
+    views = {
+        "broadcast_to": lambda x: ops.broadcast_to(x, (3, 2)),
+        "broadcast_to, transposed": lambda x: ops.broadcast_to(x, (3, 2)).T[1:],
+        "reshape, transpose, cut": lambda x: x.reshape(1, 2).T[::-1],
+        "detached broadcast": lambda x: ops.broadcast_to(x.detach(), (3, 2)),
+    }
+    for name, view in views.items():
+        x, w = variable(1.0, 2.0), Tensor(np.array(3.0), requires_grad=True)
+        y = (view(x) * w).sum()
+        with no_grad():
+            x += 1.0
+        with pytest.raises(RuntimeError, match="multiply: its input a was written"):
+            y.backward()
+        assert w.grad is None, name
+
+
 def test_only_graphs_that_saved_the_memory_are_refused() -> None:
     x, other = variable(1.0, 2.0), variable(3.0, 4.0)
     y = (x * x).sum()
