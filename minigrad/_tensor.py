@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad import _creation, _numpy, ops, random
 from minigrad._inplace import inplace, set_item
-from minigrad.autograd import graph
+from minigrad.autograd import gradients
 from minigrad.autograd.dtypes import checked, to_array
 from minigrad.autograd.hooks import Removable, add_hook, retain
 from minigrad.autograd.node import Leaf, Node, Variable
@@ -214,7 +214,7 @@ class Tensor(Variable, results=True):
             >>> x.grad
             Tensor(6., dtype=float32)
         """
-        graph.backward(self, gradient, retain_graph, create_graph)
+        gradients.backward(self, gradient, retain_graph, create_graph)
 
     def detach(self) -> Tensor:
         """The same values without the history: a read-only view that follows in-place writes.

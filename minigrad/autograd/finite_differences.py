@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.graph import grad
+from minigrad.autograd.gradients import grad
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import wrote
 from minigrad.autograd.node import Variable
@@ -219,15 +219,15 @@ def directional_derivatives(
     weights = _output_weights(function, tensors, seed)
     gradients = _gradients(function, tensors, checked, weights)
     rng = np.random.default_rng([seed, 1])
-    size = step * max(1.0, float(np.sqrt(sum(float((tensors[k]._data**2).sum()) for k in checked))))
+    size = step * max(
+        1.0, float(np.sqrt(sum(float((tensors[k]._data ** 2).sum()) for k in checked)))
+    )
     pairs = []
     for _ in range(directions):
         drawn = [rng.standard_normal(tensors[k]._data.shape) for k in checked]
         length = np.sqrt(sum(float((d * d).sum()) for d in drawn))
         line = {k: d / length for k, d in zip(checked, drawn, strict=True)}
-        analytic = sum(
-            float((g * line[k]).sum()) for k, g in zip(checked, gradients, strict=True)
-        )
+        analytic = sum(float((g * line[k]).sum()) for k, g in zip(checked, gradients, strict=True))
         pairs.append((analytic, _difference(function, tensors, line, weights, size)))
     return pairs
 
@@ -238,9 +238,7 @@ def _as_list(inputs: Any) -> list[Any]:
 
 def _checked_inputs(tensors: Sequence[Any]) -> list[int]:
     """Which inputs are checked: those that require grad, if finite differences can be exact."""
-    checked = [
-        k for k, t in enumerate(tensors) if isinstance(t, Variable) and t._node is not None
-    ]
+    checked = [k for k, t in enumerate(tensors) if isinstance(t, Variable) and t._node is not None]
     if not checked:
         raise ValueError("gradcheck: no input requires grad")
     for k in checked:

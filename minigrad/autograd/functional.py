@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from minigrad.autograd import graph
+from minigrad.autograd import gradients
+from minigrad.autograd.graph import alias
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.node import Variable
 
@@ -44,7 +45,7 @@ def grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Ca
             for i in places:
                 values[i] = _independent(values[i])
             output = function(*values, **kwargs)
-            found = graph.grad(output, [values[i] for i in places], create_graph=True)
+            found = gradients.grad(output, [values[i] for i in places], create_graph=True)
         return found[0] if isinstance(argnums, int) else found
 
     return gradient
@@ -53,5 +54,5 @@ def grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Ca
 def _independent(value: Any) -> Any:
     """The argument as a variable of its own, still tied to the history that it may have."""
     if isinstance(value, Variable) and value._node is not None:
-        return graph.alias(value)
+        return alias(value)
     return Variable.result_class(value, requires_grad=True)  # type: ignore[call-arg]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.autograd.node import Leaf, Node, Variable, clock
-from minigrad.autograd.primitive import wrap
+from minigrad.autograd.results import wrap
 
 __all__ = ["Removable", "add_hook", "hooked_nodes", "rebind", "retain", "retained_nodes",
            "run_hooks"]  # fmt: skip
@@ -18,9 +18,7 @@ __all__ = ["Removable", "add_hook", "hooked_nodes", "rebind", "retain", "retaine
 hooked_nodes: weakref.WeakSet[Node] = weakref.WeakSet()
 """Interior nodes with hooks; leaves have theirs with them."""
 
-retained_nodes: weakref.WeakKeyDictionary[Node, weakref.ref[Variable]] = (
-    weakref.WeakKeyDictionary()
-)
+retained_nodes: weakref.WeakKeyDictionary[Node, weakref.ref[Variable]] = weakref.WeakKeyDictionary()
 """Interior nodes whose tensor asked for its gradient."""
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from minigrad.autograd.primitive import Primitive
+    from minigrad.autograd.op import Primitive
 
 __all__ = ["Plan", "Rule"]
 

@@ -9,7 +9,8 @@ import numpy as np
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.graph import Update
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import primitive, wrap
+from minigrad.autograd.primitive import primitive
+from minigrad.autograd.results import wrap
 from minigrad.ops._numerics import raw
 
 __all__ = ["IndexUpdate", "getitem", "normalized", "scatter", "setitem"]

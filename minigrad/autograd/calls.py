@@ -1,0 +1,181 @@
+"""How an op is called: tensors to arrays, the forward function, and a node if one is wanted.
+
+Three paths do the same: for one array, for two, and for any signature. The first two are the third
+written out for the case, since a small op costs little more than its call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.dtypes import operand, promote, to_array
+from minigrad.autograd.errors import explained
+from minigrad.autograd.mode import state
+from minigrad.autograd.node import Variable
+from minigrad.autograd.op import REQUIRED, Primitive
+from minigrad.autograd.results import record, record_several, wrap
+
+__all__ = ["call_path"]
+
+_ndarray = np.ndarray
+_FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
+
+
+def call_path(op: Primitive) -> Callable[..., Any]:
+    """The function on tensors that runs `op`, by the leanest path that fits its signature."""
+    plain = not (op.variadic or op.residuals or op.several) and op.positional == len(op.params)
+    if plain and op.arrays == 1:
+        return _one_array(op)
+    if plain and op.arrays == 2 == len(op.params) and not op.promotes:
+        return _two_arrays(op)
+    return _any_signature(op)
+
+
+def _one_array(op: Primitive) -> Callable[..., Any]:
+    forward, floating, defaults = op.forward, op.floating, op.defaults[1:]
+    needed, most = sum(default is REQUIRED for default in defaults), len(defaults)
+
+    def call(x: Any, *static: Any, **keywords: Any) -> Any:
+        if isinstance(x, Variable):
+            array, source = x._data, x._node
+        else:
+            array, source = to_array(x, name=op.name), None
+        given = len(static)
+        if keywords or not needed <= given <= most:
+            static = tuple(op.bind((x, *static), keywords)[1:])
+        elif given < most:
+            static += defaults[given:]
+        for value in static:
+            if isinstance(value, Variable):
+                static = tuple([_static(op, value) for value in static])
+                break
+        if floating and array.dtype.kind != "f":
+            (array,) = promote((array,), floating)
+        try:
+            out = forward(array, *static)
+        except Exception as error:
+            raise explained(op, (array, *static), error) from None
+        recording, scope = state.get()
+        if source is None or not recording or not op.records:
+            return wrap(out)
+        plan = op.plan(_FIRST)
+        return record(plan, (source,), plan.save(array, *static, out), out, scope)
+
+    return call
+
+
+def _two_arrays(op: Primitive) -> Callable[..., Any]:
+    forward, floating = op.forward, op.floating
+
+    def call(a: Any, b: Any) -> Any:
+        if isinstance(a, Variable):
+            x, p = a._data, a._node
+        else:
+            x, p = operand(a, op.name), None
+        if isinstance(b, Variable):
+            y, q = b._data, b._node
+        else:
+            y, q = operand(b, op.name), None
+        try:
+            if (
+                x.__class__ is not _ndarray
+                or y.__class__ is not _ndarray
+                or x.dtype is not y.dtype
+                or (floating and x.dtype.kind != "f")
+            ):
+                x, y = promote((x, y), floating)
+            out = forward(x, y)
+        except Exception as error:
+            raise explained(op, (x, y), error) from None
+        recording, scope = state.get()
+        sources: tuple[Any, ...]
+        if (p is None and q is None) or not recording or not op.records:
+            return wrap(out)
+        if q is None:
+            plan, sources = op.plan(_FIRST), (p,)
+            if plan.arguments_saved[1] and y is b and y.__class__ is _ndarray:
+                y = y.copy()  # the caller may write to it before the backward pass
+        elif p is None:
+            plan, sources = op.plan(_SECOND), (q,)
+            if plan.arguments_saved[0] and x is a and x.__class__ is _ndarray:
+                x = x.copy()
+        else:
+            plan, sources = op.plan(_BOTH), (p, q)
+        return record(plan, sources, plan.save(x, y, out), out, scope)
+
+    return call
+
+
+def _any_signature(op: Primitive) -> Callable[..., Any]:
+    forward, residuals = op.forward, op.residuals
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        values = op.bind(args, kwargs)
+        tensors = values[0] if op.variadic else values
+        slots, sources = _take_arrays(op, tensors)
+        try:
+            if op.variadic:
+                values[0] = tuple(promote(tensors, op.floating))
+            elif op.promotes:
+                _promote_some(op, values)
+            out = op.call_with(forward, values)
+        except Exception as error:
+            raise explained(op, tuple(values), error) from None
+        extra: tuple[Any, ...] = ()
+        if residuals:
+            out, *extra = out
+        recording, scope = state.get()
+        if not sources or not recording:
+            return tuple([wrap(part) for part in out]) if op.several else wrap(out)
+        plan = op.plan(slots)
+        saved = plan.save(*values, out, *extra)
+        make = record_several if op.several else record
+        return make(plan, sources, saved, out, scope)
+
+    return call
+
+
+def _static(op: Primitive, value: Any) -> Any:
+    """A static argument: numbers may come as tensors, but not with a history."""
+    if not isinstance(value, Variable):
+        return value
+    if value._node is not None and state.get().recording:
+        raise TypeError(
+            f"{op.name}: a static argument has no derivative, and the tensor given for it requires "
+            f"a gradient; pass .detach()"
+        )
+    return value._data
+
+
+def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+    """Put arrays in the place of tensors, and tell which of them have a history.
+
+    Returns:
+        The slots of the arguments that need gradients, and their nodes.
+    """
+    slots, sources = [], []
+    for i, value in enumerate(values):
+        if isinstance(value, Variable):
+            values[i] = value._data
+            if value._node is None:
+                continue
+            if op.records:  # the plan refuses an argument without a rule
+                slots.append(i)
+                sources.append(value._node)
+        elif value is None:
+            continue
+        elif i in op.promotes and not isinstance(value, np.ndarray):
+            values[i] = operand(value, op.name)
+        elif op.variadic or i < op.arrays:
+            values[i] = to_array(value, name=op.name)  # a copy: the caller may write to it
+    return tuple(slots), tuple(sources)
+
+
+def _promote_some(op: Primitive, values: list[Any]) -> None:
+    present = [i for i in op.promotes if values[i] is not None]
+    common = promote([values[i] for i in present], op.floating)
+    for i, value in zip(present, common, strict=True):
+        values[i] = value

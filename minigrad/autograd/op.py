@@ -1,0 +1,189 @@
+"""The record of an op: its forward function, its rules, its meaning, and a plan per use.
+
+`minigrad.autograd.primitive` makes one of a function; everything that the engine, the checks and
+the drawings know of an op, they read here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from minigrad.autograd.plan import Plan, Rule
+
+__all__ = ["REQUIRED", "Primitive"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+REQUIRED = inspect.Parameter.empty
+
+
+class Primitive:
+    """What is known of an op.
+
+    Attributes:
+        name: The name of the forward function.
+        forward: The function on arrays.
+        params: The names of its parameters; the first is the tensors of a variadic op.
+        arrays: How many of them, from the first, are arrays; the others are static.
+        variadic: Whether it takes ``*tensors``.
+        residuals: Names of what the forward returns besides the output.
+        several: Whether the output is a tuple of arrays.
+        rules: The rule of each differentiable argument.
+        joint: One rule for all of them, for fused ops.
+        meaning: The same function composed of primitives, for higher orders and drawings.
+        records: Whether it has any rule: an op without one leaves no node.
+
+    Example:
+        >>> from minigrad.ops import multiply
+        >>> multiply.op.name, multiply.op.params
+        ('multiply', ('a', 'b'))
+        >>> multiply.op.plan((0,)).saved_names  # what is kept when only a needs a gradient
+        ('b',)
+    """
+
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        *,
+        arrays: int | None = None,
+        residuals: tuple[str, ...] = (),
+        several: bool = False,
+        floating: bool = False,
+        promotes: tuple[str, ...] = (),
+        complain: Callable[..., str | None] | None = None,
+    ) -> None:
+        signature = inspect.signature(forward)
+        parameters = list(signature.parameters.values())
+        self.name = forward.__name__.strip("_")
+        self.forward = forward
+        self.signature = signature
+        self.params = tuple(parameter.name for parameter in parameters)
+        if not parameters or {"g", "out", "needed"} & set(self.params):
+            raise TypeError(
+                f"{self.name}: an op has at least one argument, and none named g, out or needed"
+            )
+        self.variadic = parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
+        self.defaults = tuple(parameter.default for parameter in parameters)
+        self.positional = sum(p.kind is not inspect.Parameter.KEYWORD_ONLY for p in parameters)
+        required = sum(default is inspect.Parameter.empty for default in self.defaults)
+        self.arrays = required if arrays is None else arrays
+        self.residuals = residuals
+        self.several = several
+        self.floating = floating
+        self.promotes = tuple(self.params.index(name) for name in promotes)
+        self.complain = complain
+        self.rules: dict[str, Rule] = {}
+        self.joint: Rule | None = None
+        self.joint_slots: tuple[int, ...] = ()
+        self.meaning: Callable[..., Any] | None = None
+        self.records = False
+        self._plans: dict[tuple[int, ...], Plan] = {}
+
+    def plan(self, slots: tuple[int, ...]) -> Plan:
+        """The plan for the case that the arguments in `slots` need gradients."""
+        plan = self._plans.get(slots)
+        if plan is None:
+            plan = self._plans[slots] = Plan(self, slots)
+        return plan
+
+    def defvjp(self, **rules: Callable[..., Any]) -> None:
+        """Define the vector-Jacobian product of one or more arguments.
+
+        Args:
+            **rules: For an argument, a function of the cotangent ``g`` of the output and of
+                whatever it names: arguments, ``out``, residuals, ``<argument>_shape``. It must
+                use operations that NumPy arrays and tensors share; then every order is right.
+
+        Raises:
+            TypeError: A name is not an argument, or a rule asks for something unknown.
+        """
+        for name, rule in rules.items():
+            self._slot(name)
+            self.rules[name] = Rule(self, rule)
+        self.records = True
+        self._plans.clear()
+
+    def defjoint(self, *names: str) -> Callable[[F], F]:
+        """Define one rule that returns the cotangents of all `names` at once (a decorator).
+
+        The rule is told which are needed: ``rule(g, needed, ...)`` with a bool per name; what it
+        returns in the place of the others is ignored. For a variadic op, `needed` and the
+        returned sequence run over its tensors.
+
+        Args:
+            *names: The differentiable arguments, in the order of the returned cotangents.
+
+        Returns:
+            The decorator.
+        """
+
+        def define(rule: F) -> F:
+            self.joint = Rule(self, rule, joint=True)
+            self.joint_slots = tuple(self._slot(name) for name in names)
+            self.records = True
+            self._plans.clear()
+            return rule
+
+        return define
+
+    def defmeaning(self, meaning: F) -> F:
+        """Define what a fused op means: the same function, composed of primitives.
+
+        A pass with ``create_graph=True`` differentiates the meaning, so a fused op's own rule
+        may use kernels that only know arrays.
+
+        Args:
+            meaning: A function with the op's own signature.
+
+        Returns:
+            The function, unchanged.
+        """
+        self.meaning = meaning
+        self._plans.clear()
+        return meaning
+
+    def _slot(self, name: str) -> int:
+        """The position of an argument that can have a rule."""
+        if name not in self.params:
+            raise TypeError(f"{self.name} has no argument {name!r}; it has {self.params}")
+        slot = self.params.index(name)
+        if slot >= self.arrays and not self.variadic:
+            raise TypeError(
+                f"{self.name}: {name!r} has a default, so it is static and can have no rule; "
+                f"write @primitive(arrays={slot + 1})"
+            )
+        return slot
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """All arguments in the order of `params`; a variadic op's tensors as one list."""
+        values = [list(args)] if self.variadic else list(args)
+        values += self.defaults[len(values) :]
+        given = 1 if self.variadic else len(args)
+        for name, value in kwargs.items():
+            if name not in self.params[given:]:
+                self._refuse(args, kwargs)
+            values[self.params.index(name)] = value
+        if given > self.positional or any(value is REQUIRED for value in values):
+            self._refuse(args, kwargs)
+        return values
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+        """Say why a call does not fit the signature."""
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}: {error}; it takes {', '.join(self.params)}") from None
+        raise TypeError(f"{self.name}: it takes {', '.join(self.params)}")
+
+    def call_with(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """Call the forward or the meaning with the values of `params`."""
+        if self.variadic:
+            return function(*values[0], **dict(zip(self.params[1:], values[1:], strict=True)))
+        n = self.positional
+        if n == len(values):
+            return function(*values)
+        return function(*values[:n], **dict(zip(self.params[n:], values[n:], strict=True)))
+
+    def __repr__(self) -> str:
+        return f"Primitive({self.name}{self.signature})"
