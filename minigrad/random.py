@@ -6,6 +6,9 @@ key alone and can be made again, in any order and by any thread.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +16,7 @@ import numpy as np
 from minigrad._creation import made, on_cpu, shape_of
 from minigrad.autograd.dtypes import checked, get_default_dtype
 from minigrad.autograd.node import Variable
+from minigrad.autograd.recomputation import repeats
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
@@ -23,6 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 _generator = np.random.default_rng()
+_repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random", default=None)
 
 
 def generator() -> np.random.Generator:
@@ -36,7 +41,7 @@ def generator() -> np.random.Generator:
         >>> minigrad.random.generator().random() < 1
         True
     """
-    return _generator
+    return _repeating.get() or _generator
 
 
 def seed(value: int) -> None:
@@ -70,7 +75,7 @@ def get_state() -> dict[str, Any]:
         >>> bool((minigrad.rand(2) == a).min())
         True
     """
-    state: dict[str, Any] = dict(_generator.bit_generator.state)
+    state: dict[str, Any] = dict(generator().bit_generator.state)
     return state
 
 
@@ -87,7 +92,7 @@ def set_state(state: dict[str, Any]) -> None:
         >>> import minigrad
         >>> minigrad.random.set_state(minigrad.random.get_state())
     """
-    _generator.bit_generator.state = state
+    generator().bit_generator.state = state
 
 
 def key() -> int:
@@ -101,7 +106,7 @@ def key() -> int:
         >>> 0 <= minigrad.random.key() < 2**63
         True
     """
-    return int(_generator.integers(2**63))
+    return int(generator().integers(2**63))
 
 
 def rand(
@@ -125,7 +130,7 @@ def rand(
     """
     on_cpu(device)
     size = shape_of("rand", shape)
-    return made(np.asarray(_generator.random(size)).astype(_float(dtype)), requires_grad)
+    return made(np.asarray(generator().random(size)).astype(_float(dtype)), requires_grad)
 
 
 def randn(
@@ -149,7 +154,7 @@ def randn(
     """
     on_cpu(device)
     size = shape_of("randn", shape)
-    return made(np.asarray(_generator.standard_normal(size)).astype(_float(dtype)), requires_grad)
+    return made(np.asarray(generator().standard_normal(size)).astype(_float(dtype)), requires_grad)
 
 
 def randint(low: int, high: int | None = None, size: Any = (), device: str = "cpu") -> Tensor:
@@ -173,7 +178,7 @@ def randint(low: int, high: int | None = None, size: Any = (), device: str = "cp
         (2, 3)
     """
     on_cpu(device)
-    return made(_generator.integers(low, high, shape_of("randint", (size,))), False)
+    return made(generator().integers(low, high, shape_of("randint", (size,))), False)
 
 
 def uniform(
@@ -197,7 +202,7 @@ def uniform(
         >>> float(minigrad.random.uniform(2.0, 3.0)) >= 2.0
         True
     """
-    draws = _generator.uniform(low, high, shape_of("uniform", (size,)))
+    draws = generator().uniform(low, high, shape_of("uniform", (size,)))
     return made(np.asarray(draws).astype(_float(dtype)), requires_grad)
 
 
@@ -225,7 +230,7 @@ def normal(
         >>> minigrad.random.normal(1.0, 2.0, size=4).shape
         (4,)
     """
-    draws = _generator.normal(mean, std, shape_of("normal", (size,)))
+    draws = generator().normal(mean, std, shape_of("normal", (size,)))
     return made(np.asarray(draws).astype(_float(dtype)), requires_grad)
 
 
@@ -249,7 +254,7 @@ def bernoulli(p: Any) -> Tensor:
     chance = np.asarray(p._data if isinstance(p, Variable) else p)
     if not ((chance >= 0) & (chance <= 1)).all():
         raise ValueError("bernoulli: probabilities lie between 0 and 1")
-    return made((_generator.random(chance.shape) < chance).astype(get_default_dtype()), False)
+    return made((generator().random(chance.shape) < chance).astype(get_default_dtype()), False)
 
 
 def permutation(n: int) -> Tensor:
@@ -266,7 +271,7 @@ def permutation(n: int) -> Tensor:
         >>> sorted(minigrad.random.permutation(4).tolist())
         [0, 1, 2, 3]
     """
-    return made(_generator.permutation(n), False)
+    return made(generator().permutation(n), False)
 
 
 def _float(dtype: Any) -> np.dtype[Any]:
@@ -274,3 +279,23 @@ def _float(dtype: Any) -> np.dtype[Any]:
     if chosen.kind != "f":
         raise TypeError(f"random numbers are floats here, got dtype {chosen}; see randint")
     return chosen
+
+
+@contextmanager
+def _from_state(state: dict[str, Any]) -> Iterator[None]:
+    """Draw from a generator of one's own, in this thread, that starts in a given state."""
+    own = np.random.default_rng()
+    own.bit_generator.state = state
+    token = _repeating.set(own)
+    try:
+        yield
+    finally:
+        _repeating.reset(token)
+
+
+def _snapshot() -> Callable[[], AbstractContextManager[None]]:
+    state = get_state()
+    return lambda: _from_state(state)
+
+
+repeats(_snapshot)

@@ -63,7 +63,7 @@ class Module(Tree):
         outer = state.get()
         caller = None if outer.scope is None else outer.scope.module
         name = "" if caller is None else path_to(caller, self)
-        token = state.set(State(outer.recording, Scope(self, name, outer.scope)))
+        token = state.set(State(outer.recording, Scope(self, name, outer.scope), outer.observers))
         try:
             if self._pre_hooks or self._hooks:
                 return self._forward_with_hooks(args, kwargs)

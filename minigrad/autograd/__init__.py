@@ -6,18 +6,25 @@ may do).
 """
 
 from minigrad.autograd import functional
+from minigrad.autograd.anomaly import detect_anomaly
+from minigrad.autograd.cuts import why_no_grad
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.autograd.finite_differences import GradientError, gradcheck, gradgradcheck
 from minigrad.autograd.gradients import backward, grad
 from minigrad.autograd.graph import Update
 from minigrad.autograd.hooks import Removable
+from minigrad.autograd.memory import GraphMemory, OpMemory, graph_memory
 from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.autograd.node import Leaf, Node, Variable
+from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.recomputation import checkpoint
 
 __all__ = [
-    "GradientError", "Leaf", "Node", "Primitive", "Removable", "Update", "Variable", "backward",
-    "enable_grad", "functional", "get_default_dtype", "grad", "gradcheck", "gradgradcheck",
+    "GradientError", "GraphMemory", "Leaf", "Node", "Observer", "OpMemory", "Primitive",
+    "Removable", "Update", "Variable", "backward", "checkpoint", "detect_anomaly", "enable_grad",
+    "functional", "get_default_dtype", "grad", "gradcheck", "gradgradcheck", "graph_memory",
     "is_grad_enabled", "no_grad", "primitive", "set_default_dtype", "set_grad_enabled",
+    "why_no_grad",
 ]  # fmt: skip

@@ -6,8 +6,8 @@ written out for the case, since a small op costs little more than its call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.op import REQUIRED, Primitive
 from minigrad.autograd.results import record, record_several, wrap
+
+if TYPE_CHECKING:
+    from minigrad.autograd.observer import Observer
 
 __all__ = ["call_path"]
 
@@ -58,11 +61,15 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
             out = forward(array, *static)
         except Exception as error:
             raise explained(op, (array, *static), error) from None
-        recording, scope = state.get()
+        recording, scope, observers = state.get()
         if source is None or not recording or not op.records:
-            return wrap(out)
-        plan = op.plan(_FIRST)
-        return record(plan, (source,), plan.save(array, *static, out), out, scope)
+            result = wrap(out)
+        else:
+            plan = op.plan(_FIRST)
+            result = record(plan, (source,), plan.save(array, *static, out), out, scope)
+        if observers:
+            _tell(observers, op, (x, *static), result)
+        return result
 
     return call
 
@@ -90,21 +97,25 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             out = forward(x, y)
         except Exception as error:
             raise explained(op, (x, y), error) from None
-        recording, scope = state.get()
+        recording, scope, observers = state.get()
         sources: tuple[Any, ...]
         if (p is None and q is None) or not recording or not op.records:
-            return wrap(out)
-        if q is None:
-            plan, sources = op.plan(_FIRST), (p,)
-            if plan.arguments_saved[1] and y is b and y.__class__ is _ndarray:
-                y = y.copy()  # the caller may write to it before the backward pass
-        elif p is None:
-            plan, sources = op.plan(_SECOND), (q,)
-            if plan.arguments_saved[0] and x is a and x.__class__ is _ndarray:
-                x = x.copy()
+            result = wrap(out)
         else:
-            plan, sources = op.plan(_BOTH), (p, q)
-        return record(plan, sources, plan.save(x, y, out), out, scope)
+            if q is None:
+                plan, sources = op.plan(_FIRST), (p,)
+                if plan.arguments_saved[1] and y is b and y.__class__ is _ndarray:
+                    y = y.copy()  # the caller may write to it before the backward pass
+            elif p is None:
+                plan, sources = op.plan(_SECOND), (q,)
+                if plan.arguments_saved[0] and x is a and x.__class__ is _ndarray:
+                    x = x.copy()
+            else:
+                plan, sources = op.plan(_BOTH), (p, q)
+            result = record(plan, sources, plan.save(x, y, out), out, scope)
+        if observers:
+            _tell(observers, op, (a, b), result)
+        return result
 
     return call
 
@@ -127,15 +138,24 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         extra: tuple[Any, ...] = ()
         if residuals:
             out, *extra = out
-        recording, scope = state.get()
+        recording, scope, observers = state.get()
         if not sources or not recording:
-            return tuple([wrap(part) for part in out]) if op.several else wrap(out)
-        plan = op.plan(slots)
-        saved = plan.save(*values, out, *extra)
-        make = record_several if op.several else record
-        return make(plan, sources, saved, out, scope)
+            result = tuple([wrap(part) for part in out]) if op.several else wrap(out)
+        else:
+            plan = op.plan(slots)
+            saved = plan.save(*values, out, *extra)
+            make = record_several if op.several else record
+            result = make(plan, sources, saved, out, scope)
+        if observers:
+            _tell(observers, op, op.bind(args, kwargs), result)
+        return result
 
     return call
+
+
+def _tell(observers: Sequence[Observer], op: Primitive, arguments: Any, result: Any) -> None:
+    for observer in observers:
+        observer.ran(op, arguments, result)
 
 
 def _static(op: Primitive, value: Any) -> Any:

@@ -87,6 +87,7 @@ def propagate(
     retain: bool,
     create: bool,
     targets: set[Any] | None = None,
+    boundary: bool = False,
 ) -> dict[Any, Arrival]:
     """Run the rules of every node between `roots` and the leaves, or the `targets`.
 
@@ -95,6 +96,8 @@ def propagate(
         retain: Leave what the nodes saved in place.
         create: Cotangents are tensors, and the rules are recorded.
         targets: The only nodes whose cotangents are wanted; all leaves if None.
+        boundary: Whether this is a pass within a pass, which ends at the targets: nothing behind
+            them is run, and their hooks wait for the full cotangent.
 
     Returns:
         The full cotangent of each leaf and each retained node, or of each target.
@@ -103,7 +106,7 @@ def propagate(
     schedule: list[int] = []
     results: dict[Any, Arrival] = {}
     roots = list(roots)
-    relevant = set() if targets is None else _between([node for node, _ in roots], targets)
+    relevant = _between([node for node, _ in roots], targets or set(), boundary)
     for root, seed in roots:
         _deliver(root, seed, pending, schedule, create)
     del roots
@@ -111,13 +114,16 @@ def propagate(
     hooked, retained = bool(hooked_nodes), bool(retained_nodes)
 
     outer = state.get()
-    token = state.set(State(create, outer.scope))
+    token = state.set(State(create, outer.scope, outer.observers))
     try:
         with np.errstate(all="ignore"):
             while schedule:
                 stamp = -heappop(schedule)
                 arrival = pending.pop(stamp)
                 node: Any = arrival.target
+                if boundary and targets is not None and node in targets:
+                    results[node] = arrival
+                    continue
                 if node.__class__ is Leaf:
                     if node.hooks:
                         run_hooks(node.hooks, arrival)
@@ -138,8 +144,9 @@ def propagate(
                     wanted = [edge in relevant or edge in targets for edge in node.edges]
                     plan = plan.narrow(tuple(wanted))
                 if node.saved is FREED:
+                    used = node.edges[0] if plan.op is pick else node
                     message = (
-                        f"{node.plan.op.name}: this graph was already used by a backward pass, "
+                        f"{used.plan.op.name}: this graph was already used by a backward pass, "
                         f"which freed it; pass retain_graph=True to the first pass, or run the "
                         f"forward pass again"
                     )
@@ -152,6 +159,8 @@ def propagate(
                     parts = _pull_recorded(node, plan, arrival._data)
                 else:
                     parts = plan.pull(arrival._data, *node.saved)
+                for observer in outer.observers:
+                    observer.pulled(node, arrival._data, parts)
                 if not retain:
                     node.saved = FREED
                 del arrival
@@ -246,9 +255,11 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     return g.reshape(shape)
 
 
-def _between(roots: Sequence[Node | Leaf], targets: set[Any]) -> set[Any]:
+def _between(roots: Sequence[Node | Leaf], targets: set[Any], boundary: bool) -> set[Any]:
     """The nodes that lie on a path from a root down to a target, the ends of paths excluded."""
-    oldest = min((target.stamp for target in targets), default=0)
+    if not targets:
+        return set()
+    oldest = min(target.stamp for target in targets)
     seen: dict[Any, None] = {}
     stack = list(roots)
     while stack:
@@ -256,10 +267,12 @@ def _between(roots: Sequence[Node | Leaf], targets: set[Any]) -> set[Any]:
         if node in seen or node.stamp < oldest:
             continue
         seen[node] = None
-        if isinstance(node, Node):
+        if isinstance(node, Node) and not (boundary and node in targets):
             stack.extend(node.edges)
     relevant: set[Any] = set()
     for node in sorted(seen, key=lambda node: node.stamp):
+        if boundary and node in targets:
+            continue
         if isinstance(node, Node) and any(e in targets or e in relevant for e in node.edges):
             relevant.add(node)
     return relevant
@@ -302,5 +315,5 @@ def _pull_recorded(node: Node, plan: Any, g: Any) -> Any:
     out = op.call_with(op.meaning, [values[name] for name in op.params])
     if out._node is None:
         return [None] * len(fresh)
-    found = propagate([(out._node, g)], True, True, {leaf._node for leaf in fresh})
+    found = propagate([(out._node, g)], True, True, {x._node for x in fresh}, boundary=True)
     return [found[x._node]._data if x._node in found else None for x in fresh]

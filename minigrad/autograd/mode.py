@@ -1,6 +1,6 @@
-"""What the current thread is doing: is it recording, and inside which module call.
+"""What the current thread is doing: is it recording, inside which module call, and who watches.
 
-Both facts are read once per op, so they share one ContextVar. Its value is immutable: whoever
+These facts are read once per op, so they share one ContextVar. Its value is immutable: whoever
 changes it puts the old one back, also when an exception passes. A new thread starts with the
 default, which is to record, outside of any module.
 """
@@ -11,7 +11,10 @@ import weakref
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from minigrad.autograd.observer import Observer
 
 __all__ = [
     "Scope",
@@ -70,10 +73,12 @@ class State(NamedTuple):
     Attributes:
         recording: Whether ops build a graph.
         scope: The innermost module call, None outside of any.
+        observers: Who sees each op that runs (observer.py), the outermost first.
     """
 
     recording: bool = True
     scope: Scope | None = None
+    observers: tuple[Observer, ...] = ()
 
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039
@@ -124,7 +129,7 @@ class _Recording(ContextDecorator):
         return type(self)()
 
     def __enter__(self) -> None:
-        self._tokens.append(state.set(State(self._recording, state.get().scope)))
+        self._tokens.append(state.set(state.get()._replace(recording=self._recording)))
 
     def __exit__(self, *exc: object) -> None:
         state.reset(self._tokens.pop())
@@ -179,7 +184,7 @@ class set_grad_enabled(_Recording):
         self._recording = bool(mode)
         self._entered = False
         # Called as a plain statement it takes effect at once, as in PyTorch.
-        self._tokens.append(state.set(State(self._recording, state.get().scope)))
+        self._tokens.append(state.set(state.get()._replace(recording=self._recording)))
 
     def _recreate_cm(self) -> set_grad_enabled:
         return type(self)(self._recording)

@@ -19,7 +19,7 @@ import numpy as np
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, clock
 
-__all__ = ["alone", "check", "latest", "owner", "wrote"]
+__all__ = ["alone", "check", "latest", "owner", "written_since", "wrote"]
 
 _writes: dict[int, tuple[weakref.ref[np.ndarray], int]] = {}
 latest = 0
@@ -89,6 +89,12 @@ backward pass; write to a copy, or run the forward pass again
     latest = stamp
 
 
+def written_since(array: np.ndarray, stamp: int) -> bool:
+    """Tell whether the memory of an array was written in place after the time `stamp`."""
+    known = _writes.get(id(owner(array)))
+    return known is not None and known[1] > stamp
+
+
 def check(node: Node) -> None:
     """Refuse a node whose saved arrays were written after it was recorded.
 
@@ -103,8 +109,7 @@ def check(node: Node) -> None:
         for array in arrays:
             if not isinstance(array, np.ndarray):
                 continue
-            known = _writes.get(id(owner(array)))
-            if known is not None and known[1] > node.stamp:
+            if written_since(array, node.stamp):
                 what = "output" if name == "out" else f"input {name}"
                 message = (
                     f"{node.plan.op.name}: its {what} was written in place after it was saved "

@@ -1,0 +1,68 @@
+"""Watching the engine at work: every op as it runs, every step of a backward pass.
+
+What looks for the origin of a NaN, for the place where a gradient was cut off, or draws what ran,
+is an observer. While there is none, an op pays for asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import Token
+from typing import Any, Self
+
+from minigrad.autograd.mode import State, state
+from minigrad.autograd.node import Node
+from minigrad.autograd.op import Primitive
+
+__all__ = ["Observer"]
+
+
+class Observer:
+    """A context manager that is told what the engine does in this thread while it is entered.
+
+    Subclasses override one method or both. What they raise passes through the op that ran.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import Observer
+        >>> class Names(Observer):
+        ...     def ran(self, op, arguments, result):
+        ...         print(op.name, result.shape)
+        >>> with Names():
+        ...     y = minigrad.ones(2, 3) @ minigrad.ones(3)
+        matmul (2,)
+    """
+
+    _tokens: tuple[Token[State], ...] = ()
+
+    def __enter__(self) -> Self:
+        now = state.get()
+        token = state.set(State(now.recording, now.scope, (*now.observers, self)))
+        self._tokens = (*self._tokens, token)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        *rest, token = self._tokens
+        self._tokens = tuple(rest)
+        state.reset(token)
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        """An op was called, recorded or not.
+
+        Args:
+            op: Its record.
+            arguments: What it was given, in the order of ``op.params``: tensors, arrays, numbers
+                and static values; the tensors of a variadic op as one sequence.
+            result: The tensor that it returns, or the tuple of them.
+        """
+
+    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+        """A backward pass ran the rules of a node.
+
+        Args:
+            node: The node, with what it saved still in place.
+            cotangent: The full cotangent of its output: an array, a tensor under
+                ``create_graph``, or a tuple of them for an op with several outputs.
+            parts: What the rules returned, one for each edge, before un-broadcasting: an array,
+                a tensor, an `Update`, or None where nothing was wanted.
+        """

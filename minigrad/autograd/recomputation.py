@@ -1,0 +1,223 @@
+"""Trading time for memory: keep a function's inputs only, and call it again in the backward pass.
+
+A checkpointed call leaves one node. Its edges lead to everything outside of the call that the
+result depends on: the arguments, and the parameters and tensors that the function refers to. They
+are found by letting the call record as usual; that record is dropped as soon as it is known. In the
+backward pass the function runs again from the same random state, and a pass within the pass takes
+the cotangents from its outputs to those edges.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.graph import propagate
+from minigrad.autograd.mode import Scope, State, located, state
+from minigrad.autograd.mutation import written_since
+from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.observer import Observer
+from minigrad.autograd.op import Primitive
+from minigrad.autograd.results import record_several, with_history
+
+__all__ = ["checkpoint", "repeats"]
+
+_snapshots: list[Callable[[], Callable[[], AbstractContextManager[Any]]]] = []
+
+
+def repeats(snapshot: Callable[[], Callable[[], AbstractContextManager[Any]]]) -> None:
+    """Have every second run of a checkpointed function start from the state of the first.
+
+    Args:
+        snapshot: Called before the first run; returns a function that makes a context manager,
+            within which the state is as it was then. `minigrad.random` registers itself so.
+    """
+    _snapshots.append(snapshot)
+
+
+def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function so that its graph keeps the inputs alone and is made again when needed.
+
+    Values and gradients are those of ``function(*args, **kwargs)``, at every order. Gradients also
+    reach what the function refers to without taking it as an argument, the parameters of a module
+    above all. Calls may be nested. Dropout drops the same elements in both runs; other state that
+    the function changes, it changes twice.
+
+    Args:
+        function: A function or a module.
+        *args: Its arguments: tensors, and lists, tuples and dicts with tensors in them, or
+            anything else.
+        **kwargs: Further arguments.
+
+    Returns:
+        What the function returns: a tensor, or tensors in lists, tuples and dicts.
+
+    Raises:
+        RuntimeError: In the backward pass, if what the function reads was written to since, or if
+            it no longer returns the same shapes.
+
+    Source:
+        Chen et al. 2016, "Training deep nets with sublinear memory cost".
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> from minigrad.autograd import checkpoint
+        >>> layer = nn.TransformerEncoderLayer(d_model=8, num_heads=2)
+        >>> x = minigrad.randn(2, 5, 8, requires_grad=True)
+        >>> checkpoint(layer, x).sum().backward()
+        >>> x.grad.shape, layer.linear1.weight.grad.shape
+        ((2, 5, 8), (2048, 8))
+    """
+    if not state.get().recording:
+        return function(*args, **kwargs)
+    segment = _Segment(function, args, kwargs)
+    result, inner = segment.first_run()
+    edges = _boundary([tensor._node for tensor in inner], segment.stamp)
+    if not edges:
+        return result
+    segment.edges = edges
+    plan = _CHECKPOINT.plan(tuple(range(len(edges))))
+    arrays = [tensor._data for tensor in inner]
+    outer = record_several(plan, edges, (segment,), arrays, segment.scope)
+    standing = dict(zip(map(id, inner), outer, strict=True))
+    return _mapped(lambda tensor: standing.get(id(tensor), tensor), result)
+
+
+class _Segment:
+    """A checkpointed call: how to run it again, and what must not have changed by then."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self.args, self.kwargs = _mapped(_kept, (args, kwargs))
+        self.scope: Scope | None = state.get().scope
+        self.repeated = [snapshot() for snapshot in _snapshots]
+        self.stamp = next(clock)
+        self.edges: tuple[Node | Leaf, ...] = ()
+        self.arrays: list[np.ndarray] = []
+        self.shapes: list[tuple[int, ...]] = []
+
+    def first_run(self) -> tuple[Any, list[Any]]:
+        """The result, and the tensors in it that were recorded during the call."""
+        with _Readings() as readings:
+            result = self.function(*self.args, **self.kwargs)
+        # Held from here on, so that a recorded in-place write is refused when it is made.
+        self.arrays = readings.outside()
+        inner = _recorded_since(self.stamp, result)
+        self.shapes = [tensor.shape for tensor in inner]
+        return result, inner
+
+    def pull(self, cotangents: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
+        """Run again, and take the cotangents of the outputs to the edges."""
+        if any(written_since(array, self.stamp) for array in self.arrays):
+            raise RuntimeError(
+                located(
+                    "checkpoint: a tensor that the function reads was written in place after the "
+                    "call, so it cannot be run again; write to a copy, or run the forward pass "
+                    "again",
+                    self.scope,
+                )
+            )
+        create = state.get().recording
+        token = state.set(State(True, self.scope, state.get().observers))
+        start = next(clock)
+        try:
+            with ExitStack() as stack:
+                for repeated in self.repeated:
+                    stack.enter_context(repeated())
+                result = self.function(*self.args, **self.kwargs)
+        finally:
+            state.reset(token)
+        inner = _recorded_since(start, result)
+        if [tensor.shape for tensor in inner] != self.shapes:
+            raise RuntimeError(
+                located(
+                    f"checkpoint: the function returned shapes {self.shapes} first and "
+                    f"{[tensor.shape for tensor in inner]} in the backward pass; it must do the "
+                    f"same both times",
+                    self.scope,
+                )
+            )
+        wanted = [edge for edge, need in zip(self.edges, needed, strict=True) if need]
+        roots = list(zip([tensor._node for tensor in inner], cotangents, strict=True))
+        found = propagate(roots, create, create, set(wanted), boundary=True)
+        return [found[edge]._data if edge in found else None for edge in self.edges]
+
+
+class _Readings(Observer):
+    """The tensors that the ops of a call read."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[int, weakref.ref[Any]] = {}
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        values = [*arguments[0], *arguments[1:]] if op.variadic else arguments
+        for value in values:
+            if isinstance(value, Variable):
+                self.tensors[id(value)] = weakref.ref(value)
+
+    def outside(self) -> list[np.ndarray]:
+        """The arrays of those tensors that outlive the call."""
+        alive = [reference() for reference in self.tensors.values()]
+        return [tensor._data for tensor in alive if tensor is not None]
+
+
+def _recorded_since(stamp: int, result: Any) -> list[Any]:
+    """The tensors in a result that ops have made after the time `stamp`, each once."""
+    found: dict[int, Any] = {}
+    _mapped(lambda tensor: found.setdefault(id(tensor), tensor), result)
+    return [t for t in found.values() if isinstance(t._node, Node) and t._node.stamp > stamp]
+
+
+def _kept(tensor: Any) -> Any:
+    """A tensor of our own with the same values and the same place in the graph."""
+    return with_history(tensor._data, tensor._node)
+
+
+def _mapped(change: Callable[[Any], Any], values: Any) -> Any:
+    """The same structure with every tensor replaced, and with the caller's arrays copied."""
+    if isinstance(values, Variable):
+        return change(values)
+    if isinstance(values, np.ndarray):
+        return values.copy()
+    if isinstance(values, dict):
+        return {key: _mapped(change, value) for key, value in values.items()}
+    if isinstance(values, tuple) and hasattr(values, "_fields"):
+        return type(values)(*(_mapped(change, value) for value in values))
+    if type(values) in (list, tuple):
+        return type(values)(_mapped(change, value) for value in values)
+    return values
+
+
+def _boundary(nodes: Sequence[Any], stamp: int) -> tuple[Node | Leaf, ...]:
+    """The nodes recorded before `stamp` on which those recorded after it depend directly."""
+    edges: dict[Node | Leaf, None] = {}
+    seen: set[Any] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.stamp < stamp:
+            edges[node] = None
+        elif isinstance(node, Node):
+            stack.extend(node.edges)
+    return tuple(edges)
+
+
+def _checkpoint(*edges: Any, segment: _Segment) -> Any:
+    """The op of a checkpointed call; it is recorded by hand, since its edges are nodes."""
+    raise NotImplementedError
+
+
+_CHECKPOINT = Primitive(_checkpoint, several=True)
+
+
+@_CHECKPOINT.defjoint("edges")
+def _pull(g: Sequence[Any], needed: Sequence[bool], segment: _Segment) -> list[Any]:
+    return segment.pull(g, needed)

@@ -1,0 +1,286 @@
+"""A checkpointed call: the same values and gradients as without, and less kept alive."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad
+from minigrad.autograd import (
+    Observer,
+    checkpoint,
+    grad,
+    gradcheck,
+    gradgradcheck,
+    graph_memory,
+)
+
+
+def float64(*shape: int, seed: int = 0) -> Tensor:
+    return Tensor(np.random.default_rng([seed, *shape]).normal(size=shape), requires_grad=True)
+
+
+def gradients(loss: Tensor, *tensors: Tensor) -> list[np.ndarray]:
+    return [g.numpy() for g in grad(loss, list(tensors))]
+
+
+def assert_same(
+    function: Callable[..., Any], *tensors: Tensor, more: tuple[Tensor, ...] = ()
+) -> None:
+    """Value and gradients with respect to arguments and closed-over tensors, bit for bit."""
+    state = minigrad.random.get_state()
+    plain = function(*tensors)
+    after = minigrad.random.get_state()
+    minigrad.random.set_state(state)
+    kept = checkpoint(function, *tensors)
+    assert minigrad.random.get_state() == after
+    np.testing.assert_array_equal(plain.numpy(), kept.numpy())
+    for one, other in zip(
+        gradients((plain * plain).sum(), *tensors, *more),
+        gradients((kept * kept).sum(), *tensors, *more),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_function_of_its_arguments() -> None:
+    assert_same(lambda a, b: minigrad.tanh(a @ b) * a.sum(), float64(3, 4), float64(4, 2))
+
+
+def test_a_module_with_dropout_and_its_parameters() -> None:
+    layer = nn.TransformerEncoderLayer(d_model=8, num_heads=2, dim_feedforward=16, dropout=0.5)
+    assert_same(layer, minigrad.randn(2, 5, 8, requires_grad=True), more=(*layer.parameters(),))
+
+
+def test_what_is_closed_over_gets_its_gradient_though_the_argument_is_constant() -> None:
+    w, inner = float64(3), float64(3, seed=1)
+    outer = inner * 2.0  # an interior tensor of the graph outside
+    y = checkpoint(lambda x: (x * w * outer).sum(), np.arange(3.0))
+    assert y.shape == ()  # and a result without axes
+    y.backward()
+    assert w.grad is not None and inner.grad is not None
+    np.testing.assert_allclose(w.grad.numpy(), np.arange(3.0) * outer.numpy())
+    np.testing.assert_allclose(inner.grad.numpy(), 2 * np.arange(3.0) * w.numpy())
+
+
+def test_nested_calls() -> None:
+    w = float64(4)
+
+    def inner(x: Tensor) -> Tensor:
+        return minigrad.exp(-x) * w
+
+    def outer(x: Tensor) -> Tensor:
+        h = checkpoint(inner, x) + x
+        return checkpoint(inner, h) * h
+
+    assert_same(outer, float64(4, seed=2), more=(w,))
+
+
+def test_one_call_feeds_another_and_itself_twice() -> None:
+    layer = nn.Linear(3, 3).double()
+    x = float64(2, 3)
+
+    def deep(call: Callable[..., Any]) -> Tensor:
+        h = x
+        for _ in range(3):
+            h = h + call(layer, h)
+        return (h * h).sum()
+
+    plain = gradients(deep(lambda f, h: f(h)), x, *layer.parameters())
+    kept = gradients(deep(checkpoint), x, *layer.parameters())
+    for one, other in zip(plain, kept, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-13)
+
+
+def test_an_edge_that_is_made_from_another_edge_is_not_run_through_twice() -> None:
+    a = float64(3)
+    b = minigrad.exp(a)  # b's history holds a; both enter the call
+    y = checkpoint(lambda p, q: (p * q).sum(), a, b)
+    (found,) = gradients(y, a)
+    np.testing.assert_allclose(found, np.exp(a.numpy()) * (1 + a.numpy()))
+
+
+def test_structures_in_and_out() -> None:
+    x, y = float64(3), float64(3, seed=1)
+
+    def function(pair: tuple[Tensor, Tensor], *, options: dict[str, Tensor], name: str) -> Any:
+        a, b = pair
+        return {"sum": a + options["scale"], "list": [a * b, b], "name": name, "none": None}
+
+    scale = float64(3, seed=2)
+    out = checkpoint(function, (x, y), options={"scale": scale}, name="kept")
+    assert (out["name"], out["none"]) == ("kept", None)
+    np.testing.assert_array_equal(out["list"][1].numpy(), y.numpy())
+    found = gradients((out["sum"] * out["list"][0] * out["list"][1]).sum(), x, y, scale)
+    s, p, q = x.numpy() + scale.numpy(), x.numpy() * y.numpy(), y.numpy()
+    np.testing.assert_allclose(found[2], p * q)
+    np.testing.assert_allclose(found[0], p * q + s * q * q)
+    np.testing.assert_allclose(found[1], s * x.numpy() * q + s * p)
+
+
+def test_outputs_that_nothing_uses() -> None:
+    x = float64(3)
+    used, unused = checkpoint(lambda x: (x * x, minigrad.exp(x)), x)
+    assert unused.requires_grad
+    np.testing.assert_allclose(gradients(used.sum(), x)[0], 2 * x.numpy())
+
+
+def test_every_order() -> None:
+    w = float64(3, seed=1)
+
+    def function(x: Tensor) -> Tensor:
+        return checkpoint(lambda t: minigrad.sigmoid(t * w) * t, x)
+
+    x = float64(3)
+    assert gradcheck(function, x)
+    assert gradgradcheck(function, x)
+    assert gradcheck(lambda w: checkpoint(lambda t: (t * w) ** 3, x), w)
+    y = Tensor(2.0, dtype="float64", requires_grad=True)
+    z = checkpoint(lambda t: checkpoint(lambda s: s**4, t), y)
+    first = grad(z, y, create_graph=True)
+    second = grad(first, y, create_graph=True)
+    third = grad(second, y, create_graph=True)
+    assert [t.item() for t in (z, first, second, third)] == [16.0, 32.0, 48.0, 48.0]
+
+
+def test_a_second_backward_pass() -> None:
+    x = float64(3)
+    y = checkpoint(lambda x: (x**3).sum(), x)
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), 6 * x.numpy() ** 2)
+    with pytest.raises(RuntimeError, match="checkpoint: this graph was already used"):
+        y.backward()
+
+
+def test_hooks_on_the_edges_see_the_full_gradient_once() -> None:
+    x = float64(3)
+    h = x * 2.0
+    seen: list[np.ndarray] = []
+    h.register_hook(lambda g: seen.append(g.numpy().copy()))
+    x.register_hook(lambda g: seen.append(g.numpy().copy()))
+    loss = (checkpoint(lambda t: t * t, h) + h + checkpoint(lambda: x * 1.0)).sum()
+    loss.backward()
+    expected = 2 * h.numpy() + 1
+    assert len(seen) == 2
+    np.testing.assert_allclose(seen[0], expected)
+    np.testing.assert_allclose(seen[1], 2 * expected + 1)
+
+
+def test_without_recording_it_is_a_plain_call() -> None:
+    x = float64(3)
+    with no_grad():
+        assert not checkpoint(minigrad.exp, x).requires_grad
+    assert not checkpoint(minigrad.exp, x.detach()).requires_grad
+
+
+@pytest.mark.parametrize("place", ["argument", "parameter", "constant"])
+def test_a_write_between_the_two_runs_is_refused(place: str) -> None:
+    x, w, c = float64(3), float64(3, seed=1), Tensor(np.ones(3))
+    y = checkpoint(lambda x: (x * w * c).sum(), x)
+    with no_grad():
+        {"argument": x, "parameter": w, "constant": c}[place].mul_(2.0)
+    with pytest.raises(RuntimeError, match="checkpoint: a tensor that the function reads was writ"):
+        y.backward()
+    assert x.grad is None
+
+
+def test_the_callers_array_may_be_written_to() -> None:
+    x, array = float64(3), np.ones(3)
+    y = checkpoint(lambda x, a: (x * a).sum(), x, array)
+    array[:] = 100.0
+    np.testing.assert_array_equal(gradients(y, x)[0], np.ones(3))
+
+
+def test_a_function_that_changes_its_mind_is_refused() -> None:
+    x, lengths = float64(3), [3, 2]
+    y = checkpoint(lambda x: x[: lengths.pop(0)] * 2.0, x).sum()
+    with pytest.raises(RuntimeError, match=r"returned shapes \[\(3,\)\] first and \[\(2,\)\]"):
+        y.backward()
+
+
+def test_an_error_names_the_module_and_leaves_no_state_behind() -> None:
+    class Fails(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.calls += 1
+            return x @ minigrad.ones(3 if self.calls == 1 else 4, dtype="float64")
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Fails()
+
+        def forward(self, x: Tensor) -> Tensor:
+            return checkpoint(self.inner, x)
+
+    model = Outer()
+    y = model(float64(2, 3)).sum()
+    with pytest.raises(ValueError, match=r"matmul.*\[in inner\]"):
+        y.backward()
+    assert minigrad.is_grad_enabled()
+
+
+def test_it_keeps_only_the_inputs_alive() -> None:
+    class Watch(Observer):
+        def __init__(self) -> None:
+            self.arrays: list[weakref.ref[Any]] = []
+
+        def ran(self, op: Any, arguments: Any, result: Any) -> None:
+            self.arrays.append(weakref.ref(result._data))
+
+    layers = [nn.Linear(8, 8) for _ in range(6)]
+    x = minigrad.randn(4, 8, requires_grad=True)
+
+    def deep(x: Tensor) -> Tensor:
+        for layer in layers:
+            x = minigrad.tanh(layer(x))
+        return x
+
+    gc.collect()
+    gc.disable()
+    try:
+        with Watch() as watch:
+            y = checkpoint(deep, x)
+        alive = [r for r in watch.arrays if r() is not None]
+        assert len(watch.arrays) == 12 and len(alive) == 1  # the result
+        assert graph_memory(y).nbytes == 0 < graph_memory(deep(x)).nbytes
+        y.sum().backward()
+        graph = weakref.ref(y._node)
+        del y
+        assert graph() is None
+    finally:
+        gc.enable()
+
+
+def test_threads_repeat_their_own_dropout() -> None:
+    """A second run takes its random numbers from its own generator, not from everybody's."""
+    drop = nn.Dropout(0.5)
+    x = minigrad.ones(2000, requires_grad=True)
+    results = [checkpoint(drop, x) for _ in range(8)]
+    expected = [r.numpy().copy() for r in results]
+    found: list[Any] = [None] * 8
+
+    def work(i: int) -> None:
+        for _ in range(20):
+            minigrad.random.key()  # disturbs the common generator meanwhile
+        (found[i],) = gradients(results[i].sum(), x)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
