@@ -16,7 +16,7 @@ import numpy as np
 from minigrad._creation import made, on_cpu, shape_of
 from minigrad.autograd.dtypes import checked, get_default_dtype
 from minigrad.autograd.node import Variable
-from minigrad.autograd.recomputation import repeats
+from minigrad.autograd.repetition import repeats
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor

@@ -11,32 +11,21 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd._structure import flatten, mapped
 from minigrad.autograd.graph import propagate
 from minigrad.autograd.mode import Scope, State, located, state
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
+from minigrad.autograd.repetition import repeatable
 from minigrad.autograd.results import record_several, with_history
 
-__all__ = ["checkpoint", "repeats"]
-
-_snapshots: list[Callable[[], Callable[[], AbstractContextManager[Any]]]] = []
-
-
-def repeats(snapshot: Callable[[], Callable[[], AbstractContextManager[Any]]]) -> None:
-    """Have every second run of a checkpointed function start from the state of the first.
-
-    Args:
-        snapshot: Called before the first run; returns a function that makes a context manager,
-            within which the state is as it was then. `minigrad.random` registers itself so.
-    """
-    _snapshots.append(snapshot)
+__all__ = ["checkpoint"]
 
 
 def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -85,7 +74,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     arrays = [tensor._data for tensor in inner]
     outer = record_several(plan, edges, (segment,), arrays, segment.scope)
     standing = dict(zip(map(id, inner), outer, strict=True))
-    return _mapped(lambda tensor: standing.get(id(tensor), tensor), result)
+    return mapped(lambda leaf: standing.get(id(leaf), leaf), result)
 
 
 class _Segment:
@@ -93,9 +82,9 @@ class _Segment:
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function = function
-        self.args, self.kwargs = _mapped(_kept, (args, kwargs))
+        self.args, self.kwargs = mapped(_kept, (args, kwargs))
         self.scope: Scope | None = state.get().scope
-        self.repeated = [snapshot() for snapshot in _snapshots]
+        self.again = repeatable()
         self.stamp = next(clock)
         self.edges: tuple[Node | Leaf, ...] = ()
         self.arrays: list[np.ndarray] = []
@@ -104,12 +93,18 @@ class _Segment:
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
         with _Readings() as readings:
-            result = self.function(*self.args, **self.kwargs)
+            result = self._call()
         # Held from here on, so that a recorded in-place write is refused when it is made.
-        self.arrays = readings.outside()
+        given = flatten((self.args, self.kwargs), "")
+        self.arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
+        self.arrays += readings.outside()
         inner = _recorded_since(self.stamp, result)
         self.shapes = [tensor.shape for tensor in inner]
         return result, inner
+
+    def _call(self) -> Any:
+        args, kwargs = mapped(_kept, (self.args, self.kwargs))  # the function may rebind its own
+        return self.function(*args, **kwargs)
 
     def pull(self, cotangents: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run again, and take the cotangents of the outputs to the edges."""
@@ -126,10 +121,8 @@ class _Segment:
         token = state.set(State(True, self.scope, state.get().observers))
         start = next(clock)
         try:
-            with ExitStack() as stack:
-                for repeated in self.repeated:
-                    stack.enter_context(repeated())
-                result = self.function(*self.args, **self.kwargs)
+            with self.again():
+                result = self._call()
         finally:
             state.reset(token)
         inner = _recorded_since(start, result)
@@ -168,29 +161,15 @@ class _Readings(Observer):
 
 def _recorded_since(stamp: int, result: Any) -> list[Any]:
     """The tensors in a result that ops have made after the time `stamp`, each once."""
-    found: dict[int, Any] = {}
-    _mapped(lambda tensor: found.setdefault(id(tensor), tensor), result)
-    return [t for t in found.values() if isinstance(t._node, Node) and t._node.stamp > stamp]
+    leaves = {id(leaf): leaf for _, leaf in flatten(result, "") if isinstance(leaf, Variable)}
+    return [t for t in leaves.values() if isinstance(t._node, Node) and t._node.stamp > stamp]
 
 
-def _kept(tensor: Any) -> Any:
-    """A tensor of our own with the same values and the same place in the graph."""
-    return with_history(tensor._data, tensor._node)
-
-
-def _mapped(change: Callable[[Any], Any], values: Any) -> Any:
-    """The same structure with every tensor replaced, and with the caller's arrays copied."""
-    if isinstance(values, Variable):
-        return change(values)
-    if isinstance(values, np.ndarray):
-        return values.copy()
-    if isinstance(values, dict):
-        return {key: _mapped(change, value) for key, value in values.items()}
-    if isinstance(values, tuple) and hasattr(values, "_fields"):
-        return type(values)(*(_mapped(change, value) for value in values))
-    if type(values) in (list, tuple):
-        return type(values)(_mapped(change, value) for value in values)
-    return values
+def _kept(value: Any) -> Any:
+    """A tensor of our own with the same values and place in the graph; a copy of an array."""
+    if isinstance(value, Variable):
+        return with_history(value._data, value._node)
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _boundary(nodes: Sequence[Any], stamp: int) -> tuple[Node | Leaf, ...]:

@@ -193,6 +193,24 @@ def test_a_write_between_the_two_runs_is_refused(place: str) -> None:
     assert x.grad is None
 
 
+def test_a_function_may_write_to_its_own_tensors_but_not_to_its_arguments() -> None:
+    def function(x: Tensor) -> Tensor:
+        h = x * 2.0
+        h += 1.0
+        h[0] = x[1]
+        return (h * h * x).sum()
+
+    assert_same(function, float64(3))
+    y = float64(3) * 1.0
+
+    def writes(x: Tensor) -> Tensor:
+        x += 1.0
+        return x.sum()
+
+    with pytest.raises(RuntimeError, match="__iadd__: the memory of this tensor is also seen by"):
+        checkpoint(writes, y)
+
+
 def test_the_callers_array_may_be_written_to() -> None:
     x, array = float64(3), np.ones(3)
     y = checkpoint(lambda x, a: (x * a).sum(), x, array)

@@ -1,0 +1,104 @@
+"""Structures: tensors in tuples, lists and dicts, to any depth, taken apart and put together.
+
+Whatever is no tuple, list or dict is a leaf. None is a structure without leaves, as a bias that a
+layer does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["aligned", "flatten", "mapped", "rebuilt"]
+
+
+def _parts(value: Any) -> list[tuple[Any, Any]] | None:
+    """The entries of a structure by index or key; None for a leaf."""
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        return list(value.items())
+    return list(enumerate(value)) if isinstance(value, (tuple, list)) else None
+
+
+def _step(path: str, key: Any) -> str:
+    return f'{path}["{key}"]' if isinstance(key, str) else f"{path}[{key!r}]"
+
+
+def flatten(value: Any, path: str) -> list[tuple[str, Any]]:
+    """The leaves of a structure in order, each with the expression that leads to it.
+
+    Args:
+        value: A structure, or a leaf.
+        path: What `value` itself is called.
+
+    Returns:
+        Pairs such as ``('inputs[1]["weight"]', tensor)``.
+    """
+    parts = _parts(value)
+    if parts is None:
+        return [(path, value)]
+    return [leaf for key, part in parts for leaf in flatten(part, _step(path, key))]
+
+
+def rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
+    """The structure of `like` around other leaves, which are taken from an iterator in order."""
+    if like is None:
+        return None
+    if isinstance(like, dict):
+        return {key: rebuilt(part, leaves) for key, part in like.items()}
+    if isinstance(like, (tuple, list)):
+        parts = [rebuilt(part, leaves) for part in like]
+        if hasattr(like, "_fields"):  # a named tuple
+            return type(like)(*parts)
+        return parts if isinstance(like, list) else tuple(parts)
+    return next(leaves)
+
+
+def mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    """The structure of `value` with a function of each leaf in its place."""
+    return rebuilt(value, iter([function(leaf) for _, leaf in flatten(value, "")]))
+
+
+def aligned(like: Any, given: Any, like_path: str, path: str) -> list[Any]:
+    """The leaves of `given` in the order of those of `like`, whose structure it must have.
+
+    Args:
+        like: A structure.
+        given: Another one, the keys of its dicts in any order.
+        like_path: What `like` is called in an error.
+        path: What `given` is called.
+
+    Returns:
+        The leaves.
+
+    Raises:
+        TypeError: A part is of another kind; it says which.
+        ValueError: A part has other keys, or another length.
+    """
+    parts, others = _parts(like), _parts(given)
+    if parts is None and others is None:
+        return [given]
+    if parts is None or others is None or _kind(like) is not _kind(given):
+        raise TypeError(
+            f"{path} is of type {type(given).__name__}, {like_path} of type "
+            f"{type(like).__name__}: their structures must be equal"
+        )
+    entries = dict(others)
+    missing = [key for key, _ in parts if key not in entries]
+    if isinstance(like, dict) and (missing or len(entries) != len(parts)):
+        unknown = [key for key in entries if key not in like]
+        raise ValueError(
+            f"{path} has other keys than {like_path}: missing {missing}, unexpected {unknown}"
+        )
+    if len(entries) != len(parts):
+        raise ValueError(f"{path} has {len(entries)} entries, {like_path} has {len(parts)}")
+    return [
+        leaf
+        for key, part in parts
+        for leaf in aligned(part, entries[key], _step(like_path, key), _step(path, key))
+    ]
+
+
+def _kind(value: Any) -> Any:
+    return next((kind for kind in (dict, list, tuple) if isinstance(value, kind)), None)
