@@ -9,7 +9,7 @@ from minigrad.autograd import functional
 from minigrad.autograd.anomaly import detect_anomaly
 from minigrad.autograd.cuts import why_no_grad
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
-from minigrad.autograd.finite_differences import GradientError, gradcheck, gradgradcheck
+from minigrad.autograd.gradient_checks import GradientError, gradcheck, gradgradcheck
 from minigrad.autograd.gradients import backward, grad
 from minigrad.autograd.graph import Update
 from minigrad.autograd.hooks import Removable

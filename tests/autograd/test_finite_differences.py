@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, nn, ops
 from minigrad.autograd import GradientError, gradcheck, gradgradcheck, primitive
 from minigrad.autograd.finite_differences import directional_derivatives
 
@@ -129,12 +129,122 @@ def test_the_message_says_where_and_what() -> None:
     assert issubclass(GradientError, AssertionError)
 
 
-def test_other_dtypes_are_refused() -> None:
-    for dtype in (np.float32, np.float16):
-        x = Tensor([1.0, 2.0], requires_grad=True, dtype=dtype)
-        for check in (gradcheck, gradgradcheck):
-            with pytest.raises(TypeError, match=f"input 1 is {x.dtype}.*float64"):
-                check(lambda a, x: a * x, (variable(2), x))
+@EITHER_WAY
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_the_step_suits_the_dtype(dtype: Any, directions: int | None) -> None:
+    x = Tensor([0.5, 1.0, 2.0], requires_grad=True, dtype=dtype)
+    cube = planted(lambda g, x: g * 3 * x * x)
+    assert gradcheck(cube, x, directions=directions)
+    assert gradcheck(lambda a: ops.tanh(a) * variable(3).detach(), x, directions=directions)
+    assert gradgradcheck(ops.tanh, x, directions=directions)
+    with pytest.raises(GradientError):
+        gradcheck(planted(lambda g, x: g * 2 * x * x), x, directions=directions)
+    with pytest.raises(GradientError):
+        gradcheck(cube, x, step=1.0, rtol=1e-6, atol=1e-9, directions=directions)
+
+
+def test_modules_are_checked_with_their_parameters() -> None:
+    class Scaled(nn.Module):
+        def __init__(self, op: Any) -> None:
+            super().__init__()
+            self.inner = nn.Linear(3, 2).double()
+            self.drop = nn.Dropout(0.5)
+            self.op = op
+
+        def forward(self, x: Tensor, *, shift: float = 0.0) -> dict[str, Any]:
+            h = self.drop(self.inner(x)) + shift
+            return {"result": self.op(h), "parts": [h, h * 2]}
+
+    x = variable(4, 3)
+    assert gradcheck(Scaled(ops.tanh), x)
+    assert gradcheck(Scaled(ops.tanh), x.detach(), directions=3)
+    assert gradgradcheck(Scaled(ops.tanh), x, directions=2)
+    with pytest.raises(GradientError, match=r"inner\.(weight|bias) of shape .* at index"):
+        gradcheck(Scaled(WRONG["sign"]), x.detach())
+    frozen = Scaled(ops.tanh)
+    frozen.requires_grad_(False)
+    with pytest.raises(ValueError, match="no input requires grad, and no parameter"):
+        gradcheck(frozen, x.detach())
+
+
+def test_structures_of_inputs() -> None:
+    weights = {"w": variable(2, 3), "b": [variable(3, seed=1)]}
+    assert gradcheck(lambda x, p: x @ p["w"] + p["b"][0], (variable(4, 2), weights))
+    with pytest.raises(GradientError, match=r'input 1\["w"\] of shape'):
+        gradcheck(lambda x, p: WRONG["sign"](p["w"]).sum() + x.sum(), (variable(2), weights))
+
+
+def test_the_op_at_fault_is_named_with_its_place() -> None:
+    wrong = planted_product(lambda g, b: g @ b.T, lambda g, a: g)
+
+    class Wrong(nn.Module):
+        def forward(self, a: Tensor, b: Tensor) -> Tensor:
+            return ops.tanh(0.1 * wrong(ops.exp(a), ops.exp(b)))
+
+    model = nn.Sequential(nn.Identity())
+    model.add_module("inner", Wrong())
+    inputs = variable(3, 3), variable(3, 3, seed=1)
+    with pytest.raises(GradientError) as caught:
+        gradcheck(lambda a, b: model.inner(model[0](a), b), inputs)
+    message = str(caught.value)
+    assert re.match(r"gradcheck: input 1 of shape \(3, 3\) at index .*: analytic", message)
+    assert re.search(r"\(the worst of [89] of 18\); the rule of planted_binary for b is", message)
+    assert "ops.tanh(0.1 * wrong(ops.exp(a), ops.exp(b)))" in message and "[in Wrong]" in message
+    with pytest.raises(GradientError, match="the rule of planted_unary for x is wrong by itself"):
+        gradgradcheck(lambda x: ops.exp(WRONG_SECOND["forgets half of it"](x)), variable(3))
+
+
+def test_no_op_is_blamed_where_none_is_wrong() -> None:
+    """The fault is in the function: it cuts the gradient off."""
+    with pytest.raises(GradientError) as caught:
+        gradcheck(lambda x: x * x.detach(), variable(3))
+    assert "wrong by itself" not in str(caught.value)
+
+
+def test_the_worst_entry_is_reported() -> None:
+    factors = np.array([1.01, 1.5, 1.001])
+    with pytest.raises(GradientError, match=r"at index \(1,\).*the worst of 3 of 3"):
+        gradcheck(planted(lambda g, x: g * 3 * x * x * factors), variable(3))
+
+
+def test_a_steep_bend_is_looked_at_with_a_finer_step() -> None:
+    x = Tensor(np.array([1e-3]), requires_grad=True)
+    assert gradcheck(lambda x: ops.tanh(x * 3e4), x)
+    with pytest.raises(GradientError):  # and a wrong rule is not excused by it
+        gradcheck(lambda x: WRONG["slightly off"](ops.tanh(x * 3e3 - 2.9)), x)
+
+
+@pytest.mark.parametrize("function", [ops.relu, lambda x: x.clip(0.0, 5.0)])
+def test_kinks_are_recognised_and_named(function: Any) -> None:
+    x = Tensor(np.array([1.0, 0.0, -1.0]), requires_grad=True)
+    with pytest.raises(
+        GradientError,
+        match=r"not differentiable there.*at index \(1,\): its slope is \S+ from the left and \S+",
+    ):
+        gradcheck(function, x)
+    assert gradcheck(function, Tensor(np.array([1.0, -1.0]), requires_grad=True))
+
+
+def test_jumps_are_recognised_and_named() -> None:
+    step = planted(lambda g, x: g * 0, lambda x: (x > 1.0) * 1.0)
+    x = Tensor(np.array([0.5, 1.0]), requires_grad=True)
+    with pytest.raises(GradientError, match=r"not differentiable there.*index \(1,\): it jumps"):
+        gradcheck(step, x)
+
+
+def test_a_wrong_rule_comes_before_a_kink() -> None:
+    x, y = Tensor(np.array([0.0]), requires_grad=True), variable(1)
+    with pytest.raises(GradientError, match="input 1 of shape"):
+        gradcheck(lambda x, y: ops.relu(x) + WRONG["sign"](y.reshape(1, 1)).reshape(1), (x, y))
+
+
+def test_a_function_that_is_not_repeatable_is_refused() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(RuntimeError, match="gave different outputs"):
+        gradcheck(lambda x: x * rng.normal(), variable(2))
+    assert gradcheck(lambda x: nn.functional.dropout(x, 0.5), variable(20))
+    with pytest.raises(TypeError, match="the output of the function is 3.0, no tensor"):
+        gradcheck(lambda x: 3.0, variable(2))
 
 
 def test_nothing_to_check_is_refused() -> None:
