@@ -19,12 +19,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 # On matrices this small, BLAS's threads wait for one another. NumPy reads this when it is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from _command_line import Parser, run, whole
 
 import minigrad
 from minigrad import Tensor, nn, optim, viz
@@ -225,24 +226,6 @@ def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) 
 # The command line
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser that answers a mistake with one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (--help shows the options)\n")
-
-
-def whole(least: int) -> Callable[[str], int]:
-    """Read whole numbers of at least `least`."""
-
-    def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"a whole number from {least} on, not {text!r}")
-        return int(text)
-
-    return read
-
-
 def arguments() -> argparse.Namespace:
     """Read the command line, and make sure that the results can be made and written."""
     parser = Parser(
@@ -292,8 +275,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except KeyboardInterrupt:
-        print("\ndigits.py: stopped", file=sys.stderr)
-        sys.exit(130)
+    run(main)

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.checks import check_size
+from minigrad.nn.embedding import Embedding
 from minigrad.nn.module import Module
-from minigrad.nn.parameter import Parameter
 
 
 class SinusoidalPosEmbedding(Module):
@@ -79,7 +78,7 @@ class LearnedPosEmbedding(Module):
         embed_dim: The width.
 
     Attributes:
-        weight: The vectors, of shape (max_len, embed_dim).
+        pos_emb: An `Embedding` whose weight holds the vectors, of shape (max_len, embed_dim).
 
     Example:
         >>> import minigrad
@@ -92,12 +91,12 @@ class LearnedPosEmbedding(Module):
         super().__init__()
         self.max_len = check_size("LearnedPosEmbedding", "max_len", max_len)
         self.embed_dim = check_size("LearnedPosEmbedding", "embed_dim", embed_dim)
-        self.weight = Parameter(empty((max_len, embed_dim)))
+        self.pos_emb = Embedding(max_len, embed_dim)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw the vectors anew."""
-        init.normal(self.weight, std=0.02)
+        init.normal(self.pos_emb.weight, std=0.02)
 
     def forward(self, input_: Tensor, offset: int = 0) -> Tensor:
         """Add to each vector that of its position.
@@ -113,7 +112,7 @@ class LearnedPosEmbedding(Module):
             ValueError: The shape does not fit, or there are not so many positions.
         """
         end = _end_of("LearnedPosEmbedding", input_, offset, self.max_len, self.embed_dim)
-        return input_ + self.weight[offset:end]
+        return input_ + self.pos_emb.weight[offset:end]
 
     def extra_repr(self) -> str:
         return f"max_len={self.max_len}, embed_dim={self.embed_dim}"

@@ -32,6 +32,7 @@ def backward(
 
     Raises:
         RuntimeError: The tensor has no history, is not a scalar, or its graph is used up.
+        TypeError: `gradient` is a bool.
         ValueError: `gradient` has another shape.
 
     Example:
@@ -143,6 +144,11 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
                 f"{node.shape}; reduce it, for example with .sum(), or pass gradient="
             )
         seed: Any = np.ones(node.shape, node.dtype)
+    elif isinstance(gradient, bool):
+        raise TypeError(
+            f"{name}: the gradient is {gradient}; a tensor, an array or a number was expected (the "
+            f"switches are keywords: retain_graph=, create_graph=)"
+        )
     else:
         seed = gradient._data if isinstance(gradient, Variable) else np.array(gradient)
         if seed.shape != node.shape:

@@ -56,6 +56,9 @@ def test_a_gradient_of_another_shape_is_refused() -> None:
     for given in (np.ones(3), np.ones((1, 2)), 1.0):
         with pytest.raises(ValueError, match=r"backward: the gradient has shape .*output \(2,\)"):
             (x * 2).backward(given)
+    for switch in (True, False):  # Lucid's backward(retain_grad) and its like
+        with pytest.raises(TypeError, match="backward: the gradient is .*the switches are keyw"):
+            (x * 2).sum().backward(switch)
 
 
 def test_an_output_without_history_is_refused() -> None:

@@ -73,18 +73,18 @@ class TestLearned:
     def test_value_and_derivatives(self) -> None:
         layer, x = nn.LearnedPosEmbedding(7, 3).double(), draw(2, 4, 3)
         for offset in (0, 3):
-            expected = x.data + layer.weight.data[offset : offset + 4]
+            expected = x.data + layer.pos_emb.weight.data[offset : offset + 4]
             np.testing.assert_array_equal(layer(x, offset).data, expected)
-        gradcheck(lambda x, w: layer(x, 2), [x, layer.weight])
+        gradcheck(lambda x, w: layer(x, 2), [x, layer.pos_emb.weight])
         assert layer(x[0]).shape == (4, 3)
-        assert list(layer.state_dict()) == ["weight"]
+        assert list(layer.state_dict()) == ["pos_emb.weight"]
 
     def test_drawing(self) -> None:
         layer = nn.LearnedPosEmbedding(100, 100)
-        assert 0.018 < layer.weight.data.std() < 0.022
-        before = layer.weight.data.copy()
+        assert 0.018 < layer.pos_emb.weight.data.std() < 0.022
+        before = layer.pos_emb.weight.data.copy()
         layer.reset_parameters()
-        assert (layer.weight.data != before).any()
+        assert (layer.pos_emb.weight.data != before).any()
 
 
 @pytest.mark.parametrize("interleaved", [False, True])

@@ -1,0 +1,114 @@
+"""The guide for those who come from Lucid: the model that moves, and the names that are said to be.
+
+What the examples of the page print is checked with those of all pages, in test_documentation.py.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, optim
+from minigrad.nn import functional as F
+
+PAGE = (Path(__file__).resolve().parents[2] / "examples/lucid_port.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+MODEL = SECTIONS["A model that moves by its imports"]
+(LUCIDS,) = re.findall(r"^```py\n(.*?)^```$", MODEL, re.MULTILINE | re.DOTALL)
+(OURS,) = re.findall(r"^```python\n(.*?)^```$", MODEL, re.MULTILINE | re.DOTALL)
+
+
+def test_the_two_differ_in_import_lines_only() -> None:
+    pairs = list(zip(LUCIDS.split("\n"), OURS.split("\n"), strict=True))
+    changed = [(theirs, ours) for theirs, ours in pairs if theirs != ours]
+    assert [ours for _, ours in changed] == [
+        "import minigrad.nn as nn",
+        "import minigrad.nn.functional as F",
+        "import minigrad.optim as optim",
+        "from minigrad import Tensor, no_grad, random, zeros",
+    ]
+    assert [theirs.replace("lucid", "minigrad") for theirs, _ in changed] == [
+        ours for _, ours in changed
+    ]
+    assert "lucid" not in OURS and "minigrad" not in LUCIDS
+    compile(LUCIDS, "lucid", "exec")
+
+
+def test_it_shows_what_a_port_is_about() -> None:
+    for part in (
+        "nn.MultiHeadAttention(", "nn.TransformerEncoder(", "src_mask=", "attn_mask=",
+        ".state_dict()", "load_state_dict(", "optimizer.step()", "no_grad()", ".eval()",
+    ):  # fmt: skip
+        assert part in OURS
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    script = tmp_path / "model.py"
+    script.write_text(OURS, encoding="utf-8")
+    result = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert result.returncode == 0, result.stderr
+    said = re.fullmatch(
+        r"loss (\d+\.\d\d), after 100 steps (\d+\.\d\d); right: (\d+)%\n", result.stdout
+    )
+    assert said, result.stdout
+    first, last, right = map(float, said.groups())
+    assert last < first / 10
+    assert right > 90
+    assert f"`{result.stdout.strip()}`" in PAGE
+
+
+def cells(section: str) -> list[list[str]]:
+    """The table of a section: its rows, the heading left out."""
+    lines = [line for line in SECTIONS[section].splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+
+
+TABLES = [name for name, text in SECTIONS.items() if "\n|---|" in text]
+
+
+def test_every_row_says_what_to_change() -> None:
+    assert len(TABLES) == 6
+    for section in TABLES:
+        widths = {len(row) for row in cells(section)}
+        assert widths == ({2} if section == "What is not there" else {3}), section
+
+
+OWNERS = {"minigrad": minigrad, "nn": nn, "F": F, "optim": optim, "Tensor": Tensor}
+
+
+@pytest.mark.parametrize("section", TABLES)
+def test_what_is_named_as_ours_exists(section: str) -> None:
+    for row in cells(section):
+        for code in re.findall(r"`([^`]+)`", " ".join(row[1:])):
+            for owner, path in re.findall(r"\b(minigrad|nn|F|optim)\.([a-zA-Z_][\w.]*)", code):
+                found = OWNERS[owner]
+                for name in path.split("."):
+                    found = getattr(found, name)
+
+
+def exists(name: str) -> bool:
+    """Whether there is something of this name, looked for everywhere unless it says where."""
+    path, _, last = name.replace("lucid.", "minigrad.").rpartition(".")
+    owners = [OWNERS[path]] if path else [*OWNERS.values(), nn.Module]
+    packages = [owner.__name__ for owner in owners if hasattr(owner, "__path__")]
+    return any(hasattr(owner, last) for owner in owners) or any(
+        importlib.util.find_spec(f"{package}.{last}") for package in packages
+    )
+
+
+def test_what_is_named_as_missing_is_missing() -> None:
+    """What has come to be there meanwhile is to be taken off the list."""
+    text = " ".join(row[0] for row in cells("What is not there"))
+    names = re.findall(r"`([\w.]+)`", text)
+    assert {"Conv2d", "LSTM", "lucid.save", "optim.lr_scheduler"} <= {*names}
+    assert not [name for name in names if exists(name)]
+    for name in ("Linear", "lucid.zeros", "optim.Adam", "nn.attention", "register_hook", "gelu"):
+        assert exists(name), name
