@@ -9,7 +9,12 @@ from minigrad.autograd import functional
 from minigrad.autograd.anomaly import detect_anomaly
 from minigrad.autograd.cuts import why_no_grad
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
-from minigrad.autograd.gradient_checks import GradientError, gradcheck, gradgradcheck
+from minigrad.autograd.gradient_checks import (
+    GradientError,
+    NotDifferentiableError,
+    gradcheck,
+    gradgradcheck,
+)
 from minigrad.autograd.gradients import backward, grad
 from minigrad.autograd.graph import Update
 from minigrad.autograd.hooks import Removable
@@ -22,9 +27,9 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.recomputation import checkpoint
 
 __all__ = [
-    "GradientError", "GraphMemory", "Leaf", "Node", "Observer", "OpMemory", "Primitive",
-    "Removable", "Update", "Variable", "backward", "checkpoint", "detect_anomaly", "enable_grad",
-    "functional", "get_default_dtype", "grad", "gradcheck", "gradgradcheck", "graph_memory",
-    "is_grad_enabled", "no_grad", "primitive", "set_default_dtype", "set_grad_enabled",
-    "why_no_grad",
+    "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError", "Observer",
+    "OpMemory", "Primitive", "Removable", "Update", "Variable", "backward", "checkpoint",
+    "detect_anomaly", "enable_grad", "functional", "get_default_dtype", "grad", "gradcheck",
+    "gradgradcheck", "graph_memory", "is_grad_enabled", "no_grad", "primitive", "set_default_dtype",
+    "set_grad_enabled", "why_no_grad",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ layer does not have.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 __all__ = ["aligned", "flatten", "mapped", "rebuilt"]
@@ -46,7 +47,9 @@ def rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
     if like is None:
         return None
     if isinstance(like, dict):
-        return {key: rebuilt(part, leaves) for key, part in like.items()}
+        changed = copy(like)  # a dict of its class
+        changed.update({key: rebuilt(part, leaves) for key, part in like.items()})
+        return changed
     if isinstance(like, (tuple, list)):
         parts = [rebuilt(part, leaves) for part in like]
         if hasattr(like, "_fields"):  # a named tuple

@@ -83,7 +83,10 @@ class Probe:
                 "a function of numbers that it draws itself has no difference to compare with"
             )
         rng = np.random.default_rng([seed, 0])
-        self.weights = [rng.standard_normal(array.shape) for array in first]
+        one = sum(array.size for array in first) == 1  # one number is shown as it is
+        self.weights = [
+            np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
+        ]
         self.at_point = self._weighted(first)
         dtypes = [tensor._data.dtype for tensor in self.tensors]
         dtypes += [array.dtype for array in first if array.dtype.kind == "f"]

@@ -25,7 +25,7 @@ from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.results import wrap
 
-__all__ = ["GradientError", "gradcheck", "gradgradcheck"]
+__all__ = ["GradientError", "NotDifferentiableError", "gradcheck", "gradgradcheck"]
 
 _FINER = (1 / 8, 1 / 64)
 
@@ -45,7 +45,23 @@ class GradientError(AssertionError):
         Traceback (most recent call last):
         ...
         minigrad.autograd.gradient_checks.GradientError: gradcheck: input 0 of shape () at index \
-(): analytic 1..., numeric 2...
+(): analytic 1, numeric 2... (the worst of 1 of 1); the rule of twice for x is wrong by itself, \
+called at ...
+    """
+
+
+class NotDifferentiableError(GradientError):
+    """The slopes from both sides differ: there is no derivative to compare a gradient with.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor(0.0, dtype=minigrad.float64, requires_grad=True)
+        >>> minigrad.autograd.gradcheck(minigrad.relu, x)
+        Traceback (most recent call last):
+        ...
+        minigrad.autograd.gradient_checks.NotDifferentiableError: gradcheck: the function is not \
+differentiable here, move the input: input 0 of shape () at index (): its slope is 0 from the \
+left and 1 from the right (analytic 0) (1 of 1)
     """
 
 
@@ -79,8 +95,9 @@ def gradcheck(
         True.
 
     Raises:
-        GradientError: They differ, or the function is not differentiable there; it says which
-            input or parameter, at which index, both numbers, and the op whose rule is wrong.
+        GradientError: They differ; it says for which input or parameter, at which index, both
+            numbers, and the op whose rule is wrong.
+        NotDifferentiableError: The function has a kink or a jump there.
         RuntimeError: Two calls of the function gave different outputs.
         TypeError: The function returned something else than tensors.
         ValueError: Nothing requires grad.
@@ -97,6 +114,8 @@ def gradcheck(
     given = [inputs] if isinstance(inputs, Variable) else list(inputs)
     try:
         _first_order("gradcheck", function, given, directions, _Limits(step, rtol, atol), seed)
+    except NotDifferentiableError:
+        raise
     except GradientError as error:
         raise GradientError(f"{error}{_op_at_fault(_first_order, function, given)}") from None
     return True
@@ -140,6 +159,8 @@ def gradgradcheck(
     given = [inputs] if isinstance(inputs, Variable) else list(inputs)
     try:
         _second_order("gradgradcheck", function, given, directions, _Limits(step, rtol, atol), seed)
+    except NotDifferentiableError:
+        raise
     except GradientError as error:
         raise GradientError(f"{error}{_op_at_fault(_second_order, function, given)}") from None
     return True
@@ -254,9 +275,9 @@ def _compare(name: str, probe: Probe, directions: int | None, seed: int) -> None
         _, worst = max(wrong, key=lambda found: found[0])
         raise GradientError(f"{name}: {worst} (the worst of {len(wrong)} of {len(entries)})")
     if kinks:
-        raise GradientError(
-            f"{name}: the function is not differentiable there, so there is nothing to compare "
-            f"with; move the input: {kinks[0]} ({len(kinks)} of {len(entries)})"
+        raise NotDifferentiableError(
+            f"{name}: the function is not differentiable here, move the input: {kinks[0]} "
+            f"({len(kinks)} of {len(entries)})"
         )
 
 
@@ -324,6 +345,8 @@ def _op_at_fault(
             x = new(value._data, requires_grad=True)
             try:
                 check(op.name, _alone(op, arguments, slot), [x], 2, _Limits(), 0)
+            except NotDifferentiableError:
+                continue
             except GradientError:
                 argument = f"{op.params[0]}[{slot}]" if op.variadic else op.params[slot]
                 return f"; the rule of {op.name} for {argument} is wrong by itself, called {place}"
