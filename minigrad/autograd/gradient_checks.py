@@ -25,7 +25,9 @@ from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.results import wrap
 
-__all__ = ["GradientError", "NotDifferentiableError", "gradcheck", "gradgradcheck"]
+__all__ = [
+    "GradientError", "NotDifferentiableError", "gradcheck", "gradgradcheck", "relative_errors",
+]  # fmt: skip
 
 _FINER = (1 / 8, 1 / 64)
 
@@ -202,7 +204,25 @@ def _second_order(
 ) -> None:
     inner = Probe(function, given, moved_tensors(function, given), seed)
     limits.apply(inner)
-    # The gradient is a function of the cotangents too: where ops follow, they depend on the inputs.
+    gradient, probe = _of_the_gradient(inner, seed + 1)
+    for where, plain, recorded in zip(inner.names, inner.gradient(), gradient(), strict=True):
+        for index in np.ndindex(plain.shape):
+            one, other = float(plain[index]), float(recorded._data[index])
+            if _excess(one, other, inner) > 1:
+                raise GradientError(
+                    f"{name}: {where} of shape {plain.shape} at index {index}: the gradient is "
+                    f"{one:.10g}, with create_graph=True {other:.10g}"
+                )
+    limits.apply(probe)
+    _compare(name, probe, directions, seed + 1)
+
+
+def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]], Probe]:
+    """The gradient of a function as a function itself, and a probe of it.
+
+    It is a function of the cotangents of the outputs too: where ops follow, they depend on the
+    inputs.
+    """
     new: Any = Variable.result_class
     cotangents = {
         i: new(weight, requires_grad=True, dtype=output.dtype)
@@ -210,7 +230,7 @@ def _second_order(
         if output._node is not None
     }
 
-    def gradient(*_: Any) -> list[Any]:
+    def gradient() -> list[Any]:
         with enable_grad():
             outputs = inner.outputs()
             found: Sequence[Any] = [None] * len(inner.tensors)
@@ -225,20 +245,42 @@ def _second_order(
         pairs = zip(found, inner.tensors, strict=True)
         return [new(np.zeros(t.shape), dtype=t.dtype) if g is None else g for g, t in pairs]
 
-    both = zip(inner.names, inner.gradient(), gradient(), strict=True)
-    for where, plain, recorded in both:
-        for index in np.ndindex(plain.shape):
-            one, other = float(plain[index]), float(recorded._data[index])
-            if _excess(one, other, inner) > 1:
-                raise GradientError(
-                    f"{name}: {where} of shape {plain.shape} at index {index}: the gradient is "
-                    f"{one:.10g}, with create_graph=True {other:.10g}"
-                )
     moved = dict(zip(inner.names, inner.tensors, strict=True))
     moved.update({f"the cotangent of output {i}": t for i, t in cotangents.items()})
-    probe = Probe(gradient, (), moved, seed + 1)
-    limits.apply(probe)
-    _compare(name, probe, directions, seed + 1)
+    return gradient, Probe(gradient, (), moved, seed)
+
+
+def relative_errors(function: Callable[..., Any], inputs: Any, seed: int = 0) -> tuple[float, ...]:
+    """How far the first and the second derivatives are from their differences.
+
+    Args:
+        function: As for `gradcheck`.
+        inputs: As for `gradcheck`.
+        seed: Chooses the directions and the weights.
+
+    Returns:
+        The largest error along four random directions, over the larger of the derivative and 1,
+        for the first and for the second order.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd.gradient_checks import relative_errors
+        >>> x = minigrad.tensor(2.0, dtype=minigrad.float64, requires_grad=True)
+        >>> max(relative_errors(minigrad.exp, x)) < 1e-7
+        True
+    """
+    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    inner = Probe(function, given, moved_tensors(function, given), seed)
+    _, outer = _of_the_gradient(inner, seed + 1)
+    worst = []
+    for probe in (inner, outer):
+        errors = []
+        for entry in _entries(probe, 4, seed):
+            numeric = sum(probe.along(entry.line, entry.step)) / 2
+            scale = max(1.0, abs(entry.analytic), abs(numeric))
+            errors.append(abs(entry.analytic - numeric) / scale)
+        worst.append(max(errors))
+    return tuple(worst)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,42 @@
+"""``python -m minigrad check``: the derivatives of every op against finite differences."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from minigrad import self_check
+
+
+def main() -> int:
+    """Run the command.
+
+    Returns:
+        The exit code: 1 if a derivative is wrong.
+    """
+    parser = argparse.ArgumentParser(prog="python -m minigrad", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="compare derivatives with finite differences")
+    check.add_argument("ops", nargs="*", metavar="OP", help="which ops; all by default")
+    check.add_argument("--seed", type=int, default=0, help="chooses the arguments (default 0)")
+    options = parser.parse_args()
+    unknown = sorted(set(options.ops) - set(self_check.checked_ops()))
+    if unknown:
+        check.error(f"no op with a derivative is called {', '.join(unknown)}")
+    wrong = []
+
+    def outcomes() -> Iterator[self_check.Outcome]:
+        for name in options.ops or self_check.checked_ops():
+            outcome = self_check.check_op(name, options.seed)
+            if not outcome.right:
+                wrong.append(name)
+            yield outcome
+
+    for line in self_check.report(outcomes()):
+        print(line, flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
