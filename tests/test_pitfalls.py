@@ -109,7 +109,7 @@ class TestGraphs:
 
     RANKS = [(3,), (4, 3), (2, 4, 3), (5, 1, 4, 3)], [(3,), (3, 2), (2, 3, 2), (5, 2, 3, 2)]
 
-    @pytest.mark.parametrize("shapes", itertools.product(*RANKS), ids=str)
+    @pytest.mark.parametrize("shapes", list(itertools.product(*RANKS)), ids=str)
     def test_every_pair_of_ranks_of_matmul(self, shapes: Any) -> None:
         assert gradcheck(minigrad.matmul, [normal(*shape) for shape in shapes])
 
