@@ -39,6 +39,8 @@ class TransformerDecoderLayer(Module):
         layer_norm_eps: The eps of all normalisations.
         norm_first: Pre-norm instead of post-norm.
         bias: Whether linear maps and normalisations add a bias.
+        num_kv_heads: How many heads keys and values have, for grouped-query attention; by default
+            as many as queries.
 
     Example:
         >>> import minigrad
@@ -59,11 +61,17 @@ class TransformerDecoderLayer(Module):
         layer_norm_eps: float = 1e-5,
         norm_first: bool = False,
         bias: bool = True,
+        *,
+        num_kv_heads: int | None = None,
     ) -> None:
         super().__init__()
         self.norm_first = norm_first
-        self.self_attn = MultiHeadAttention(d_model, num_heads, dropout, bias)
-        self.multihead_attn = MultiHeadAttention(d_model, num_heads, dropout, bias)
+        self.self_attn = MultiHeadAttention(
+            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
+        )
+        self.multihead_attn = MultiHeadAttention(
+            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
+        )
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
