@@ -1,4 +1,7 @@
-"""Gradients of many parameters as one vector: its norm, and clipping it."""
+"""Gradients of many parameters as one vector, and a module as a function of its parameters.
+
+The latter, `functional_call`, is in `stateless`.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ import numpy as np
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import wrote
+from minigrad.nn.stateless import functional_call
 
-__all__ = ["clip_grad_norm", "clip_grad_value", "get_total_norm", "grad_norm"]
+__all__ = ["clip_grad_norm", "clip_grad_value", "functional_call", "get_total_norm", "grad_norm"]
 
 
 def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:

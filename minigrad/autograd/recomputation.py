@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -126,19 +126,19 @@ class _Segment:
         finally:
             state.reset(token)
         inner = _recorded_since(start, result)
-        if [tensor.shape for tensor in inner] != self.shapes:
-            raise RuntimeError(
-                located(
-                    f"checkpoint: the function returned shapes {self.shapes} first and "
-                    f"{[tensor.shape for tensor in inner]} in the backward pass; it must do the "
-                    f"same both times",
-                    self.scope,
-                )
-            )
+        shapes = [tensor.shape for tensor in inner]
+        if shapes != self.shapes:
+            self._refuse(f"returned shapes {self.shapes} first and {shapes} in the backward pass")
+        if set(_boundary([tensor._node for tensor in inner], start)) != set(self.edges):
+            self._refuse("read other tensors in the backward pass than at first")
         wanted = [edge for edge, need in zip(self.edges, needed, strict=True) if need]
         roots = list(zip([tensor._node for tensor in inner], cotangents, strict=True))
         found = propagate(roots, create, create, set(wanted), boundary=True)
         return [found[edge]._data if edge in found else None for edge in self.edges]
+
+    def _refuse(self, what: str) -> NoReturn:
+        message = f"checkpoint: the function {what}; it must do the same both times"
+        raise RuntimeError(located(message, self.scope))
 
 
 class _Readings(Observer):

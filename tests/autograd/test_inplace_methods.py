@@ -12,13 +12,21 @@ import pytest
 from minigrad import Tensor, no_grad, ops
 
 UNARY: dict[str, Callable[[Tensor], Tensor]] = {
-    "neg_": ops.negative, "exp_": ops.exp, "log_": ops.log, "sqrt_": ops.sqrt,
+    "neg_": ops.negative, "abs_": ops.abs, "sign_": ops.sign, "reciprocal_": ops.reciprocal,
+    "square_": ops.square, "sqrt_": ops.sqrt, "exp_": ops.exp, "log_": ops.log, "log2_": ops.log2,
+    "sin_": ops.sin, "cos_": ops.cos, "tan_": ops.tan, "arcsin_": ops.arcsin,
+    "arccos_": ops.arccos, "arctan_": ops.arctan, "sinh_": ops.sinh, "cosh_": ops.cosh,
+    "tanh_": ops.tanh, "round_": ops.round, "floor_": ops.floor, "ceil_": ops.ceil,
 }  # fmt: skip
 BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "add_": ops.add, "sub_": ops.subtract, "mul_": ops.multiply, "div_": ops.divide,
     "power_": ops.power, "maximum_": ops.maximum, "minimum_": ops.minimum,
     "__iadd__": operator.add, "__isub__": operator.sub, "__imul__": operator.mul,
-    "__itruediv__": operator.truediv,
+    "__itruediv__": operator.truediv, "__ifloordiv__": operator.floordiv,
+    "__imod__": operator.mod, "__ipow__": operator.pow,
+}  # fmt: skip
+LOGICAL: dict[str, Callable[[Any, Any], Any]] = {
+    "__iand__": operator.and_, "__ior__": operator.or_, "__ixor__": operator.xor,
 }  # fmt: skip
 
 
@@ -33,15 +41,17 @@ def test_every_inplace_method_is_covered() -> None:
     assert found - {"requires_grad_"} == {*UNARY, *BINARY, "clip_"} - {
         name for name in BINARY if name.startswith("__")
     }
-    assert dunders - {"__invert__", "__index__"} == {n for n in BINARY if n.startswith("__")}
+    covered = {name for name in BINARY if name.startswith("__")} | {*LOGICAL}
+    assert dunders - {"__invert__", "__index__"} == covered
 
 
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name: str) -> None:
     x, twin = (Tensor(draw(0, 2, 3), requires_grad=True) for _ in range(2))
-    y = x * 1.5
+    scale = 0.5 if name in ("arcsin_", "arccos_") else 1.5  # their numbers are at most 1
+    y = x * scale
     result = getattr(y, name)()
-    wanted = UNARY[name](twin * 1.5)
+    wanted = UNARY[name](twin * scale)
     assert result is y
     np.testing.assert_array_equal(y.numpy(), wanted.numpy())
     (y * draw(9, 2, 3)).sum().backward()
@@ -96,7 +106,7 @@ def test_without_history_the_memory_is_kept(name: str) -> None:
     arguments = () if name in UNARY else (1.25,)
     function: Any = {**UNARY, **BINARY}[name]
     for requires_grad in (False, True):
-        x = Tensor(draw(1, 2, 3), requires_grad=requires_grad)
+        x = Tensor(0.5 * draw(1, 2, 3), requires_grad=requires_grad)
         view, data, wanted = x.T, x.data, function(x.detach().clone(), *arguments).numpy()
         with no_grad():
             assert getattr(x, name)(*arguments) is x
@@ -121,6 +131,28 @@ def test_the_dtype_stays(dtype: Any) -> None:
     whole += 2
     whole *= np.array([1, 0, 2])
     assert whole.tolist() == [3, 0, 10]
+    whole //= 2
+    whole **= 2
+    whole %= np.array([3, 1, 7])
+    assert whole.tolist() == [1, 0, 4]
+    assert whole.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", LOGICAL)
+def test_bits(name: str) -> None:
+    for values, other in (([True, True, False], [True, False, True]), ([6, 3, 1], [5, 5, 5])):
+        for operand in (np.array(other), Tensor(other), other[0]):
+            x = Tensor(values)
+            view, wanted = x[::-1], LOGICAL[name](np.array(values), np.asarray(operand))
+            assert getattr(x, name)(operand) is x
+            assert x.tolist() == wanted.tolist()
+            assert view.tolist() == wanted.tolist()[::-1]
+    with pytest.raises(TypeError, match="bitwise"):
+        getattr(Tensor([1.0]), name)(True)
+
+
+def test_rounding_to_decimals() -> None:
+    assert Tensor([1.26, 3.74]).round_(1).tolist() == Tensor([1.3, 3.7]).tolist()
 
 
 def test_a_result_of_another_shape_is_refused() -> None:

@@ -225,6 +225,14 @@ def test_a_function_that_changes_its_mind_is_refused() -> None:
         y.backward()
 
 
+def test_a_function_that_reads_other_tensors_the_second_time_is_refused() -> None:
+    x, weights = float64(3), [float64(3, seed=1), float64(3, seed=2)]
+    y = checkpoint(lambda x: x * weights.pop(), x).sum()
+    with pytest.raises(RuntimeError, match="checkpoint: the function read other tensors in the"):
+        y.backward()
+    assert x.grad is None
+
+
 def test_an_error_names_the_module_and_leaves_no_state_behind() -> None:
     class Fails(nn.Module):
         def __init__(self) -> None:

@@ -1,0 +1,911 @@
+"""Function transforms: values, structures, history, nesting, and what is refused."""
+
+from __future__ import annotations
+
+import gc
+import re
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad, ops
+from minigrad.autograd import Node, primitive
+from minigrad.autograd.functional import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+
+TRANSFORMS = (grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp)
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng([13, seed, *shape]).standard_normal(shape)
+
+
+def tensor(*shape: int, seed: int = 0) -> Tensor:
+    return Tensor(draw(*shape, seed=seed))
+
+
+def difference(
+    function: Callable[[np.ndarray], Any], at: np.ndarray, along: np.ndarray, step: float = 1e-5
+) -> np.ndarray:
+    """The central difference of a function of one array."""
+    up, down = (np.asarray(function(at + sign * step * along)) for sign in (1, -1))
+    return (up - down) / (2 * step)
+
+
+def numeric_jacobian(function: Callable[[np.ndarray], Any], at: np.ndarray) -> np.ndarray:
+    """The Jacobian by central differences, of shape (*output shape, *input shape)."""
+    columns = []
+    for index in np.ndindex(at.shape):
+        unit = np.zeros(at.shape)
+        unit[index] = 1.0
+        columns.append(difference(function, at, unit))
+    return np.stack(columns, axis=-1).reshape(columns[0].shape + at.shape)
+
+
+def mixed(x: Any) -> Any:
+    """Three outputs that depend on all of three inputs."""
+    return np.stack([x[0] * x[1] ** 2, np.exp(x[1] * x[2]), np.tanh(x[0] - x[2])])
+
+
+def curved(x: Any) -> Any:
+    """A number, with third derivatives that are not 0."""
+    return (mixed(x) ** 2).sum() * x[0]
+
+
+# Values ------------------------------------------------------------------------------------
+
+
+def test_grad_and_value_and_grad() -> None:
+    x = tensor(3)
+    value, gradient = value_and_grad(curved)(x)
+    np.testing.assert_allclose(value.numpy(), curved(x.numpy()), rtol=1e-12)
+    np.testing.assert_allclose(gradient, numeric_jacobian(curved, x.numpy()), rtol=1e-7)
+    np.testing.assert_array_equal(grad(curved)(x), gradient)
+
+
+def test_vjp_and_jvp_are_the_jacobian_from_both_sides() -> None:
+    x, u, v = tensor(3), tensor(3, seed=1), tensor(3, seed=2)
+    exact = numeric_jacobian(mixed, x.numpy())
+    matrix = jacobian(mixed)(x)
+    np.testing.assert_allclose(matrix, exact, rtol=1e-7, atol=1e-9)
+
+    value, pull = vjp(mixed, x)
+    np.testing.assert_allclose(value, mixed(x.numpy()), rtol=1e-12)
+    for _ in range(2):  # as often as wanted
+        (cotangent,) = pull(u)
+        np.testing.assert_allclose(cotangent, u.numpy() @ matrix.numpy(), rtol=1e-12)
+
+    value, tangent = jvp(mixed, (x,), (v,))
+    np.testing.assert_allclose(value, mixed(x.numpy()), rtol=1e-12)
+    np.testing.assert_allclose(tangent, matrix.numpy() @ v.numpy(), rtol=1e-12)
+
+
+def test_hessian_and_hvp() -> None:
+    x, v = tensor(3), tensor(3, seed=1)
+    matrix = hessian(curved)(x).numpy()
+    np.testing.assert_allclose(matrix, matrix.T, rtol=1e-12)
+    exact = numeric_jacobian(lambda x: grad(curved)(Tensor(x)).numpy(), x.numpy())
+    np.testing.assert_allclose(matrix, exact, rtol=1e-7)
+    value, (product,) = hvp(curved, (x,), (v,))
+    np.testing.assert_allclose(value, curved(x.numpy()), rtol=1e-12)
+    np.testing.assert_allclose(product, matrix @ v.numpy(), rtol=1e-12)
+
+
+def test_third_order_in_every_spelling() -> None:
+    x = tensor(3)
+    exact = numeric_jacobian(lambda x: hessian(curved)(Tensor(x)).numpy(), x.numpy())
+    third = jacobian(hessian(curved))(x)
+    np.testing.assert_allclose(third, exact, rtol=1e-6, atol=1e-7)
+    nested = jacobian(jacobian(jacobian(curved)))(x)
+    np.testing.assert_allclose(nested, third, rtol=1e-10, atol=1e-12)
+
+    u, v, w = (tensor(3, seed=seed) for seed in (1, 2, 3))
+    wanted = np.einsum("ijk,i,j,k->", third.numpy(), u.numpy(), v.numpy(), w.numpy())
+    slope = lambda x: jvp(curved, (x,), (u,))[1]
+    bend = lambda x: jvp(slope, (x,), (v,))[1]
+    np.testing.assert_allclose(jvp(bend, (x,), (w,))[1], wanted, rtol=1e-10)
+    np.testing.assert_allclose((grad(bend)(x) * w).sum(), wanted, rtol=1e-10)
+    along = lambda x: (hvp(curved, (x,), (u,))[1][0] * v).sum()
+    np.testing.assert_allclose((grad(along)(x) * w).sum(), wanted, rtol=1e-10)
+    pulled = lambda x: vjp(grad(curved), x)[1](u)[0]
+    np.testing.assert_allclose((jacobian(pulled)(x) @ w * v).sum(), wanted, rtol=1e-10)
+
+
+def test_scalar_derivatives_of_many_orders() -> None:
+    derivative: Any = lambda x: x**5
+    for wanted in (80.0, 160.0, 240.0, 240.0, 120.0, 0.0):
+        derivative = grad(derivative)
+        assert derivative(Tensor(2.0)).item() == wanted
+
+
+# Structures --------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    slope: Any
+    offset: Any
+
+
+def shapes(value: Any) -> Any:
+    """A structure with the shape of each tensor in its place."""
+    if isinstance(value, Tensor):
+        return value.shape
+    if isinstance(value, dict):
+        return {key: shapes(part) for key, part in value.items()}
+    if isinstance(value, Line):
+        return Line(*map(shapes, value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(shapes, value))
+    return value
+
+
+def every_leaf(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif value is not None:
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from every_leaf(part)
+
+
+def test_a_gradient_has_the_structure_of_its_argument() -> None:
+    argument = {
+        "layers": [{"weight": tensor(2, 3), "bias": None}, (tensor(2), tensor())],
+        "line": Line(tensor(4), [tensor(1)]),
+        7: tensor(0, 2),
+        "nothing": (),
+        "ordered": OrderedDict(z=tensor(2), a=tensor(1)),
+    }
+    loss = lambda a: sum(((leaf**3).sum() for leaf in every_leaf(a)), Tensor(0.0))
+    found = grad(loss)(argument)
+    assert shapes(found) == shapes(argument)
+    assert type(found["line"]) is Line
+    assert type(found["ordered"]) is OrderedDict
+    for leaf, gradient in zip(every_leaf(argument), every_leaf(found), strict=True):
+        np.testing.assert_allclose(gradient, 3 * leaf.numpy() ** 2)
+    assert shapes(hvp(loss, (argument,), (argument,))[1]) == (shapes(argument),)
+    assert shapes(vjp(loss, argument)[1](1.0)) == (shapes(argument),)
+
+
+def affine(p: Any, x: Any) -> Any:
+    return {"out": x @ p["w"] + p["b"], "parts": (p["w"].sum(), [p["b"] * 2])}
+
+
+def test_a_jacobian_nests_the_inputs_in_the_outputs() -> None:
+    p, x = {"w": tensor(3, 2), "b": tensor(2)}, tensor(4, 3)
+    by_p = jacobian(affine)(p, x)
+    assert shapes(by_p) == {
+        "out": {"w": (4, 2, 3, 2), "b": (4, 2, 2)},
+        "parts": ({"w": (3, 2), "b": (2,)}, [{"w": (2, 3, 2), "b": (2, 2)}]),
+    }
+    np.testing.assert_array_equal(by_p["parts"][1][0]["b"], 2 * np.eye(2))
+    wanted = np.einsum("ij,kl->ikjl", x.numpy(), np.eye(2))
+    np.testing.assert_allclose(by_p["out"]["w"], wanted)
+    both = jacobian(affine, (1, 0))(p, x)
+    assert shapes(both["out"]) == ((4, 2, 4, 3), {"w": (4, 2, 3, 2), "b": (4, 2, 2)})
+    assert shapes(jacobian(affine, -1)(p, x)["parts"]) == ((4, 3), [(2, 4, 3)])
+
+
+def test_a_hessian_over_a_dict_is_a_dict_of_dicts() -> None:
+    p, x = {"w": tensor(3, 2), "b": tensor(2)}, tensor(4, 3)
+    loss = lambda p, x: (affine(p, x)["out"] ** 3).sum()
+    found = hessian(loss)(p, x)
+    assert shapes(found) == {
+        "w": {"w": (3, 2, 3, 2), "b": (3, 2, 2)},
+        "b": {"w": (2, 3, 2), "b": (2, 2)},
+    }
+    np.testing.assert_allclose(
+        found["w"]["b"], np.moveaxis(found["b"]["w"].numpy(), 0, -1), rtol=1e-12
+    )
+    both = hessian(loss, (0, 1))(p, x)
+    assert shapes(both[1]) == ({"w": (4, 3, 3, 2), "b": (4, 3, 2)}, (4, 3, 4, 3))
+
+    vectors = {"b": tensor(2, seed=4), "w": tensor(3, 2, seed=4)}  # the order of keys is free
+    _, (product,) = hvp(lambda p: loss(p, x), (p,), (vectors,))
+    assert list(product) == ["w", "b"]
+    for key in p:
+        by_w, by_b = found[key]["w"], found[key]["b"]
+        wanted = (by_w * vectors["w"]).sum(axis=(-2, -1)) + by_b @ vectors["b"]
+        np.testing.assert_allclose(product[key], wanted, rtol=1e-10)
+
+
+def test_tangents_and_cotangents_of_structures() -> None:
+    p, x = {"w": tensor(3, 2), "b": tensor(2)}, tensor(4, 3)
+    dp, dx = {"w": tensor(3, 2, seed=1), "b": tensor(2, seed=1)}, tensor(4, 3, seed=1)
+    value, tangent = jvp(affine, (p, x), (dp, dx))
+    assert shapes(value) == shapes(tangent) == {"out": (4, 2), "parts": ((), [(2,)])}
+    wanted = dx.numpy() @ p["w"].numpy() + x.numpy() @ dp["w"].numpy() + dp["b"].numpy()
+    np.testing.assert_allclose(tangent["out"], wanted)
+    np.testing.assert_allclose(tangent["parts"][0], dp["w"].numpy().sum())
+
+    value, pull = vjp(affine, p, x)
+    u = {"parts": (Tensor(np.array(0.5)), [tensor(2, seed=2)]), "out": tensor(4, 2, seed=2)}
+    pulled = pull(u)
+    assert shapes(pulled) == (shapes(p), shapes(x))
+    left = sum(
+        float((a * b).sum().item())
+        for a, b in zip(every_leaf([u["out"], u["parts"]]), every_leaf(tangent), strict=True)
+    )
+    right = sum(
+        float((a * b).sum().item())
+        for a, b in zip(every_leaf(pulled), every_leaf((dp, dx)), strict=True)
+    )
+    np.testing.assert_allclose(left, right, rtol=1e-12)  # <u, J v> = <J' u, v>
+
+
+def test_one_tensor_in_two_places_has_two_gradients() -> None:
+    x = tensor(3)
+    first, second = grad(lambda pair: (pair[0] * pair[1] ** 2).sum())((x, x))
+    np.testing.assert_allclose(first, x.numpy() ** 2)
+    np.testing.assert_allclose(second, 2 * x.numpy() ** 2)
+
+
+def test_other_arguments_may_be_anything() -> None:
+    def loss(x: Tensor, how: str, ids: np.ndarray, *, power: int) -> Tensor:
+        return (getattr(minigrad, how)(x[ids]) ** power).sum()
+
+    found = grad(loss)(tensor(3), "tanh", np.array([0, 0]), power=2)
+    assert found[0].item() != 0
+    assert found[1:].tolist() == [0.0, 0.0]
+    assert grad(loss).__name__ == "loss"
+
+
+def test_arrays_and_numbers_are_taken_for_tensors() -> None:
+    assert grad(lambda x: x**3)(np.float64(2.0)).dtype == np.float64
+    assert grad(lambda x: x**3)(2.0).dtype == np.float32
+    given = np.ones(3)
+    _, pull = vjp(lambda x: x * x, given)
+    given[:] = 9.0  # the caller's own business: the transform has a copy
+    assert pull(np.ones(3))[0].tolist() == [2.0, 2.0, 2.0]
+    _, tangent = jvp(lambda x: x * x, (Tensor(np.float64(3.0)),), (1,))
+    assert (tangent.item(), tangent.dtype) == (6.0, np.float64)
+
+
+def test_dtypes_are_kept() -> None:
+    x, y = Tensor(draw(3), dtype=np.float32), Tensor(draw(3, seed=1))
+    f = lambda x, y: x * x * y
+    assert [g.dtype for g in grad(lambda x, y: f(x, y).sum(), (0, 1))(x, y)] == ["f4", "f8"]
+    assert [g.dtype for g in jacobian(f, (0, 1))(x, y)] == ["f4", "f8"]
+    assert jvp(f, (x, y), (x, y))[1].dtype == np.float64
+    assert jvp(lambda x: x.tanh(), (x,), (x,))[1].dtype == np.float32
+    assert hessian(lambda x: (x**3).sum())(x).dtype == np.float32
+    half = x.astype(np.float16)
+    assert jvp(lambda x: x.tanh().mean(), (half,), (half,))[1].dtype == np.float16
+
+
+def test_auxiliary_results_are_handed_through() -> None:
+    def loss(x: Tensor) -> Any:
+        out = x**3
+        return out.sum(), {"largest": out.argmax(), "out": out, "name": "cube"}
+
+    x = Tensor([1.0, 2.0])
+    gradient, aux = grad(loss, has_aux=True)(x)
+    assert gradient.tolist() == [3.0, 12.0]
+    assert (aux["largest"].item(), aux["out"].tolist(), aux["name"]) == (1, [1.0, 8.0], "cube")
+    assert not aux["out"].requires_grad
+    (value, aux), _ = value_and_grad(loss, has_aux=True)(x)
+    assert (value.item(), aux["name"]) == (9.0, "cube")
+    assert hessian(loss, has_aux=True)(x)[1]["name"] == "cube"
+    assert jacobian(loss, has_aux=True)(x)[1]["name"] == "cube"
+    for result in (
+        vjp(loss, x, has_aux=True),
+        jvp(loss, (x,), (x,), has_aux=True),
+        hvp(loss, (x,), (x,), has_aux=True),
+    ):
+        assert len(result) == 3
+        assert result[2]["name"] == "cube"
+
+
+def test_an_auxiliary_result_keeps_a_history_of_its_own() -> None:
+    w = Tensor(np.array(3.0), requires_grad=True)
+    _, aux = grad(lambda x: ((x * x).sum(), (w * 2, x * w, x * 2)), has_aux=True)(tensor(2))
+    aux[0].backward()
+    assert w.grad.item() == 2.0
+    assert [part.requires_grad for part in aux] == [True, True, False]
+    with no_grad():
+        _, aux = grad(lambda x: ((x * x).sum(), w * 2), has_aux=True)(tensor(2))
+    assert not aux.requires_grad
+
+
+# Zeros -------------------------------------------------------------------------------------
+
+
+def test_what_does_not_depend_on_an_input_has_zeros() -> None:
+    x, y = tensor(2), tensor(3)
+    constant = Tensor(np.array(4.0))
+    for function in (lambda x, y: (x * x).sum(), lambda x, y: constant * 1.0):
+        for found in (
+            grad(function, 1)(x, y),
+            vjp(function, x, y)[1](1.0)[1],
+            jacobian(function, 1)(x, y),
+            hvp(function, (x, y), (x, y))[1][1],
+        ):
+            assert found.shape == (3,)
+            assert found.dtype == np.float64
+            assert not found.numpy().any()
+        assert jvp(function, (x, y), (x * 0, y))[1].tolist() == 0.0
+        assert hessian(function, (0, 1))(x, y)[1][0].tolist() == [[0.0, 0.0]] * 3
+    assert jacobian(lambda x: constant * 1.0)(x).tolist() == [0.0, 0.0]
+    linear = hessian(lambda x: (3 * x).sum())(x)
+    assert linear.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    partly = jvp(lambda x: {"a": x.detach(), "b": 2 * x}, (x,), (x,))[1]
+    assert partly["a"].tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(partly["b"], 2 * x.numpy())
+
+
+def test_the_identity() -> None:
+    x, v = tensor(2), tensor(2, seed=1)
+    assert jacobian(lambda x: x)(x).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    _, pull = vjp(lambda x: x, x)
+    assert pull(v)[0].tolist() == v.tolist()
+    assert jvp(lambda x: [x, x], (x,), (v,))[1][1].tolist() == v.tolist()
+    assert grad(lambda x: x)(Tensor(2.0)).item() == 1.0
+
+
+def test_nothing_at_all() -> None:
+    """Batch 0, and arguments without a tensor in them."""
+    x = tensor(0, 3)
+    linear = nn.Linear(3, 2).double()
+    assert grad(lambda x: linear(x).sum())(x).shape == (0, 3)
+    assert jacobian(linear)(x).shape == (0, 2, 0, 3)
+    value, tangent = jvp(linear, (x,), (x,))
+    assert value.shape == tangent.shape == (0, 2)
+    assert vjp(linear, x)[1](value)[0].shape == (0, 3)
+    assert hessian(lambda x: (linear(x) ** 2).sum())(x).shape == (0, 3, 0, 3)
+    loss = lambda w: (x @ w).tanh().sum()
+    assert hvp(loss, (tensor(3),), (tensor(3),))[1][0].tolist() == [0.0, 0.0, 0.0]
+    assert jacobian(lambda w: x @ w)(tensor(3)).shape == (0, 3)
+    assert grad(lambda p: Tensor(1.0))({}) == {}
+    assert jvp(lambda: Tensor(1.0), (), ())[1].item() == 0.0
+
+
+def test_zero_cotangents_meet_infinite_slopes() -> None:
+    x = Tensor([0.0, 4.0])
+    guarded = lambda x: ops.where(x > 0, x.sqrt(), 0.0)
+    assert jvp(guarded, (x,), (Tensor([1.0, 1.0]),))[1].tolist() == [0.0, 0.25]
+    assert jacobian(guarded)(x).tolist() == [[0.0, 0.0], [0.0, 0.25]]
+    assert jvp(lambda x: x.sqrt(), (x,), (Tensor([1.0, 1.0]),))[1].tolist() == [np.inf, 0.25]
+    both = lambda x: (x.sqrt(), -x.sqrt())
+    assert jvp(both, (x[0],), (1.0,))[1][1].item() == -np.inf
+
+    def cancelling(x: Tensor) -> tuple[Tensor, Tensor]:
+        root = x.sqrt()
+        return root, -root
+
+    assert jvp(cancelling, (x[0],), (1.0,))[1][0].item() == np.inf
+
+
+# What is refused ---------------------------------------------------------------------------
+
+ONE = Tensor([1.0, 2.0])
+IDS = Tensor([1, 2])
+TREE = {"a": ONE, "b": [ONE, ONE]}
+SUM = lambda *xs: sum((x.sum() for x in every_leaf(xs)), Tensor(0.0))
+
+REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "grad of several": (
+        lambda: grad(lambda x: x)(ONE), RuntimeError,
+        "grad: the function must return one number, got Tensor of shape (2,)"),
+    "value_and_grad of a dict": (
+        lambda: value_and_grad(lambda x: {"loss": x.sum()})(ONE), RuntimeError,
+        "value_and_grad: the function must return one number, got dict"),
+    "hessian of several": (
+        lambda: hessian(lambda x: x * x)(ONE), RuntimeError,
+        "hessian: the function must return one number"),
+    "hvp of several": (
+        lambda: hvp(lambda x: x * x, (ONE,), (ONE,)), RuntimeError,
+        "hvp: the function must return one number"),
+    "nothing returned": (
+        lambda: grad(lambda x: None)(ONE), RuntimeError, "must return one number, got NoneType"),
+    "a float returned": (
+        lambda: jacobian(lambda x: [x, 1.0])(ONE), TypeError,
+        "jacobian: the function must return tensors, or tuples, lists and dicts of tensors; got "
+        "float as its output[1]"),
+    "an array returned": (
+        lambda: vjp(lambda x: x.numpy(), ONE), TypeError, "got ndarray as its output"),
+    "integers returned": (
+        lambda: jvp(lambda x: {"top": x.argmax()}, (ONE,), (ONE,)), TypeError,
+        'jvp: the output["top"] of the function holds int64'),
+    "integer argument": (
+        lambda: grad(lambda x, i: x[i].sum(), (0, 1))(ONE, IDS), TypeError,
+        "grad: args[1] holds int64, and only floats have derivatives: leave it out of argnums"),
+    "integers in a structure": (
+        lambda: vjp(SUM, ONE, {"x": ONE, "ids": [IDS]}), TypeError,
+        'vjp: inputs[1]["ids"][0] holds int64, and only floats have derivatives: close over it'),
+    "bools": (
+        lambda: jacobian(lambda m: m)(Tensor([True])), TypeError, "jacobian: args[0] holds bool"),
+    "a string": (lambda: grad(SUM)("x"), TypeError, "grad: args[0]: a tensor holds"),
+    "a module": (
+        lambda: hessian(SUM)({"model": nn.ReLU()}), TypeError, 'hessian: args[0]["model"]: a tens'),
+    "argnums too large": (
+        lambda: grad(SUM, 1)(ONE), ValueError,
+        "grad: argnums=1, and the function was called with 1 positional arguments"),
+    "argnums twice": (
+        lambda: jacobian(SUM, (0, -2))(ONE, ONE), ValueError, "(0, -2) names an argument twice"),
+    "argnums None": (lambda: hessian(SUM, None)(ONE), ValueError, "argnums=None"),
+    "argnums by name": (lambda: grad(SUM, "x")(ONE), ValueError, "argnums='x'"),
+    "inputs not in a tuple": (
+        lambda: jvp(SUM, ONE, ONE), TypeError,
+        "jvp: inputs must be the tuple of the function's arguments, got Tensor; for one argument "
+        "write (x,)"),
+    "inputs in a dict": (lambda: hvp(SUM, TREE, TREE), TypeError, "hvp: inputs must be the tuple"),
+    "one tangent": (
+        lambda: jvp(SUM, (ONE,), ONE), TypeError,
+        "jvp: tangents is of type Tensor, inputs of type tuple: their structures must be equal"),
+    "too few tangents": (
+        lambda: jvp(SUM, (ONE, ONE), (ONE,)), ValueError, "tangents has 1 entries, inputs has 2"),
+    "a list for a tensor": (
+        lambda: jvp(SUM, (ONE,), ([1.0, 0.0],)), TypeError,
+        "jvp: tangents[0] is of type list, inputs[0] of type Tensor"),
+    "a tuple for a list": (
+        lambda: hvp(SUM, (TREE,), ({"a": ONE, "b": (ONE, ONE)},)), TypeError,
+        'hvp: vectors[0]["b"] is of type tuple, inputs[0]["b"] of type list'),
+    "keys": (
+        lambda: jvp(SUM, (TREE,), ({"a": ONE, "c": ONE},)), ValueError,
+        "jvp: tangents[0] has other keys than inputs[0]: missing ['b'], unexpected ['c']"),
+    "None": (
+        lambda: jvp(SUM, (TREE,), ({"a": None, "b": [ONE, ONE]},)), TypeError,
+        'tangents[0]["a"] is of type NoneType'),
+    "shape of a tangent": (
+        lambda: jvp(SUM, (ONE, TREE), (ONE, {"a": ONE, "b": [ONE, Tensor([1.0])]})), ValueError,
+        'jvp: tangents[1]["b"][1] has shape (1,), inputs[1]["b"][1] has (2,)'),
+    "dtype of a tangent": (
+        lambda: jvp(SUM, (ONE,), (Tensor(np.ones(2)),)), TypeError,
+        "jvp: tangents[0] holds float64, inputs[0] holds float32"),
+    "integer tangent": (
+        lambda: hvp(SUM, (ONE,), (IDS,)), TypeError, "hvp: vectors[0] holds int64, inputs[0]"),
+    "shape of a cotangent": (
+        lambda: vjp(lambda x: {"y": x}, ONE)[1]({"y": Tensor(1.0)}), ValueError,
+        'vjp: cotangent["y"] has shape (), output["y"] has (2,)'),
+    "structure of a cotangent": (
+        lambda: vjp(lambda x: (x, x), ONE)[1](ONE), TypeError,
+        "vjp: cotangent is of type Tensor, output of type tuple"),
+    "no pair": (
+        lambda: grad(lambda x: x.sum(), has_aux=True)(ONE), TypeError,
+        "grad: with has_aux the function must return a pair (output, auxiliary), got Tensor of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_right_is_refused(
+    call: Callable[[], Any], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=re.escape(message)):
+        call()
+    assert minigrad.is_grad_enabled()
+
+
+def test_an_exception_leaves_no_state_behind() -> None:
+    def broken(x: Tensor) -> Tensor:
+        raise KeyError("mine")
+
+    with no_grad():
+        for transform in (grad, hessian, jacobian, value_and_grad):
+            with pytest.raises(KeyError, match="mine"):
+                transform(broken)(ONE)
+        assert not minigrad.is_grad_enabled()
+
+
+def test_a_write_between_the_value_and_the_pull_is_refused() -> None:
+    x, w = tensor(3), Tensor(draw(3, seed=1), requires_grad=True)
+    _, pull = vjp(lambda x: x * w, x)
+    with no_grad():
+        w *= 2.0
+    with pytest.raises(RuntimeError, match="written in place"):
+        pull(tensor(3))
+    _, pull = vjp(lambda x: x * x, x)
+    x[0] = 5.0
+    with pytest.raises(RuntimeError, match="written in place"):
+        pull(tensor(3))
+
+
+def test_a_function_may_not_write_to_its_argument() -> None:
+    def write(x: Tensor) -> Tensor:
+        x[0] = 0.0
+        return x.sum()
+
+    for x in (tensor(3), Tensor(draw(3), requires_grad=True) * 1.0):
+        before = x.tolist()
+        with pytest.raises(RuntimeError, match="setitem"):
+            grad(write)(x)
+        assert x.tolist() == before
+
+
+# History -----------------------------------------------------------------------------------
+
+
+def all_results(x: Any, function: Callable[[Any], Any] = curved) -> list[Tensor]:
+    """What every transform returns for one argument."""
+    x_like = Tensor(np.ones(x.shape, x.dtype))
+    value, pull = vjp(function, x)
+    return [
+        grad(function)(x),
+        *value_and_grad(function)(x),
+        value,
+        *pull(Tensor(np.array(2.0))),
+        *jvp(function, (x,), (x_like,)),
+        jacobian(function)(x),
+        hessian(function)(x),
+        *every_leaf(hvp(function, (x,), (x_like,))),
+    ]
+
+
+def test_without_a_history_outside_there_is_none_in_the_results() -> None:
+    x = tensor(3)
+    assert not any(result.requires_grad for result in all_results(x))
+    assert not x.requires_grad
+    with no_grad():
+        leaf = Tensor(draw(3), requires_grad=True)
+        plain = all_results(leaf)
+    assert not any(result.requires_grad for result in plain)
+    for one, other in zip(plain, all_results(x), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert leaf.grad is None
+
+
+def test_results_belong_to_the_graph_of_a_leaf_or_an_interior_argument() -> None:
+    """The derivative of each result by the leaf, against differences of that result."""
+    for make in (lambda x: x, lambda x: x * x + 1.0):
+        leaf = Tensor(draw(3), requires_grad=True)
+        results = all_results(make(leaf))
+        for k, result in enumerate(results):
+            assert result.requires_grad, k
+            weight = draw(*result.shape, seed=k)
+            (result * weight).sum().backward(retain_graph=True)
+            found, leaf.grad = leaf.grad, None
+
+            def weighted(x: np.ndarray, k: int = k, weight: Any = weight, make: Any = make) -> Any:
+                return (all_results(make(Tensor(x)))[k].numpy() * weight).sum()
+
+            exact = numeric_jacobian(weighted, leaf.numpy())
+            np.testing.assert_allclose(found, exact, rtol=2e-6, atol=1e-6, err_msg=str(k))
+
+
+def test_results_belong_to_the_graph_of_what_is_closed_over() -> None:
+    w = Tensor(draw(3), requires_grad=True)
+    x = tensor(3, seed=1)
+    for k, result in enumerate(all_results(x, lambda x: curved(x * w))):
+        assert result.requires_grad, k
+        result.sum().backward(retain_graph=True)
+        found, w.grad = w.grad, None
+
+        def total(w: np.ndarray, k: int = k) -> Any:
+            return all_results(x, lambda x: curved(x * Tensor(w)))[k].numpy().sum()
+
+        exact = numeric_jacobian(total, w.numpy())
+        np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-6, err_msg=str(k))
+
+
+def test_results_belong_to_the_graph_of_their_direction() -> None:
+    x, v = tensor(3), Tensor(draw(3, seed=1), requires_grad=True)
+    jvp(mixed, (x,), (v,))[1].sum().backward()
+    np.testing.assert_allclose(v.grad, jacobian(mixed)(x).numpy().sum(axis=0), rtol=1e-12)
+    v.grad = None
+    vjp(mixed, x)[1](v)[0].sum().backward()
+    np.testing.assert_allclose(v.grad, jacobian(mixed)(x).numpy().sum(axis=1), rtol=1e-12)
+    v.grad = None
+    hvp(curved, (x,), (v,))[1][0].sum().backward()
+    np.testing.assert_allclose(v.grad, hessian(curved)(x).numpy().sum(axis=0), rtol=1e-12)
+    with no_grad():
+        assert not jvp(mixed, (x,), (v,))[1].requires_grad
+        assert not vjp(mixed, x)[1](v)[0].requires_grad
+
+
+def test_a_parameter_made_in_the_function_stays_in_reach() -> None:
+    """As a layer that draws its weight when it is first called."""
+    made: list[Tensor] = []
+
+    def lazy(x: Tensor) -> Tensor:
+        made.append(Tensor(np.float64(3.0), requires_grad=True))
+        return (x * x * made[0]).sum()
+
+    grad(lazy)(tensor(2)).sum().backward()
+    np.testing.assert_allclose(made[0].grad, 2 * draw(2).sum())
+
+
+def test_an_interior_argument_whose_leaf_is_gone() -> None:
+    """Nobody holds the leaf any more, but somebody may ask for the gradient of its square."""
+    square = Tensor(draw(3), requires_grad=True) ** 2
+    slope = grad(lambda x: (x**3).sum())(square)
+    np.testing.assert_allclose(minigrad.autograd.grad(slope.sum(), square), 6 * square.numpy())
+
+
+def test_no_grad_within_the_function_makes_constants() -> None:
+    def half_constant(x: Tensor) -> Tensor:
+        with no_grad():
+            factor = x * 2.0
+        return (x * factor).sum()
+
+    x = Tensor([3.0])
+    assert grad(half_constant)(x).tolist() == [6.0]
+    assert jvp(half_constant, (x,), (Tensor([1.0]),))[1].item() == 6.0
+    assert hessian(half_constant)(x).tolist() == [[0.0]]
+
+
+def test_steps_of_descent_do_not_grow_a_graph() -> None:
+    x = Tensor([3.0, -2.0])
+    for _ in range(60):
+        x = x - 0.1 * grad(lambda x: (x**2).sum())(x)
+    assert x._node is None
+    assert abs(x.numpy()).max() < 1e-4
+
+
+def test_no_grad_attribute_is_written() -> None:
+    x, w = Tensor(draw(3), requires_grad=True), Tensor(draw(3, seed=1), requires_grad=True)
+    inner: list[Tensor] = []
+
+    def function(x: Tensor) -> Tensor:
+        inner.append(x)
+        return curved(x * w)
+
+    all_results(x, function)
+    assert [t.grad for t in (x, w, *inner)] == [None] * (2 + len(inner))
+
+
+def test_graphs_are_freed_by_reference_counting() -> None:
+    @primitive
+    def watched(x: Any) -> Any:
+        return x * 1.0
+
+    watched.defvjp(x=lambda g: g * 1.0)
+    nodes: list[weakref.ref[Node]] = []
+
+    def function(x: Tensor) -> Tensor:
+        out = watched(x)
+        nodes.append(weakref.ref(out._node))
+        return curved(out)
+
+    gc.collect()
+    gc.disable()
+    try:
+        all_results(tensor(3), function)
+        _, pull = vjp(function, tensor(3))
+        assert nodes[-1]() is not None
+        del pull
+        assert len(nodes) > 6
+        assert all(node() is None for node in nodes)
+    finally:
+        gc.enable()
+
+
+def test_plain_gradients_are_not_recorded() -> None:
+    """Nothing outside: the fused rules run on arrays, and not the composed meaning."""
+    seen = []
+
+    @primitive
+    def watched(x: Any) -> Any:
+        return x * 2.0
+
+    watched.defvjp(x=lambda g: seen.append(type(g)) or g * 2.0)
+    function = lambda x: watched(x).sum()
+    grad(function)(ONE)
+    jacobian(function)(ONE)
+    vjp(function, ONE)[1](1.0)
+    assert seen == [np.ndarray] * 3
+
+
+# Nesting -----------------------------------------------------------------------------------
+
+
+def test_perturbations_are_not_confused() -> None:
+    one = Tensor(1.0)
+    inner_grad = lambda x: grad(lambda y: x + y)(one)
+    assert grad(lambda x: x * inner_grad(x))(one).item() == 1.0
+    inner_jvp = lambda x: jvp(lambda y: x + y, (one,), (one,))[1]
+    assert jvp(lambda x: x * inner_jvp(x), (one,), (one,))[1].item() == 1.0
+    assert jvp(lambda x: x * inner_grad(x), (one,), (one,))[1].item() == 1.0
+    assert grad(lambda x: x * inner_jvp(x))(one).item() == 1.0
+    inner_pull = lambda x: vjp(lambda y: x + y, one)[1](one)[0]
+    assert grad(lambda x: x * inner_pull(x))(one).item() == 1.0
+    inner_jacobian = lambda x: jacobian(lambda y: x * y)(one)
+    assert jacobian(lambda x: x * inner_jacobian(x))(one).item() == 2.0
+    same = lambda x: jvp(lambda y: x * y * y, (x,), (one,))[1]  # 2 x^2 at y = x
+    assert grad(same)(Tensor(3.0)).item() == 12.0
+
+
+def test_three_levels_of_perturbation() -> None:
+    """d/dx of x d/dy of y d/dz of (x y z + z^2 x) at x = y = z."""
+
+    def inner(x: Tensor, y: Tensor) -> Tensor:
+        return grad(lambda z: x * y * z + z * z * x)(x)  # x y + 2 x^2
+
+    def middle(x: Tensor) -> Tensor:
+        return jvp(lambda y: y * inner(x, y), (x,), (Tensor(1.0),))[1]  # 2 x y + 2 x^2 = 4 x^2
+
+    assert middle(Tensor(3.0)).item() == 36.0
+    assert grad(lambda x: x * middle(x))(Tensor(3.0)).item() == 12 * 9.0
+    assert hessian(lambda x: x * middle(x))(Tensor(3.0)).item() == 24 * 3.0
+
+
+def test_transforms_within_no_grad_record_nonetheless() -> None:
+    with no_grad():
+        assert grad(grad(lambda x: x**3))(Tensor(2.0)).item() == 12.0
+        assert jacobian(lambda x: grad(lambda y: (y * y * x).sum())(x))(ONE).tolist() == [
+            [4.0, 0.0],
+            [0.0, 8.0],
+        ]
+        nested = lambda x: x * jvp(lambda y: x * y, (x,), (Tensor(1.0),))[1]
+        assert grad(nested)(Tensor(3.0)).item() == 6.0
+        assert not minigrad.is_grad_enabled()
+
+
+def test_threads_have_nested_transforms_of_their_own() -> None:
+    barrier = threading.Barrier(4)
+    found: dict[int, Any] = {}
+
+    def work(k: int) -> None:
+        x = Tensor(float(k + 1))
+
+        def outer(x: Tensor) -> Tensor:
+            barrier.wait()  # every thread is inside of its transform
+            return x * grad(lambda y: y * y * x)(x) + jvp(lambda y: x * y, (x,), (x,))[1]
+
+        with no_grad() if k % 2 else minigrad.enable_grad():
+            for _ in range(5):
+                found[k] = hessian(outer)(x).item(), grad(outer)(x).item()
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # outer = 2 x^3 + x^2
+    assert found == {k: (12.0 * (k + 1) + 2, 6.0 * (k + 1) ** 2 + 2 * (k + 1)) for k in range(4)}
+
+
+# Fused kernels -----------------------------------------------------------------------------
+
+KEEP = np.array([[True, False, True], [False] * 3, [True] * 3])
+FUSED: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
+    "attention": (lambda q, k, v: ops.attention(q, k, v), [(2, 3, 4), (2, 3, 4), (2, 3, 2)]),
+    "attention, masked, dropout": (
+        lambda q, k, v, b: ops.attention(q, k, v, b, KEEP, dropout=0.4, dropout_key=5),
+        [(2, 3, 4), (2, 3, 4), (2, 3, 2), (3, 3)]),
+    "attention, q = k = v": (lambda x: ops.attention(x, x, x, causal=True), [(3, 4)]),
+    "layer_norm": (lambda x, w, b: ops.layer_norm(x, w, b), [(3, 4), (4,), (4,)]),
+    "rms_norm": (lambda x, w: ops.rms_norm(x, w), [(3, 4), (4,)]),
+    "softmax": (lambda x: ops.softmax(x), [(3, 4)]),
+    "log_softmax": (lambda x: ops.log_softmax(x, axis=0), [(3, 4)]),
+    "cross_entropy": (lambda x: ops.cross_entropy(x, [1, 0, 3], label_smoothing=0.1), [(3, 4)]),
+    "dropout": (lambda x: ops.dropout(x, 0.4, 7) ** 2, [(3, 4)]),
+    "linear, gelu": (lambda x, w, b: ops.gelu(ops.linear(x, w, b)), [(3, 4), (2, 4), (2,)]),
+    "split": (lambda x: ops.split(x**3, 2), [(4, 2)]),
+    "embedding": (lambda w: ops.embedding(np.array([0, 2, 2]), w) ** 2, [(4, 2)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "sizes"), FUSED.values(), ids=FUSED)
+def test_fused_kernels_along_a_direction(function: Any, sizes: list[tuple[int, ...]]) -> None:
+    at = [draw(*shape, seed=k) for k, shape in enumerate(sizes)]
+    along = [draw(*shape, seed=k + 50) for k, shape in enumerate(sizes)]
+    value, tangent = jvp(function, tuple(map(Tensor, at)), tuple(map(Tensor, along)))
+    step = 1e-6
+    up, down = (
+        function(*[Tensor(x + sign * step * v) for x, v in zip(at, along, strict=True)])
+        for sign in (1, -1)
+    )
+    parts = [[*every_leaf(part)] for part in (value, tangent, up, down)]
+    for middle, slope, high, low in zip(*parts, strict=True):
+        assert slope.shape == middle.shape
+        wanted = (high.numpy() - low.numpy()) / (2 * step)
+        np.testing.assert_allclose(slope, wanted, rtol=1e-6, atol=1e-8)
+
+
+# What they are for -------------------------------------------------------------------------
+
+
+def flat(tensors: Any) -> np.ndarray:
+    return np.concatenate([t.numpy().ravel() for t in every_leaf(tensors)])
+
+
+def small_encoder(norm_first: bool) -> Any:
+    """A loss of the parameters of an encoder of two layers in float64, and the parameters."""
+    layer = nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, norm_first=norm_first)
+    encoder = nn.TransformerEncoder(layer, 2).double()
+    parameters = {name: Tensor(p.numpy()) for name, p in encoder.named_parameters()}
+    tokens, target = tensor(2, 3, 4, seed=3), tensor(2, 3, 4, seed=4)
+    padding = np.array([[False, False, False], [False, False, True]])
+
+    def loss(parameters: dict[str, Tensor]) -> Tensor:
+        out = nn.utils.functional_call(
+            encoder, parameters, tokens, {"src_key_padding_mask": padding}
+        )
+        return ((out - target) ** 2).mean()
+
+    return loss, parameters
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_hvp_of_an_encoder(norm_first: bool) -> None:
+    loss, parameters = small_encoder(norm_first)
+    vectors = {name: tensor(*p.shape, seed=9) for name, p in parameters.items()}
+    value, (product,) = hvp(loss, (parameters,), (vectors,))
+    np.testing.assert_allclose(value, loss(parameters), rtol=1e-12)
+
+    # against differences of the gradient along the vector
+    moved = lambda step: grad(loss)({n: p + step * vectors[n] for n, p in parameters.items()})
+    step = 1e-5
+    numeric = (flat(moved(step)) - flat(moved(-step))) / (2 * step)
+    np.testing.assert_allclose(flat(product), numeric, rtol=1e-5, atol=1e-7)
+
+    # against the columns of the whole Hessian, for the parameters of one norm and one bias
+    some = [name for name in parameters if name.endswith(("0.norm1.weight", "1.linear1.bias"))]
+    assert len(some) == 2
+    chosen = {name: parameters[name] for name in some}
+    partial = lambda p: loss({**parameters, **p})
+    whole = hessian(partial)(chosen)
+    _, (product,) = hvp(partial, (chosen,), ({name: vectors[name] for name in some},))
+    for row in some:
+        wanted = sum(whole[row][c].numpy() @ vectors[c].numpy() for c in some)
+        np.testing.assert_allclose(product[row], wanted, rtol=1e-9, atol=1e-13)
+
+
+def test_gradient_penalty_in_a_training_step() -> None:
+    """A critic's parameters, moved by a loss that contains its own input gradient."""
+    minigrad.random.seed(1)
+    critic = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1)).double()
+    x = tensor(4, 3)
+
+    def loss(score: Callable[[Tensor], Tensor]) -> Tensor:
+        slopes = grad(lambda x: score(x).sum())(x)
+        return score(x).mean() + 10.0 * ((slopes.norm(axis=1) - 1.0) ** 2).mean()
+
+    optimizer = minigrad.optim.SGD(critic.parameters(), lr=0.01)
+    before = {name: p.numpy().copy() for name, p in critic.named_parameters()}
+    losses = []
+    for _ in range(5):
+        optimizer.zero_grad()
+        value = loss(critic)
+        value.backward()
+        losses.append(value.item())
+        if len(losses) == 1:
+            gradients = {name: p.grad.numpy() for name, p in critic.named_parameters()}
+        optimizer.step()
+    assert losses == sorted(losses, reverse=True)
+
+    for name, array in before.items():
+        through = lambda a, name=name: loss(
+            lambda x: nn.utils.functional_call(critic, {**before, name: a}, x)
+        ).item()
+        exact = numeric_jacobian(through, array)
+        np.testing.assert_allclose(gradients[name], exact, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def test_learning_to_be_learned_from() -> None:
+    """MAML: the outer gradient goes through two steps of inner descent."""
+    model = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1)).double()
+    start = {name: Tensor(p.numpy()) for name, p in model.named_parameters()}
+    tasks = [(tensor(5, 1, seed=k), tensor(5, 1, seed=k + 9)) for k in range(2)]
+
+    def loss(p: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
+        return ((nn.utils.functional_call(model, p, x) - y) ** 2).mean()
+
+    def adapted(p: dict[str, Tensor], x: Tensor, y: Tensor) -> dict[str, Tensor]:
+        for _ in range(2):
+            slopes = grad(loss)(p, x[:3], y[:3])
+            p = {name: p[name] - 0.1 * slopes[name] for name in p}
+        return p
+
+    def outer(p: dict[str, Tensor]) -> Tensor:
+        return sum((loss(adapted(p, x, y), x[3:], y[3:]) for x, y in tasks), Tensor(0.0))
+
+    found = grad(outer)(start)
+    first_order = grad(lambda p: sum((loss(p, x[3:], y[3:]) for x, y in tasks), Tensor(0.0)))(start)
+    for name, p in start.items():
+        moved = lambda a, name=name: outer({**start, name: Tensor(a)}).item()
+        exact = numeric_jacobian(moved, p.numpy())
+        np.testing.assert_allclose(found[name], exact, rtol=1e-6, atol=1e-8, err_msg=name)
+    assert not np.allclose(flat(found), flat(first_order), rtol=1e-2)
+
+
+def test_newton_finds_the_minimum_in_a_few_steps() -> None:
+    rosenbrock = lambda x: (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
+    x = Tensor(np.array([-1.2, 1.0]))
+    for _ in range(7):
+        step = np.linalg.solve(hessian(rosenbrock)(x).numpy(), grad(rosenbrock)(x).numpy())
+        x = x - step
+    np.testing.assert_allclose(x, [1.0, 1.0], rtol=1e-9)

@@ -1,0 +1,184 @@
+"""Every layer and loss to the third order, by its inputs and its parameters, in float64.
+
+Along random directions through all of them at once: what the engine says about the first, the
+second and the third derivative, against differences of the order below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, ops
+from minigrad.autograd import grad, gradcheck, gradgradcheck
+from minigrad.nn import functional as F
+
+Shapes = list[tuple[int, ...]]
+
+KEEP = np.array([[True, False, True], [False] * 3, [True] * 3])  # the second query sees nothing
+PADDING = np.array([[False, False, False], [False, True, True]])
+CAUSAL = np.tri(3, dtype=bool)
+IDS = np.array([[0, 3, 3], [1, 0, 4]])
+CLASSES = np.array([1, 0, 3])
+
+
+def encoder_layer(**options: Any) -> Any:
+    return nn.TransformerEncoderLayer(4, 2, 5, **{"dropout": 0.0, "activation": F.gelu, **options})
+
+
+def decoder_layer(**options: Any) -> Any:
+    return nn.TransformerDecoderLayer(4, 2, 5, **{"dropout": 0.0, "activation": F.gelu, **options})
+
+
+def attend(module: Any, x: Tensor, **options: Any) -> Any:
+    return module(x, x, x, **options)
+
+
+X = (2, 3, 4)  # (batch, length, width)
+
+LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
+    "Linear": (lambda: nn.Linear(4, 2), [X], lambda m, x: m(x)),
+    "Embedding": (lambda: nn.Embedding(5, 4), [], lambda m: m(IDS)),
+    "LayerNorm": (lambda: nn.LayerNorm(4), [X], lambda m, x: m(x)),
+    "LayerNorm of two axes": (lambda: nn.LayerNorm((3, 4)), [X], lambda m, x: m(x)),
+    "RMSNorm": (lambda: nn.RMSNorm(4), [X], lambda m, x: m(x)),
+    "SwiGLU": (lambda: nn.SwiGLU(4, 5), [X], lambda m, x: m(x)),
+    "Dropout": (lambda: nn.Dropout(0.4), [X], lambda m, x: m(x)),
+    "activations": (
+        lambda: nn.Sequential(
+            nn.GELU(), nn.SiLU(), nn.Tanh(), nn.Sigmoid(), nn.Softplus(2.0), nn.GELU("tanh")
+        ),
+        [X], lambda m, x: m(3 * x)),
+    "ReLU": (lambda: nn.ReLU(), [X], lambda m, x: m(x)),
+    "softmaxes": (lambda: nn.Sequential(nn.Softmax(1), nn.LogSoftmax(-1)), [X], lambda m, x: m(x)),
+    "positions": (
+        lambda: nn.Sequential(nn.LearnedPosEmbedding(3, 4), nn.SinusoidalPosEmbedding(4)),
+        [X], lambda m, x: m(x)),
+    "rotary positions": (lambda: nn.RotaryPosEmbedding(4), [X], lambda m, x: m(x)),
+    "rotary halves": (
+        lambda: nn.RotaryPosEmbedding(4, interleaved=False), [X], lambda m, x: m(x)),
+    "attention": (lambda: nn.MultiHeadAttention(4, 2), [X], attend),
+    "attention, q, k, v": (
+        lambda: nn.MultiHeadAttention(4, 2, kdim=3, vdim=2), [X, (2, 5, 3), (2, 5, 2)],
+        lambda m, *qkv: m(*qkv)),
+    "attention, masks": (
+        lambda: nn.MultiHeadAttention(4, 2), [X],
+        lambda m, x: attend(m, x, attn_mask=KEEP, key_padding_mask=PADDING)),
+    "attention, weights": (
+        lambda: nn.MultiHeadAttention(4, 2), [X],
+        lambda m, x: attend(m, x, attn_mask=KEEP, need_weights=True)),
+    "attention, learned bias": (
+        lambda: nn.MultiHeadAttention(4, 2), [X, (2, 3, 3)],
+        lambda m, x, bias: attend(m, x, attn_mask=bias[:, None], is_causal=True)),
+    "attention, extra keys": (
+        lambda: nn.MultiHeadAttention(4, 2, add_bias_kv=True, add_zero_attn=True), [X],
+        lambda m, x: attend(m, x, key_padding_mask=PADDING)),
+    "attention, grouped queries": (
+        lambda: nn.MultiHeadAttention(4, 4, num_kv_heads=2), [X],
+        lambda m, x: attend(m, x, is_causal=True)),
+    "attention, dropout": (lambda: nn.MultiHeadAttention(4, 2, 0.4), [X], attend),
+    "scaled dot product": (
+        lambda: nn.ScaledDotProductAttention(KEEP), [X, X, X], lambda m, *qkv: m(*qkv)),
+    "additive": (
+        lambda: nn.AdditiveAttention(4, 3, 5), [X, (2, 3, 3), X],
+        lambda m, *qkv: m(*qkv, key_padding_mask=PADDING)),
+    "dot product": (
+        lambda: nn.DotProductAttention(4, 3, 2, 5), [X, (2, 3, 3), (2, 3, 2)],
+        lambda m, *qkv: m(*qkv, key_padding_mask=PADDING)),
+    "encoder layer, post-norm": (
+        encoder_layer, [X], lambda m, x: m(x, src_key_padding_mask=PADDING)),
+    "encoder layer, pre-norm": (
+        lambda: encoder_layer(norm_first=True), [X], lambda m, x: m(x, src_mask=KEEP)),
+    "encoder layer, dropout": (lambda: encoder_layer(dropout=0.3), [X], lambda m, x: m(x)),
+    "encoder layer, ReLU": (lambda: encoder_layer(activation="relu"), [X], lambda m, x: m(x)),
+    "encoder": (
+        lambda: nn.TransformerEncoder(encoder_layer(norm_first=True), 2, nn.LayerNorm(4)), [X],
+        lambda m, x: m(x, is_causal=True)),
+    "decoder layer, post-norm": (
+        decoder_layer, [X, (2, 5, 4)], lambda m, x, memory: m(x, memory, tgt_mask=CAUSAL)),
+    "decoder layer, pre-norm": (
+        lambda: decoder_layer(norm_first=True), [X, X],
+        lambda m, x, memory: m(x, memory, tgt_is_causal=True, mem_key_padding_mask=PADDING)),
+    "transformer": (
+        lambda: nn.Transformer(4, 2, 1, 1, 5, 0.0, F.gelu), [X, X],
+        lambda m, x, y: m(x, y, tgt_is_causal=True)),
+    "encoder block": (
+        lambda: nn.TransformerEncoderBlock(4, 2, 5), [X], lambda m, x: m(x)),
+    "transformer block": (
+        lambda: nn.TransformerBlock(4, 4, 2, 4), [X], lambda m, x: m(x)),
+    "multi-head dot product": (
+        lambda: nn.MultiHeadDotProductAttention(4, 3, 2, 4, 2), [X, (2, 3, 3), (2, 3, 2)],
+        lambda m, *qkv: m(*qkv, key_padding_mask=PADDING)),
+    "MSELoss": (lambda: nn.MSELoss(), [X, X], lambda m, x, y: m(x, y)),
+    "L1Loss": (lambda: nn.L1Loss("sum"), [X, X], lambda m, x, y: m(x, y)),
+    "HuberLoss": (lambda: nn.HuberLoss(), [X, X], lambda m, x, y: m(2 * x, y)),
+    "BCELoss": (
+        lambda: nn.BCELoss(), [X], lambda m, x: m(x.sigmoid(), np.full(X, 0.3))),
+    "BCEWithLogitsLoss": (
+        lambda: nn.BCEWithLogitsLoss(), [X], lambda m, x: m(3 * x, np.full(X, 0.3))),
+    "CrossEntropyLoss": (
+        lambda: nn.CrossEntropyLoss(label_smoothing=0.1), [(3, 4)], lambda m, x: m(x, CLASSES)),
+    "NLLLoss": (
+        lambda: nn.NLLLoss(), [(3, 4)], lambda m, x: m(F.log_softmax(x, 1), CLASSES)),
+    "cosine similarity": (
+        lambda: nn.Identity(), [X, X], lambda m, x, y: F.cosine_similarity(x, y)),
+}  # fmt: skip
+
+
+def prepared(name: str) -> tuple[Callable[..., list[Tensor]], list[Tensor]]:
+    """A layer as a function whose second derivatives do not vanish, and all that it depends on."""
+    make, shapes, call = LAYERS[name]
+    module = make().double()
+    rng = np.random.default_rng([17, len(name)])
+    inputs = [Tensor(rng.standard_normal(shape), requires_grad=True) for shape in shapes]
+    parameters = list(module.parameters())
+    for parameter in parameters:
+        parameter.data[...] = rng.standard_normal(parameter.shape) * 0.5
+
+    def function(*values: Tensor) -> list[Tensor]:
+        minigrad.random.seed(0)  # the same dropout in every call
+        result = call(module, *values[: len(shapes)])
+        outputs = result if isinstance(result, tuple) else (result,)
+        return [ops.tanh(0.6 * output) for output in outputs]
+
+    return function, [*inputs, *parameters]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_first_and_second_order(name: str) -> None:
+    function, tensors = prepared(name)
+    assert gradcheck(function, tensors, directions=2)
+    assert gradgradcheck(function, tensors, directions=2)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_third_order(name: str) -> None:
+    """The Hessian times a fixed vector, and its own derivative."""
+    function, tensors = prepared(name)
+    rng = np.random.default_rng(3)
+    along = [rng.standard_normal(tensor.shape) / 4 for tensor in tensors]
+
+    def bend(*values: Tensor) -> list[Tensor]:
+        outputs = function(*values)
+        weights = [np.cos(np.arange(out.size) + 1.0).reshape(out.shape) for out in outputs]
+        slopes = grad(outputs, values, weights, create_graph=True, allow_unused=True)
+        used = [k for k, slope in enumerate(slopes) if slope is not None and slope.requires_grad]
+        found = grad([slopes[k] for k in used], values, [along[k] for k in used],
+                     create_graph=True, allow_unused=True)  # fmt: skip
+        return [part for part in found if part is not None]
+
+    assert bend(*tensors)
+    assert gradcheck(bend, tensors, directions=2)
+
+
+def test_every_layer_is_here() -> None:
+    """Except containers, and those that are nothing but ops of the package einops."""
+    public = {kind for kind in vars(nn).values() if isinstance(kind, type)}
+    layers = {kind.__name__ for kind in public if issubclass(kind, nn.Module)}
+    made = {type(part).__name__ for make, _, _ in LAYERS.values() for part in make().modules()}
+    elsewhere = {"CausalSelfAttention", "EinMix", "Module", "ModuleDict", "Rearrange", "Reduce"}
+    assert layers - made <= elsewhere

@@ -1,0 +1,161 @@
+"""Function transforms against torch.func."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from side_by_side import assert_close, draw, randomise, torch
+
+from minigrad import Tensor, nn, ops
+from minigrad.autograd import functional
+from minigrad.nn import functional as F
+
+OURS = SimpleNamespace(
+    exp=ops.exp, tanh=ops.tanh, softmax=lambda x: ops.softmax(x, axis=-1),
+    layer_norm=lambda x: ops.layer_norm(x), attention=F.scaled_dot_product_attention,
+    cross_entropy=lambda x: F.cross_entropy(x, np.array([2, 0])),
+)  # fmt: skip
+THEIRS = SimpleNamespace(
+    exp=torch.exp, tanh=torch.tanh, softmax=lambda x: torch.softmax(x, -1),
+    layer_norm=lambda x: composed_layer_norm(x),
+    attention=lambda *qkv: composed_attention(*qkv),
+    cross_entropy=lambda x: torch.nn.functional.cross_entropy(x, torch.tensor([2, 0])),
+)  # fmt: skip
+
+
+def composed_attention(query: Any, key: Any, value: Any) -> Any:
+    """PyTorch's fused kernel has no second derivative on the CPU."""
+    scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
+    return torch.softmax(scores, -1) @ value
+
+
+def composed_layer_norm(x: Any) -> Any:
+    """PyTorch's own is right to the second order only: its third derivatives are not these."""
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / torch.sqrt((centred * centred).mean(-1, keepdim=True) + 1e-5)
+
+
+Call = Callable[..., Any]
+FUNCTIONS: dict[str, tuple[Call, tuple[tuple[int, ...], ...]]] = {
+    "product": (lambda m, x, y: m.tanh(x * y) + x, ((2, 3), (3,))),
+    "dict": (lambda m, x: {"a": m.exp(x) * 2, "b": (x.sum(), x[0] ** 3)}, ((2, 3),)),
+    "softmax": (lambda m, x: m.softmax(x), ((2, 3),)),
+    "layer_norm": (lambda m, x: m.layer_norm(x) ** 2, ((2, 4),)),
+    "attention": (lambda m, q, k, v: m.attention(q, k, v), ((2, 3, 2), (2, 4, 2), (2, 4, 1))),
+    "cross_entropy": (lambda m, x: m.cross_entropy(x), ((2, 3),)),
+    "unused": (lambda m, x, y: m.exp(x), ((2,), (3,))),
+}
+
+
+def pair(shapes: Any, seed: int = 0) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    arrays = [draw(*shape, seed=seed + k) for k, shape in enumerate(shapes)]
+    return tuple(map(Tensor, arrays)), tuple(map(torch.tensor, arrays))
+
+
+def assert_same(ours: Any, theirs: Any, path: str = "") -> None:
+    """Equality of two structures."""
+    if isinstance(theirs, torch.Tensor):
+        assert_close(ours.numpy(), theirs, path)
+        return
+    assert type(ours) is type(theirs), path
+    entries = theirs.items() if isinstance(theirs, dict) else enumerate(theirs)
+    assert len(ours) == len(theirs), path
+    for key, part in entries:
+        assert_same(ours[key], part, f"{path}[{key!r}]")
+
+
+every_function = pytest.mark.parametrize(("call", "shapes"), FUNCTIONS.values(), ids=FUNCTIONS)
+
+
+@every_function
+def test_vjp_and_jvp(call: Call, shapes: Any) -> None:
+    mine, other = (lambda *x: call(OURS, *x)), (lambda *x: call(THEIRS, *x))
+    (x, theirs_x), (v, theirs_v) = pair(shapes), pair(shapes, 7)
+    ours = functional.jvp(mine, x, v)
+    assert_same(ours, torch.func.jvp(other, theirs_x, theirs_v))
+    value, pull = functional.vjp(mine, *x)
+    theirs_value, theirs_pull = torch.func.vjp(other, *theirs_x)
+    assert_same(value, theirs_value)
+    assert_same(pull(ours[1]), theirs_pull(torch.func.jvp(other, theirs_x, theirs_v)[1]))
+
+
+@every_function
+def test_jacobian(call: Call, shapes: Any) -> None:
+    mine, other = (lambda *x: call(OURS, *x)), (lambda *x: call(THEIRS, *x))
+    x, theirs_x = pair(shapes)
+    for argnums in (0, tuple(range(len(shapes)))):
+        assert_same(
+            functional.jacobian(mine, argnums)(*x), torch.func.jacrev(other, argnums)(*theirs_x)
+        )
+
+
+def total(structure: Any) -> Any:
+    """A number that depends on every tensor of an output, beyond the second order."""
+    if isinstance(structure, dict):
+        return sum(total(part) for part in structure.values())
+    if isinstance(structure, tuple):
+        return sum(total(part) for part in structure)
+    return (structure * structure * structure).sum()
+
+
+@every_function
+def test_gradients_and_hessians(call: Call, shapes: Any) -> None:
+    mine, other = (lambda *x: total(call(OURS, *x))), (lambda *x: total(call(THEIRS, *x)))
+    x, theirs_x = pair(shapes)
+    every = tuple(range(len(shapes)))
+    value, gradient = functional.value_and_grad(mine, every)(*x)
+    theirs_gradient, theirs_value = torch.func.grad_and_value(other, every)(*theirs_x)
+    assert_same(value, theirs_value)
+    assert_same(gradient, theirs_gradient)
+    assert_same(functional.grad(mine)(*x), torch.func.grad(other)(*theirs_x))
+    assert_same(functional.hessian(mine, every)(*x), torch.func.hessian(other, every)(*theirs_x))
+    v, theirs_v = pair(shapes, 7)
+    theirs_product = torch.func.jvp(torch.func.grad(other, every), theirs_x, theirs_v)[1]
+    assert_same(functional.hvp(mine, x, v), (theirs_value, theirs_product))
+
+
+@every_function
+def test_third_order(call: Call, shapes: Any) -> None:
+    """The derivative of a Hessian-vector product along another direction, forward over it."""
+    mine, other = (lambda x: total(call(OURS, *x))), (lambda x: total(call(THEIRS, *x)))
+    (x, theirs_x), (v, theirs_v), (w, theirs_w) = pair(shapes), pair(shapes, 7), pair(shapes, 9)
+    ours = functional.jvp(lambda x: functional.hvp(mine, (x,), (v,))[1][0], (x,), (w,))
+    by_grad = torch.func.grad(other)
+    theirs = torch.func.jvp(
+        lambda x: torch.func.jvp(by_grad, (x,), (theirs_v,))[1], (theirs_x,), (theirs_w,)
+    )
+    assert_same(ours, theirs)
+
+
+def test_the_hessian_of_a_module() -> None:
+    """Over the dict of its parameters, through functional_call on both sides."""
+    theirs = randomise(
+        torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.GELU(), torch.nn.Linear(4, 2))
+    )
+    ours = nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Linear(4, 2)).double()
+    ours.load_state_dict(theirs.state_dict())
+    x, target = draw(5, 3), draw(5, 2)
+
+    mine = lambda p: ((nn.utils.functional_call(ours, p, Tensor(x)) - target) ** 2).mean()
+    other = lambda p: (
+        (torch.func.functional_call(theirs, p, torch.tensor(x)) - torch.tensor(target)) ** 2
+    ).mean()
+    p, q = dict(ours.named_parameters()), dict(theirs.named_parameters())
+    q = {name: parameter.detach() for name, parameter in q.items()}
+    assert_same(functional.hessian(mine)(p), torch.func.hessian(other)(q))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(functional.grad, torch.func.grad), (functional.jacobian, torch.func.jacrev)],
+)
+def test_nested_perturbations(ours: Any, theirs: Any) -> None:
+    def twice(d: Any) -> Any:
+        return d(lambda x: x * d(lambda y: x * y * y)(x) + d(lambda y: x + y)(x))
+
+    at = np.array(1.5)
+    assert_same(twice(ours)(Tensor(at)), twice(theirs)(torch.tensor(at)))
