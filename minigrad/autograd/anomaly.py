@@ -96,7 +96,7 @@ class detect_anomaly(Observer, ContextDecorator):
                 if _fingerprint(array) != before:
                     message = (
                         f"{name}: its {what} of shape {array.shape} was rewritten through .data "
-                        f"after it was saved for the backward pass{line and f', {line}'}; write "
+                        f"after it was saved for the backward pass{line and f', at {line}'}; write "
                         f"to a copy, or run the forward pass again"
                     )
                     raise RuntimeError(located(message, node.scope))
@@ -125,7 +125,7 @@ def user_line() -> str:
     """The innermost line of the program that runs that is not of minigrad itself.
 
     Returns:
-        Such as ``at train.py:31: loss = x.log().sum()``; the path is relative to the working
+        Such as ``train.py:31: loss = x.log().sum()``; the path is relative to the working
         directory where it lies below it.
     """
     frame = sys._getframe(1)
@@ -139,7 +139,7 @@ def user_line() -> str:
     if os.path.isabs(path):
         relative = os.path.relpath(path)
         path = path if relative.startswith(os.pardir) else relative
-    return f"at {path}:{number}{text and f': {text}'}"
+    return f"{path}:{number}{text and f': {text}'}"
 
 
 def _trouble(array: Any, inputs: Sequence[tuple[str, Any]]) -> str:
@@ -169,7 +169,8 @@ def _message(
     op: str, what: str, array: Any, trouble: str, inputs: Sequence[tuple[str, Any]], line: str
 ) -> str:
     shown = "; ".join(f"{name} {_range(value)}" for name, value in inputs)
-    return f"{op}: {what} {array.dtype} {array.shape} has {trouble}: {shown}{line and f'; {line}'}"
+    place = f"; at {line}" if line else ""
+    return f"{op}: {what} {array.dtype} {array.shape} has {trouble}: {shown}{place}"
 
 
 def _range(value: Any) -> str:

@@ -52,7 +52,7 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
         elif given < most:
             static += defaults[given:]
         for value in static:
-            if isinstance(value, Variable):
+            if isinstance(value, Variable) or value.__class__ is list:
                 static = tuple([_static(op, value) for value in static])
                 break
         if floating and array.dtype.kind != "f":
@@ -160,6 +160,8 @@ def _tell(observers: Sequence[Observer], op: Primitive, arguments: Any, result: 
 
 def _static(op: Primitive, value: Any) -> Any:
     """A static argument: numbers may come as tensors, but not with a history."""
+    if value.__class__ is list:
+        return list(value)  # the caller may change it before the backward pass
     if not isinstance(value, Variable):
         return value
     if value._node is not None and state.get().recording:
@@ -191,6 +193,8 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
             values[i] = operand(value, op.name)
         elif op.variadic or i < op.arrays:
             values[i] = to_array(value, name=op.name)  # a copy: the caller may write to it
+        elif value.__class__ is list:
+            values[i] = list(value)  # a copy, for the same reason
     return tuple(slots), tuple(sources)
 
 

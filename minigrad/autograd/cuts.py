@@ -100,10 +100,10 @@ class _Trail(Observer):
         if not linked:
             cut = cut or self._entered_without_history(op)
         elif not state.get().recording:
-            linked, cut = False, f"no_grad: {op.name} is not recorded, {user_line()}"
+            linked, cut = False, f"no_grad: {op.name} is not recorded, at {user_line()}"
         elif not op.records:
             linked = False
-            cut = f"{op.name} has no derivative: its result is a constant, {user_line()}"
+            cut = f"{op.name} has no derivative: its result is a constant, at {user_line()}"
         for output in result if isinstance(result, tuple) else (result,):
             if linked and output._node is not None:
                 self._nodes.add(output._node)
@@ -121,7 +121,7 @@ class _Trail(Observer):
     def _entered_without_history(self, op: Primitive) -> str:
         return (
             f"detach: the values of {self._name} enter {op.name} without their history (.detach(), "
-            f".numpy() or .data), {user_line()}"
+            f".numpy() or .data), at {user_line()}"
         )
 
     def verdict(self, loss: Any) -> str:

@@ -391,7 +391,8 @@ def _op_at_fault(
                 continue
             except GradientError:
                 argument = f"{op.params[0]}[{slot}]" if op.variadic else op.params[slot]
-                return f"; the rule of {op.name} for {argument} is wrong by itself, called {place}"
+                wrong = f"the rule of {op.name} for {argument} is wrong by itself"
+                return f"; {wrong}, called at {place}"
     return ""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.autograd.mutation import owner
 from minigrad.autograd.node import Leaf, Node
 
-__all__ = ["GraphMemory", "OpMemory", "graph_memory"]
+__all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory"]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def graph_memory(*outputs: Any) -> GraphMemory:
     for node in sorted(nodes, key=lambda node: node.stamp):
         tally = tallies.setdefault(node.plan.op.name, [0, 0])
         tally[0] += 1
-        for array in () if node.freed else _arrays(node.saved):
+        for array in () if node.freed else arrays(node.saved):
             memory = owner(array)
             if id(memory) in seen:
                 continue
@@ -129,13 +129,13 @@ def _walk(sources: list[Any]) -> tuple[list[Node], list[Leaf]]:
     )
 
 
-def _arrays(saved: Any) -> Iterator[np.ndarray]:
+def arrays(saved: Any) -> Iterator[np.ndarray]:
     """The arrays in what a node saved; an object that holds some lists them as `arrays`."""
     if isinstance(saved, np.ndarray):
         yield saved
     elif isinstance(saved, tuple | list):
         for value in saved:
-            yield from _arrays(value)
+            yield from arrays(value)
     else:
         yield from getattr(saved, "arrays", ())
 

@@ -142,21 +142,30 @@ class _Segment:
 
 
 class _Readings(Observer):
-    """The tensors that the ops of a call read."""
+    """The tensors that the ops of a call read and did not make."""
 
     def __init__(self) -> None:
         self.tensors: dict[int, weakref.ref[Any]] = {}
+        self.made: dict[int, weakref.ref[Any]] = {}
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         values = [*arguments[0], *arguments[1:]] if op.variadic else arguments
         for value in values:
-            if isinstance(value, Variable):
+            if isinstance(value, Variable) and not _knows(self.made, value):
                 self.tensors[id(value)] = weakref.ref(value)
+        for tensor in result if op.several else (result,):
+            self.made[id(tensor)] = weakref.ref(tensor)
 
     def outside(self) -> list[np.ndarray]:
         """The arrays of those tensors that outlive the call."""
         alive = [reference() for reference in self.tensors.values()]
         return [tensor._data for tensor in alive if tensor is not None]
+
+
+def _knows(references: dict[int, weakref.ref[Any]], tensor: Any) -> bool:
+    """Whether a tensor is referred to: an id alone may be that of a dead one."""
+    reference = references.get(id(tensor))
+    return reference is not None and reference() is tensor
 
 
 def _recorded_since(stamp: int, result: Any) -> list[Any]:

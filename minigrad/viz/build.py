@@ -14,6 +14,7 @@ from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.node import Leaf, Node
 from minigrad.nn.module import Module
+from minigrad.viz.assemble import assemble
 from minigrad.viz.drawing import Graph
 from minigrad.viz.record import read
 
@@ -71,8 +72,11 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         tensors = [("output", tensors[0][1])]
     if not any(isinstance(tensor._node, Node) for _, tensor in tensors):
         raise RuntimeError(f"graph: {subject} {_why_not(tensors[0][1])}")
-    outputs = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
-    diagram = read(outputs, names, get_default_dtype())
+    recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
+    entries = read([source for _, source in recorded])
+    outputs = [(name, entries[source]) for name, source in recorded]
+    every = list(dict.fromkeys(entries.values()))
+    diagram, _ = assemble(every, outputs, {**names}, get_default_dtype())
     if not isinstance(target, Module):
         leaves = ("input", "parameter")
         unknown = set(named) - {node.label for node in diagram.nodes if node.kind in leaves}

@@ -10,12 +10,41 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
-__all__ = ["Diagram", "Edge", "Group", "Kind", "Node"]
+from minigrad.viz.tape import Step
 
-Kind = Literal["op", "parameter", "input", "output", "module"]
+__all__ = ["Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
 
-FORMAT = 1
+Kind = Literal[
+    "op", "fused", "parameter", "buffer", "input", "constant", "output", "module"
+]  # fmt: skip
+
+FORMAT = 2
 """Changes when old JSON can no longer be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """An array that an op keeps for its backward step.
+
+    Attributes:
+        name: What it is: the name of an argument, ``out``, or of a residual.
+        shape: Its shape.
+        dtype: Its dtype.
+        nbytes: Its size in bytes.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> [op] = [node for node in viz.graph(minigrad.exp(x)).nodes if node.kind == "op"]
+        >>> op.saved
+        (Saved(name='out', shape=(3,), dtype='float32', nbytes=12),)
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +53,17 @@ class Node:
 
     Attributes:
         id: ``"n0"``, ``"n1"``, ... in order of creation; a closed module has the id of its group.
-        kind: What the box stands for.
+        kind: What the box stands for; ``"fused"`` is an op whose meaning is a closed group.
         label: The op's name, the parameter's full name, what the module calls the input.
         shape: The shape of the tensor that comes out of the box.
         dtype: Its dtype.
         group: The id of the innermost group around the box, None at the top.
-        notes: For a closed module, the parameters inside, one a line.
+        notes: For a closed module, the parameters inside, one a line; for an op, its numbers and
+            other static arguments.
+        line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
+        recorded: False for an op that is in no graph: under ``no_grad``, say.
+        saved: What an op keeps for its backward step; empty once that has run.
+        error: The message of the error that ended the forward pass in this op.
 
     Example:
         >>> import minigrad
@@ -46,6 +80,10 @@ class Node:
     dtype: str = "float32"
     group: str | None = None
     notes: tuple[str, ...] = ()
+    line: str = ""
+    recorded: bool = True
+    saved: tuple[Saved, ...] = ()
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +116,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One call of one module. A module that is called twice is two groups.
+    """One call of one module, or the meaning of a fused op. A module called twice is two groups.
 
     Attributes:
         id: ``"g0"``, ``"g1"``, ... in order of creation: a parent comes before its children.
@@ -89,6 +127,8 @@ class Group:
         size: The number of parameter values in the module; None when it is gone.
         call: Which call of the module this is, from 1.
         calls: How many calls of the module there are.
+        op: The node of the fused op whose meaning this is, as it looks when it is closed; None for
+            a module call.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -106,6 +146,7 @@ class Group:
     size: int | None = None
     call: int = 1
     calls: int = 1
+    op: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +158,14 @@ class Diagram:
         edges: The tensors between them.
         groups: The module calls, parents before their children.
         dtype: The dtype that goes without saying.
+        steps: The backward pass, if one was traced.
     """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     groups: tuple[Group, ...] = field(default=())
     dtype: str = "float32"
+    steps: tuple[Step, ...] = ()
 
     def to_json(self) -> str:
         """Write the diagram as JSON.
@@ -162,15 +205,21 @@ class Diagram:
             return cls(
                 nodes=tuple(_node(row) for row in data["nodes"]),
                 edges=tuple(Edge(**_tuples(row)) for row in data["edges"]),
-                groups=tuple(Group(**row) for row in data["groups"]),
+                groups=tuple(_group(row) for row in data["groups"]),
                 dtype=data["dtype"],
+                steps=tuple(Step.from_row(row) for row in data["steps"]),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"from_json: this is no graph that viz wrote: {error}") from error
 
 
+def _group(row: dict[str, Any]) -> Group:
+    return Group(**{**row, "op": None if row["op"] is None else _node(row["op"])})
+
+
 def _node(row: dict[str, Any]) -> Node:
-    node = Node(**_tuples(row))
+    saved = tuple(Saved(**_tuples(part)) for part in row["saved"])
+    node = Node(**{**_tuples(row), "saved": saved})
     if node.kind not in get_args(Kind):
         raise ValueError(f"from_json: {node.id} is a {node.kind!r}; known are {get_args(Kind)}")
     return node

@@ -682,3 +682,18 @@ def test_an_optimizer_writes_under_no_grad_also_in_threads_of_views() -> None:
         w *= 2.0
     with pytest.raises(RuntimeError, match="written in place"):
         y.backward()
+
+
+def test_a_list_given_as_an_argument_may_change() -> None:
+    x = Tensor(np.arange(24.0).reshape(2, 3, 4), requires_grad=True)
+    for op, given in [
+        (lambda x, axes: x.transpose(axes), [2, 0, 1]),
+        (lambda x, axes: ops.moveaxis(x, axes, [1, 2]), [0, 1]),
+        (lambda x, axes: ops.roll(x, [1, 2], axes), [0, 2]),
+        (lambda x, rows: x[rows], [1, 1, 0]),
+    ]:
+        y = op(x, given)
+        weights = np.arange(float(y.size)).reshape(y.shape)
+        expected = grad((op(x, list(given)) * weights).sum(), x).numpy()
+        given.reverse()
+        np.testing.assert_array_equal(grad((y * weights).sum(), x).numpy(), expected)

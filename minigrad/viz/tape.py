@@ -1,0 +1,159 @@
+"""What a drawing knows of a backward pass: one step for each rule that ran, in the engine's order.
+
+Plain data, like the rest of the model: numbers and names, no arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+__all__ = ["Part", "Step", "Summary", "summary"]
+
+IN_FULL = 64
+"""Arrays of up to this many elements are kept whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """An array in a few numbers.
+
+    Attributes:
+        shape: Its shape.
+        dtype: Its dtype.
+        norm: The root of the sum of the squares of what is finite.
+        low: The smallest finite number, 0 if there is none.
+        high: The largest.
+        mean: The mean of what is finite.
+        nans: How many elements are NaN.
+        infs: How many are infinite.
+        values: All elements in order, if they are few and finite; None otherwise.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.viz.tape import summary
+        >>> summary(np.array([3.0, 4.0])).norm
+        5.0
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    norm: float
+    low: float
+    high: float
+    mean: float
+    nans: int = 0
+    infs: int = 0
+    values: tuple[float, ...] | None = None
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Self:
+        """Read what `dataclasses.asdict` made."""
+        values = None if row["values"] is None else tuple(row["values"])
+        return cls(**{**row, "shape": tuple(row["shape"]), "values": values})
+
+
+def summary(array: np.ndarray) -> Summary:
+    """Sum an array up.
+
+    Args:
+        array: Any array of numbers.
+
+    Returns:
+        A few numbers about it.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad.viz.tape import summary
+        >>> found = summary(np.array([1.0, np.nan, -np.inf]))
+        >>> found.norm, found.nans, found.infs, found.values
+        (1.0, 1, 1, None)
+    """
+    exact = np.asarray(array, dtype=np.float64)
+    finite = exact[np.isfinite(exact)]
+    nans = int(np.isnan(exact).sum())
+    low, high, mean = (
+        (float(finite.min()), float(finite.max()), float(finite.mean()))
+        if finite.size
+        else (0.0, 0.0, 0.0)
+    )
+    whole = finite.size == exact.size <= IN_FULL
+    return Summary(
+        array.shape,
+        array.dtype.name,
+        float(np.sqrt((finite * finite).sum())),
+        low,
+        high,
+        mean,
+        nans,
+        exact.size - finite.size - nans,
+        tuple(exact.ravel().tolist()) if whole else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a step sends to one argument.
+
+    Attributes:
+        target: The id of the node (or fused group) that the argument came from.
+        slot: Which argument it is.
+        name: What the op calls it.
+        sent: The cotangent, in the shape of the argument.
+        raw_shape: Its shape before un-broadcasting: another one if the argument was broadcast.
+        arrival: Which of the contributions to its target this is, from 1.
+        arrivals: How many contributions the target gets in this pass.
+        check: How far this part is from a finite difference of the op itself, relatively; None if
+            that was not computed.
+        unchecked: Why it was not.
+    """
+
+    target: str
+    slot: int
+    name: str
+    sent: Summary
+    raw_shape: tuple[int, ...]
+    arrival: int = 1
+    arrivals: int = 1
+    check: float | None = None
+    unchecked: str = ""
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Self:
+        """Read what `dataclasses.asdict` made."""
+        sent, raw = Summary.from_row(row["sent"]), tuple(row["raw_shape"])
+        return cls(**{**row, "sent": sent, "raw_shape": raw})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule that ran: a cotangent comes in, and one goes out to each argument.
+
+    Attributes:
+        node: The id of the op: a node, or the group of a fused op's meaning.
+        op: The name of the op.
+        cotangent: What came: the full gradient of the op's output.
+        parts: What was sent on.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> with viz.trace() as traced:
+        ...     (x * x).sum().backward()
+        >>> [(step.op, [part.name for part in step.parts]) for step in traced.graph().steps]
+        [('sum', ['x']), ('multiply', ['a', 'b'])]
+    """
+
+    node: str
+    op: str
+    cotangent: Summary
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Self:
+        """Read what `dataclasses.asdict` made."""
+        parts = tuple(Part.from_row(part) for part in row["parts"])
+        return cls(row["node"], row["op"], Summary.from_row(row["cotangent"]), parts)

@@ -1,0 +1,326 @@
+"""Watching a computation: everything a finished graph no longer knows.
+
+A trace sees each op as it runs. So it also has what is in no graph: constants, ops under
+``no_grad``, the line of the program, an op that failed; what a fused op means, op by op; and the
+backward pass, step by step.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap, Counter
+from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.anomaly import user_line
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.graph import Update, unbroadcast
+from minigrad.autograd.mode import State, state
+from minigrad.autograd.mutation import owner
+from minigrad.autograd.node import Leaf, Node, Variable
+from minigrad.autograd.observer import Observer
+from minigrad.autograd.op import Primitive
+from minigrad.autograd.results import pick, wrap
+from minigrad.viz.assemble import Entry, Input, assemble
+from minigrad.viz.drawing import Graph
+from minigrad.viz.record import read, saved_by
+from minigrad.viz.step_check import check_part
+from minigrad.viz.tape import Part, Step, Summary, summary
+
+__all__ = ["Trace", "trace"]
+
+
+class Trace(Observer):
+    """What `trace` returns: enter it, compute, and ask for the graph.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with viz.trace() as traced:
+        ...     y = x * minigrad.tensor([1.0, 2.0, 3.0])
+        >>> [(node.kind, node.label) for node in traced.graph(x=x).nodes]
+        [('input', 'x'), ('constant', 'b'), ('op', 'multiply'), ('output', 'output')]
+    """
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        # By node, or by tensor where there is none.
+        self._made: MutableMapping[Hashable, Entry] = {}
+        # By the array that owns the memory: finds what was detached.
+        self._memory: MutableMapping[int, Entry] = {}
+        self._held: list[Any] = []  # keeps every key alive, so that it stays its own
+        self._names: dict[Hashable, str] = {}
+        self._ran: dict[Node, tuple[Primitive, Sequence[Any]]] = {}
+        self._steps: list[tuple[int, Entry, Summary, list[Any]]] = []
+
+    def name(self, value: Any, name: str) -> None:
+        """Say what a tensor or an array that ops will read is called.
+
+        Args:
+            value: A tensor or an array.
+            name: Its name.
+        """
+        self._held.append(value)
+        key = value._node if isinstance(value, Variable) else None
+        self._names[id(value) if key is None else key] = name
+
+    # What is watched ----------------------------------------------------------------------------
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        """Note an op."""
+        outputs = result if isinstance(result, tuple) else (result,)
+        node = _node_of(op, outputs)
+        first = outputs[0]
+        entry = Entry(
+            "op", op.name, first.shape, first.dtype.name, state.get().scope,
+            notes=_notes(op, arguments), line=user_line(), recorded=node is not None,
+            saved=saved_by(node) if node is not None else (),
+        )  # fmt: skip
+        for slot, name, value in _read_by(op, arguments):
+            source = self._source(value, name)
+            array = value._data if isinstance(value, Variable) else value
+            entry.inputs.append(Input(source, slot, name, array.shape, array.dtype.name))
+        if op.meaning is not None:
+            self._explain(entry, op, arguments)
+        self._entries.append(entry)
+        for output in outputs:
+            self._know(output, entry)
+        if node is not None:
+            self._made[node] = entry
+            self._ran[node] = (op, arguments)
+            self._held.append(node)
+
+    def _explain(self, entry: Entry, op: Primitive, arguments: Sequence[Any]) -> None:
+        """Run what a fused op means, apart from the record, and note its ops."""
+        inner = Trace()
+        inner._made, inner._memory = ChainMap({}, self._made), ChainMap({}, self._memory)
+        values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
+        for before, value in zip(arguments, values, strict=True):
+            if value is not before and before.ndim:
+                inner._know(value, self._made[_key(before)])
+        token = state.set(State(False, entry.scope, (inner,)))
+        try:
+            result = op.call_with(op.meaning, values)  # type: ignore[arg-type]
+        finally:
+            state.reset(token)
+        for one in inner._entries:
+            one.line, one.scope, one.recorded = entry.line, entry.scope, entry.recorded
+        entry.meaning, entry.result = inner._entries, inner._made.get(_key(result))
+        self._held += inner._held
+
+    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+        """Note a step of a backward pass, in numbers: its arrays may be written to next."""
+        if node.plan.op is pick:
+            return
+        entry = self._entry_of(node)
+        cotangents = _arrays(cotangent)
+        sent = []
+        for edge, slot, name, part in zip(
+            node.edges, node.plan.slots, node.plan.slot_names, parts, strict=True
+        ):
+            if part is None:
+                continue
+            raw = _dense(part, edge.shape)
+            array = raw if raw.shape == edge.shape else unbroadcast(raw, edge.shape)
+            error, why = None, "its arguments were not seen"
+            if node in self._ran:
+                error, why = check_part(*self._ran[node], slot, cotangents, array)
+            numbers = summary(array.astype(edge.dtype, copy=False))
+            sent.append((self._entry_of(edge), slot, name, numbers, raw.shape, error, why))
+        self._steps.append((node.stamp, entry, summary(cotangents[0]), sent))
+
+    def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
+        super().__exit__(kind, error, *rest)
+        if error is not None:
+            self._entries.append(Entry("op", kind.__name__, (), "", error=str(error)))
+
+    # Tensors and where they came from -----------------------------------------------------------
+
+    def _entry_of(self, node: Node | Leaf) -> Entry:
+        """The entry of a node, which may have been recorded before the trace began."""
+        new: dict[Hashable, Entry] = {**read([node], self._made)}
+        self._entries += dict.fromkeys(new.values())
+        self._made.update(new)
+        self._held += new
+        return self._made[node]
+
+    def _source(self, value: Any, name: str) -> Entry:
+        """The entry that an argument came out of."""
+        key = _key(value)
+        if isinstance(key, Node | Leaf):
+            entry = self._entry_of(key)
+            self._know(value, entry)
+            return entry
+        if key in self._made:
+            return self._made[key]
+        array = _array(value)
+        scope = state.get().scope
+        known = self._memory.get(id(owner(array)))
+        if known is not None and known.kind != "constant":
+            entry = Entry("op", "detach", array.shape, array.dtype.name, scope, recorded=False)
+            entry.inputs.append(Input(known, 0, "x", array.shape, array.dtype.name))
+        else:
+            entry = Entry("constant", name, array.shape, array.dtype.name, scope)
+        self._entries.append(entry)
+        self._know(value, entry)
+        return entry
+
+    def _know(self, value: Any, entry: Entry) -> None:
+        array = _array(value)
+        self._made[_key(value)] = entry
+        self._memory.setdefault(id(owner(array)), entry)
+        self._held += [value, array]
+
+    # What comes of it ---------------------------------------------------------------------------
+
+    def graph(self, *outputs: Any, **names: Any) -> Graph:
+        """The graph of what was watched.
+
+        Args:
+            *outputs: Tensors to mark as outputs; by default all that no op read.
+            **names: What to call tensors: ``traced.graph(x=x)``.
+
+        Returns:
+            A graph with everything that ran, and the steps of the backward passes.
+
+        Raises:
+            RuntimeError: Nothing ran.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import viz
+            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> with viz.trace() as traced:
+            ...     (x * x).sum().backward()
+            >>> traced.graph(x=x)
+            Graph(2 ops, 1 input, 1 output)
+        """
+        if not self._entries:
+            raise RuntimeError("trace: no op ran within the block")
+        for name, value in names.items():
+            self.name(value, name)
+        for key, name in self._names.items():
+            named = self._made.get(key)
+            if named is not None and named.kind == "constant":
+                named.kind, named.label = "input", name
+        if outputs:
+            ends = [(f"output {i}", self._made[_key(x)]) for i, x in enumerate(outputs)]
+        else:
+            inputs = {source for entry in self._entries for source in _inputs(entry)}
+            lasts = [e for e in self._entries if e.kind == "op" and not e.error and e not in inputs]
+            ends = [(f"output {i}", entry) for i, entry in enumerate(lasts)]
+        if len(ends) == 1:
+            ends = [("output", ends[0][1])]
+        diagram, ids = assemble(self._entries, ends, self._names, get_default_dtype())
+        steps = tuple(self._tape(ids))
+        return Graph(diagram.nodes, diagram.edges, diagram.groups, diagram.dtype, steps)
+
+    def _tape(self, ids: dict[Entry, str]) -> Iterator[Step]:
+        """The steps of the backward passes as data."""
+        arrivals: Counter[tuple[int, Entry]] = Counter()
+        passes = []
+        number, last = 0, 0
+        for stamp, _, _, sent in self._steps:
+            number += stamp > last  # within a pass, nodes run from the youngest to the oldest
+            last = stamp
+            passes.append(number)
+            arrivals.update((number, target) for target, *_ in sent)
+        seen: Counter[tuple[int, Entry]] = Counter()
+        for number, (_, entry, cotangent, sent) in zip(passes, self._steps, strict=True):
+            parts = []
+            for target, slot, name, numbers, raw_shape, error, why in sent:
+                seen[number, target] += 1
+                order = (seen[number, target], arrivals[number, target])
+                parts.append(Part(ids[target], slot, name, numbers, raw_shape, *order, error, why))
+            yield Step(ids[entry], entry.label, cotangent, tuple(parts))
+
+
+def trace() -> Trace:
+    """Watch a computation, to draw it: forward, and backward if there is a backward pass.
+
+    Within the block every op is noted, in this thread. It costs time and memory; the results and
+    the gradients are the same.
+
+    Returns:
+        A context manager; its `graph` gives what was seen, also after an error.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn, viz
+        >>> model = nn.Linear(3, 2)
+        >>> with viz.trace() as traced:
+        ...     loss = model(minigrad.ones(5, 3)).sum()
+        ...     loss.backward()
+        >>> [step.op for step in traced.graph().steps]
+        ['sum', 'linear']
+    """
+    return Trace()
+
+
+def _key(value: Any) -> Hashable:
+    """What a tensor or an array is known by."""
+    node = value._node if isinstance(value, Variable) else None
+    return id(value) if node is None else node
+
+
+def _array(value: Any) -> np.ndarray:
+    array: np.ndarray = value._data if isinstance(value, Variable) else value
+    return array
+
+
+def _arrays(cotangent: Any) -> list[np.ndarray]:
+    parts = cotangent if isinstance(cotangent, tuple) else (cotangent,)
+    return [_array(part) for part in parts]
+
+
+def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """What a rule returned as an array."""
+    if not isinstance(part, Update):
+        return _array(part)
+    dtype = getattr(part, "value", np.zeros(0)).dtype
+    buffer = np.zeros(shape, dtype)
+    part.add_to(buffer)
+    return buffer
+
+
+def _node_of(op: Primitive, outputs: Sequence[Any]) -> Node | None:
+    """The node that a call left, None if it was not recorded."""
+    node = outputs[0]._node
+    if not isinstance(node, Node):
+        return None
+    return node.edges[0] if op.several else node  # type: ignore[return-value]
+
+
+def _read_by(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str, Any]]:
+    """The tensors and arrays among the arguments, numbers apart."""
+    if op.variadic:
+        named = [(f"{op.params[0]}[{i}]", value) for i, value in enumerate(arguments[0])]
+    else:
+        named = list(zip(op.params, arguments, strict=True))
+    for slot, (name, value) in enumerate(named):
+        if isinstance(value, Variable) or (isinstance(value, np.ndarray) and value.ndim):
+            yield slot, name, value
+
+
+def _notes(op: Primitive, arguments: Sequence[Any]) -> tuple[str, ...]:
+    """The numbers and static arguments that are not the defaults, one a line."""
+    notes = []
+    for name, value, default in zip(op.params, arguments, op.defaults, strict=True):
+        if (op.variadic and name == op.params[0]) or value is None or isinstance(value, Variable):
+            continue
+        if isinstance(value, np.ndarray):
+            if value.ndim:
+                continue
+            value = value.item()
+        if value is not default and value != default:
+            text = repr(value)
+            notes.append(f"{name} = {text if len(text) <= 32 else text[:31] + '…'}")
+    return tuple(notes)
+
+
+def _inputs(entry: Entry) -> Iterator[Entry]:
+    for one in (entry, *entry.meaning):
+        for read_by in one.inputs:
+            yield read_by.source

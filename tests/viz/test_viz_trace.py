@@ -1,0 +1,276 @@
+"""A trace: what a finished graph no longer knows, and the backward pass step by step."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad, viz
+from minigrad.autograd import checkpoint, primitive
+from minigrad.nn import functional as F
+from minigrad.viz import Graph
+
+
+def leaf(*values: float, dtype: str = "float32") -> Tensor:
+    return minigrad.tensor(list(values), dtype=dtype, requires_grad=True)
+
+
+def boxes(graph: Graph, kind: str) -> list[str]:
+    return [node.label for node in graph.nodes if node.kind == kind]
+
+
+def links(graph: Graph) -> set[tuple[str, str, str]]:
+    names = {node.id: node.label for node in graph.nodes}
+    return {(names[edge.source], names[edge.target], edge.name) for edge in graph.edges}
+
+
+def test_constants_and_numbers() -> None:
+    x = leaf(1.0, 2.0)
+    with viz.trace() as traced:
+        y = (x * np.array([3.0, 4.0], dtype=np.float32) + minigrad.tensor([1.0, 1.0])) * 2.0
+        _ = y.sum(axis=0)
+    graph = traced.graph(x=x)
+    assert [(n.kind, n.label, n.notes) for n in graph.nodes] == [
+        ("input", "x", ()), ("constant", "b", ()), ("op", "multiply", ()), ("constant", "b", ()),
+        ("op", "add", ()), ("op", "multiply", ("b = 2.0",)), ("op", "sum", ("axis = 0",)),
+        ("output", "output", ()),
+    ]  # fmt: skip
+
+
+def test_parts_that_are_not_recorded() -> None:
+    x = leaf(1.0, 2.0)
+    with viz.trace() as traced:
+        h = minigrad.exp(x)
+        with no_grad():
+            a = h * 2.0
+        _ = (h.detach() + a) * x
+        _ = minigrad.argmax(h)
+    recorded = {node.label: node.recorded for node in traced.graph().nodes if node.kind == "op"}
+    assert recorded == {"exp": True, "multiply": True, "detach": False, "add": False,
+                        "argmax": False} | {"multiply": recorded["multiply"]}  # fmt: skip
+    graph = traced.graph(x=x)
+    assert [n.recorded for n in graph.nodes if n.label == "multiply"] == [False, True]
+    assert {("exp", "detach", "x"), ("detach", "add", "a"), ("exp", "argmax", "x")} <= links(graph)
+    assert boxes(graph, "output") == ["output 0", "output 1"]
+
+
+def test_lines_and_what_is_saved() -> None:
+    x = leaf(1.0, 2.0)
+    with viz.trace() as traced:
+        _ = minigrad.exp(x)  # this very line
+    (op,) = [node for node in traced.graph().nodes if node.kind == "op"]
+    assert Path(__file__).name in op.line and op.line.endswith("# this very line")
+    assert [(saved.name, saved.nbytes) for saved in op.saved] == [("out", 8)]
+
+
+def test_an_error_ends_the_graph_and_is_shown() -> None:
+    x = leaf(1.0, 2.0)
+    with pytest.raises(ValueError, match="matmul"), viz.trace() as traced:
+        _ = minigrad.exp(x) @ minigrad.ones(3)
+    graph = traced.graph(x=x)
+    assert boxes(graph, "op") == ["exp", "ValueError"]
+    assert "matmul" in graph.nodes[-2].error
+
+
+def test_attention_opens_onto_its_meaning() -> None:
+    attention = nn.MultiHeadAttention(8, 2)
+    x = minigrad.randn(2, 3, 8, requires_grad=True)
+    mask = np.tril(np.ones((3, 3), dtype=bool))
+    with viz.trace() as traced:
+        y = attention(x, x, x, attn_mask=mask)
+    graph = traced.graph(x=x)
+    (group,) = [group for group in graph.groups if group.op is not None]
+    assert group.name == "attention" and group.parent == "g0"
+    assert group.op is not None and group.op.kind == "fused" and group.op.saved
+    inside = [node.label for node in graph.nodes if node.group == group.id]
+    assert inside == ["multiply", "swapaxes", "matmul", "where", "softmax", "matmul"]
+    assert ("keep", "where", "condition") in links(graph)
+    assert "attention" not in boxes(graph, "op")
+    into = Counter(edge.target for edge in graph.edges if edge.source == "n0")
+    assert len(into) == 3  # x feeds all three projections
+    # What comes out of the meaning goes on as what comes out of the op.
+    last = [node.id for node in graph.nodes if node.group == group.id][-1]
+    assert [e.name for e in graph.edges if e.source == last] == ["x"]
+    np.testing.assert_array_equal(y.numpy(), attention(x, x, x, attn_mask=mask).numpy())
+
+
+def test_names_of_inputs_that_take_no_gradient() -> None:
+    model = nn.Embedding(5, 3)
+    ids = np.array([[0, 1, 1]])
+    with viz.trace() as traced:
+        model(ids)
+    traced.name(ids, "tokens")
+    kinds = {node.label: node.kind for node in traced.graph().nodes}
+    assert kinds["weight"] == "parameter" and "embedding" in kinds
+
+
+class TestSteps:
+    def test_order_and_arrivals(self) -> None:
+        x = leaf(1.0, 2.0)
+        with viz.trace() as traced:
+            h = minigrad.exp(x)
+            (h * h + h).sum().backward()
+        graph = traced.graph(x=x)
+        names = {node.id: node.label for node in graph.nodes}
+        assert [step.op for step in graph.steps] == ["sum", "add", "multiply", "exp"]
+        arrivals = [
+            (step.op, part.name, names[part.target], part.arrival, part.arrivals)
+            for step in graph.steps
+            for part in step.parts
+        ]
+        assert arrivals == [
+            ("sum", "x", "add", 1, 1), ("add", "a", "multiply", 1, 1), ("add", "b", "exp", 1, 3),
+            ("multiply", "a", "exp", 2, 3), ("multiply", "b", "exp", 3, 3), ("exp", "x", "x", 1, 1),
+        ]  # fmt: skip
+
+    def test_every_contribution_has_come_before_a_step(self) -> None:
+        layer = nn.TransformerEncoderLayer(8, 2, 16, norm_first=True)
+        with viz.trace() as traced:
+            layer(minigrad.randn(2, 3, 8, requires_grad=True)).sum().backward()
+        steps = traced.graph().steps
+        came: Counter[str] = Counter()
+        due = {part.target: part.arrivals for step in steps for part in step.parts}
+        for step in steps:
+            assert came[step.node] == due.get(step.node, 0)
+            came.update(part.target for part in step.parts)
+        assert came == Counter(due)
+
+    def test_the_leaves_get_what_the_steps_sent(self) -> None:
+        model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+        x = leaf(1.0, 2.0, 3.0, dtype="float64")
+        with viz.trace() as traced:
+            (model(x) ** 2).sum().backward()
+        graph = traced.graph(x=x)
+        named = dict(model.named_parameters()) | {"x": x}
+        for node in graph.nodes:
+            if node.kind in ("parameter", "input"):
+                parts = [p for step in graph.steps for p in step.parts if p.target == node.id]
+                total: Any = sum(np.array(part.sent.values) for part in parts)
+                grad = named[node.label].grad
+                assert grad is not None
+                np.testing.assert_allclose(total.reshape(grad.shape), grad.numpy(), rtol=1e-14)
+
+    def test_unbroadcasting_is_told(self) -> None:
+        x, b = minigrad.ones(4, 3, requires_grad=True), leaf(1.0, 2.0, 3.0)
+        with viz.trace() as traced:
+            (x + b).sum().backward()
+        (part,) = [p for p in traced.graph().steps[1].parts if p.name == "b"]
+        assert (part.raw_shape, part.sent.shape) == ((4, 3), (3,))
+        assert part.sent.values == (4.0, 4.0, 4.0)
+
+    def test_each_step_agrees_with_a_difference(self) -> None:
+        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.2)
+        with viz.trace() as traced:
+            loss = F.cross_entropy(layer(minigrad.randn(2, 5, 8))[:, 0], np.array([1, 2]))
+            loss.backward()
+        checks = [part.check for step in traced.graph().steps for part in step.parts]
+        assert len(checks) > 30
+        assert max(check for check in checks if check is not None) < 1e-4
+        assert None not in checks
+
+    def test_a_wrong_rule_is_seen(self) -> None:
+        @primitive
+        def planted(x: Any) -> Any:
+            return x * x
+
+        planted.defvjp(x=lambda g, x: g * x)
+        with viz.trace() as traced:
+            planted(leaf(1.0, 2.0)).sum().backward()
+        (part,) = traced.graph().steps[1].parts
+        assert part.check is not None and part.check > 0.1
+
+    def test_large_arrays_are_not_checked_and_say_so(self) -> None:
+        with viz.trace() as traced:
+            minigrad.ones(400, 300, requires_grad=True).sum().backward()
+        (part,) = traced.graph().steps[0].parts
+        assert (part.check, part.unchecked) == (None, "more than 100,000 elements")
+        assert part.sent.values is None
+
+    def test_what_is_not_finite_is_counted(self) -> None:
+        x = leaf(0.0, 1.0)
+        with viz.trace() as traced, np.errstate(all="ignore"):
+            minigrad.log(x).sum().backward()
+        sent = traced.graph().steps[1].parts[0].sent
+        assert (sent.infs, sent.nans, sent.values, sent.high) == (1, 0, None, 1.0)
+
+    def test_indexing_several_outputs_and_second_passes(self) -> None:
+        x = leaf(1.0, 2.0, 3.0, 4.0)
+        with viz.trace() as traced:
+            a, b = minigrad.split(x, 2)
+            loss = (a * b).sum() + x[[0, 0]].sum()
+            loss.backward(retain_graph=True)
+            loss.backward()
+        graph = traced.graph(x=x)
+        assert len(graph.steps) % 2 == 0
+        first, second = graph.steps[: len(graph.steps) // 2], graph.steps[len(graph.steps) // 2 :]
+        assert first == second
+        assert max(part.arrivals for step in first for part in step.parts) >= 2
+
+    def test_a_graph_from_before_the_trace_and_a_checkpoint(self) -> None:
+        x = leaf(1.0, 2.0)
+        loss = checkpoint(lambda x: minigrad.exp(x) * x, x * 2.0).sum()
+        with viz.trace() as traced:
+            loss.backward()
+        ops = [step.op for step in traced.graph().steps]
+        assert ops[0] == "sum" and ops[-1] == "multiply" and "checkpoint" in ops and "exp" in ops
+
+    def test_create_graph_traces_the_rules_too(self) -> None:
+        x = leaf(1.0, 2.0)
+        with viz.trace() as traced:
+            y = minigrad.exp(x).sum()
+            minigrad.autograd.grad(y, x, create_graph=True)
+        graph = traced.graph(x=x)
+        assert [step.op for step in graph.steps] == ["sum", "exp"]
+        assert "multiply" in boxes(graph, "op")
+
+
+def test_tracing_changes_nothing() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.3)
+    x = minigrad.randn(2, 3, 8, requires_grad=True)
+    state = minigrad.random.get_state()
+    results = []
+    for watch in (False, True):
+        minigrad.random.set_state(state)
+        x.zero_grad()
+        layer.zero_grad()
+        if watch:
+            with viz.trace():
+                layer(x).sum().backward()
+        else:
+            layer(x).sum().backward()
+        assert x.grad is not None
+        results.append(
+            [x.grad.numpy(), *(p.grad.numpy() for p in layer.parameters() if p.grad is not None)]
+        )
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_json_both_ways_and_the_same_in_every_process() -> None:
+    program = (
+        "import minigrad\nfrom minigrad import nn, viz\nminigrad.random.seed(0)\n"
+        "layer = nn.TransformerEncoderLayer(8, 2, 16)\n"
+        "with viz.trace() as traced:\n    layer(minigrad.randn(2, 3, 8)).sum().backward()\n"
+        "print(traced.graph().to_json(), end='')"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert runs[0].stdout == runs[1].stdout
+    graph = Graph.from_json(runs[0].stdout)
+    assert graph.to_json() == runs[0].stdout and graph.steps
+
+
+def test_nothing_ran() -> None:
+    with viz.trace() as traced:
+        pass
+    with pytest.raises(RuntimeError, match="no op ran"):
+        traced.graph()
