@@ -1,10 +1,13 @@
-"""What the command lines of the examples share: a mistake gets one line, and so does Ctrl-C."""
+"""What the examples share at the terminal: a mistake gets one line there, and so does Ctrl-C."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
+import math
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,6 +28,59 @@ def whole(least: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def number(least: float, most: float) -> Callable[[str], float]:
+    """Read numbers from `least` to `most`."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"a number from {least} to {most}, not {text!r}")
+        return value
+
+    return read
+
+
+def prepare(parser: argparse.ArgumentParser, out: Path, *packages: str) -> None:
+    """Make sure that packages are there, and a folder that can be written into."""
+    for name in packages:
+        if not importlib.util.find_spec(name):
+            parser.exit(1, f"{parser.prog}: {name} is missing: pip install 'minigrad[demo]'\n")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=out).close()
+    except OSError as error:
+        parser.error(f"cannot write into --out {out}: {error.strerror}")
+
+
+def progress(total: int, unit: str) -> tuple[Iterable[int], Callable[[str], None]]:
+    """Rounds of a training to walk through, and where to write about each: a bar, or else lines."""
+    if importlib.util.find_spec("tqdm") and sys.stderr.isatty():
+        from tqdm import tqdm
+
+        bar = tqdm(range(total), "training", unit=unit)
+        return bar, bar.set_postfix_str
+    done = 0
+
+    def rounds() -> Iterator[int]:
+        nonlocal done
+        while done < total:
+            yield done
+            done += 1
+
+    return rounds(), lambda text: print(f"{unit} {done + 1}/{total}: {text}", flush=True)
+
+
+def print_files(files: dict[str, Path]) -> None:
+    """Say what is where, from here where that is shorter."""
+    width = max(map(len, files)) + 1
+    for what, path in files.items():
+        near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+        print(f"{what + ':':<{width}} {near}")
 
 
 def run(main: Callable[[], None]) -> None:

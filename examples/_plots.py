@@ -1,4 +1,4 @@
-"""The figures of digits.py."""
+"""The figures of the examples."""
 
 from __future__ import annotations
 
@@ -120,4 +120,60 @@ def attention(
             axes.contour(around, around, np.pad(images[i], 1), [0.5], colors=WRONG, linewidths=0.9)
             axes.set(xlim=(-0.8, side - 0.2), ylim=(side - 0.2, -0.8))
     figure.colorbar(heat, ax=grid[1:], label="weight of the patch", shrink=0.8, pad=0.01)
+    figure.savefig(path, dpi=150)
+
+
+def cross_attention(path: Path, digits: str, letters: str, weights: np.ndarray) -> None:
+    """Draw which digits each letter of a number's name was read from, layer by layer.
+
+    Args:
+        path: The picture to write.
+        digits: The number.
+        letters: What was written for it.
+        weights: The weights of the letters, and of the end behind them, on the digits: shape
+            (layers, heads, letters + 1, digits).
+    """
+    means = weights.mean(axis=1)  # (layers, T + 1, S)
+    layers, columns, rows = means.shape
+    size = (1.6 + 0.18 * columns, 0.5 + layers * (0.5 + 0.22 * rows))  # inches
+    figure = Figure(figsize=size, layout="constrained")
+    figure.suptitle("which digits each letter attends to (the mean over the heads; . is the end)")
+    grid = figure.subplots(layers, squeeze=False)[:, 0]
+    for i, axes in enumerate(grid):
+        heat = axes.imshow(means[i].T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        axes.set_xticks(range(columns), [*letters, "."])
+        axes.set_yticks(range(rows), [*digits])
+        axes.set_ylabel(f"layer {i + 1}")
+        axes.tick_params(length=0)
+    figure.colorbar(heat, ax=grid, label="weight of the digit", pad=0.01)
+    figure.savefig(path, dpi=150)
+
+
+def bits_per_character(path: Path, history: np.ndarray, tables: dict[str, float]) -> None:
+    """Draw how a language model came to foresee more, and where tables of n-grams stand.
+
+    Args:
+        path: The picture to write.
+        history: Shape (points, 3): after how many steps, bits per character on the text that was
+            learned from, and the same on text held out.
+        tables: Bits per character of the n-grams on the text held out.
+    """
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    steps, learned, held_out = history.T
+    axes.plot(steps, learned, ".-", color=LEARNED, label="learned text")
+    axes.plot(steps, held_out, ".-", color=HELD_OUT, label="held-out text")
+    for name, bits in tables.items():
+        axes.axhline(bits, color="#8C959F", linewidth=0.9, linestyle="--", zorder=0)
+        axes.annotate(
+            name, (1, bits), (-2, 2), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", color="#57606A", fontsize=9,
+        )  # fmt: skip
+    axes.annotate(
+        f"{held_out[-1]:.2f}", (steps[-1], held_out[-1]), (0, -8), textcoords="offset points",
+        ha="right", va="top", color=HELD_OUT, weight="bold",
+    )  # fmt: skip
+    axes.set(title="bits per character", xlabel="step", xlim=(0, None), ylim=(1, None))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
     figure.savefig(path, dpi=150)

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import argparse
 import copy
-import importlib.util
 import math
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +22,7 @@ from typing import NamedTuple
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from _command_line import Parser, run, whole
+from _command_line import Parser, prepare, print_files, progress, run, whole
 
 import minigrad
 from minigrad import Tensor, nn, optim, viz
@@ -127,7 +124,7 @@ def train(model: DigitReader, learned: Digits, held_out: Digits, epochs: int) ->
     batches = math.ceil(n / BATCH)
     shuffle = minigrad.random.generator().permutation
     history = []
-    rounds, say = progress(epochs)
+    rounds, say = progress(epochs, "epoch")
     for epoch in rounds:
         model.train()
         losses, hits = [], []
@@ -155,17 +152,6 @@ def evaluate(model: DigitReader, digits: Digits) -> tuple[float, np.ndarray]:
     model.eval()
     scores = model(minigrad.tensor(digits.images))  # (N, 10)
     return F.cross_entropy(scores, digits.labels).item(), scores.numpy().argmax(axis=1)
-
-
-def progress(epochs: int) -> tuple[Iterable[int], Callable[[str], None]]:
-    """Epochs to walk through, and where to write about each: a bar, or else a line."""
-    if importlib.util.find_spec("tqdm") and sys.stderr.isatty():
-        from tqdm import tqdm
-
-        bar = tqdm(range(epochs), "training", unit="epoch")
-        return bar, bar.set_postfix_str
-    count = iter(range(1, epochs + 1))
-    return range(epochs), lambda text: print(f"epoch {next(count)}/{epochs}: {text}", flush=True)
 
 
 # The gradients, checked
@@ -239,14 +225,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
     parser.add_argument("--out", type=Path, default="out/digits", help="a folder: out/digits")
     args = parser.parse_args()
-    for name in ("sklearn", "matplotlib"):
-        if not importlib.util.find_spec(name):
-            parser.exit(1, f"{parser.prog}: {name} is missing: pip install 'minigrad[demo]'\n")
-    try:
-        args.out.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=args.out).close()
-    except OSError as error:
-        parser.error(f"cannot write into --out {args.out}: {error.strerror}")
+    prepare(parser, args.out, "sklearn", "matplotlib")
     return args
 
 
@@ -268,9 +247,7 @@ def main() -> None:
         )
     print(f"relative error {error:.1e}, below {TOLERANCE:.0e}\n")
 
-    for what, path in save(args.out, model, history, held_out).items():
-        near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-        print(f"{what + ':':<17} {near}")
+    print_files(save(args.out, model, history, held_out))
     print(f"held-out accuracy: {100 * history[-1].held_out_accuracy:.1f} %")
 
 

@@ -6,24 +6,88 @@ that only ask something, are entered here.
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import linalg, ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
 
 __all__ = ["array_function", "array_ufunc"]
 
-_REDUCTIONS = {np.add: ops.sum, np.maximum: ops.max, np.minimum: ops.min}
+_REDUCTIONS: dict[Any, Callable[..., Any]] = {
+    np.add: ops.sum,
+    np.multiply: ops.prod,
+    np.maximum: ops.max,
+    np.minimum: ops.min,
+    np.logaddexp: ops.logsumexp,
+    np.logical_and: ops.all,
+    np.logical_or: ops.any,
+}
+_ACCUMULATIONS: dict[Any, Callable[..., Any]] = {np.add: ops.cumsum, np.multiply: ops.cumprod}
+_METHODS = {"reduce": _REDUCTIONS, "accumulate": _ACCUMULATIONS}
 
 _TABLE: dict[Any, Callable[..., Any]] = {
+    np.atleast_1d: ops.atleast_1d,
+    np.atleast_2d: ops.atleast_2d,
+    np.atleast_3d: ops.atleast_3d,
+    np.broadcast_arrays: ops.broadcast_arrays,
+    np.meshgrid: ops.meshgrid,
     np.concatenate: ops.concatenate,
     np.stack: ops.stack,
+    np.hstack: ops.hstack,
+    np.vstack: ops.vstack,
+    np.dstack: ops.dstack,
+    np.divmod: lambda a, b: (ops.floor_divide(a, b), ops.remainder(a, b)),
+    np.diff: ops.diff,
     np.split: ops.split,
-    np.einsum: ops.einsum,
+    np.array_split: ops.array_split,
+    np.fliplr: ops.fliplr,
+    np.flipud: ops.flipud,
+    np.repeat: ops.repeat,
+    np.pad: ops.pad,
+    np.diag: ops.diag,
+    np.take: ops.take,
+    np.take_along_axis: ops.take_along_axis,
+    np.where: ops.where,
+    np.isin: ops.isin,
+    np.searchsorted: ops.searchsorted,
+    np.unique: ops.unique,
+    # Ours are stable: any kind that is asked for is what they do.
+    np.sort: lambda x, axis=-1, kind=None, *, stable=None: ops.sort(x, axis),
+    np.argsort: lambda x, axis=-1, kind=None, *, stable=None: ops.argsort(x, axis),
+    np.dot: ops.dot,
+    np.inner: ops.inner,
+    np.outer: ops.outer,
+    np.vdot: ops.vdot,
+    np.vecdot: ops.vecdot,
+    np.cross: ops.cross,
+    np.kron: ops.kron,
+    np.tensordot: ops.tensordot,
+    np.einsum: lambda *args, optimize=None: ops.einsum(*args),  # ours chooses by itself
+    np.linalg.cholesky: linalg.cholesky,
+    np.linalg.cond: linalg.cond,
+    np.linalg.cross: ops.cross,
+    np.linalg.diagonal: lambda x, *, offset=0: ops.diagonal(x, offset, -2, -1),
+    np.linalg.eigh: linalg.eigh,
+    np.linalg.lstsq: linalg.lstsq,
+    np.linalg.matmul: ops.matmul,
+    np.linalg.matrix_norm: linalg.matrix_norm,
+    np.linalg.matrix_power: linalg.matrix_power,
+    np.linalg.multi_dot: linalg.multi_dot,
+    np.linalg.norm: linalg.norm,
+    np.linalg.outer: ops.outer,
+    np.linalg.qr: linalg.qr,
+    np.linalg.slogdet: linalg.slogdet,
+    np.linalg.svd: linalg.svd,
+    np.linalg.tensordot: ops.tensordot,
+    np.linalg.trace: lambda x, *, offset=0: ops.trace(x, offset, -2, -1),
+    np.linalg.vecdot: ops.vecdot,
+    np.linalg.vector_norm: linalg.vector_norm,
     np.astype: ops.astype,
     np.shape: lambda x: x.shape,
     np.ndim: lambda x: x.ndim,
@@ -36,8 +100,10 @@ _TABLE: dict[Any, Callable[..., Any]] = {
 }
 
 # NumPy's names for what our ops call otherwise.
-_KEYWORDS = {"a": "x", "arr": "x", "x1": "a", "x2": "b", "a_min": "low", "a_max": "high",
-             "min": "low", "max": "high", "newshape": "shape"}  # fmt: skip
+_KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",
+             "v": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors", "a_min": "low",
+             "a_max": "high", "min": "low", "max": "high", "newshape": "shape",
+             "rcond": "rtol", "correction": "ddof"}  # fmt: skip
 
 
 def _array(x: Any) -> Any:
@@ -45,10 +111,11 @@ def _array(x: Any) -> Any:
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Answer for a NumPy ufunc: ``np.exp(t)``, ``ndarray * t``, ``np.add.reduce(t)``."""
+    """Answer for a NumPy ufunc: ``np.exp(t)``, ``ndarray * t``, ``np.add.accumulate(t)``."""
     if method == "__call__":
-        return _call(ufunc, ufunc.__name__, inputs, kwargs, by_numpy.get(ufunc))
-    op = _REDUCTIONS.get(ufunc) if method == "reduce" else None
+        op = _TABLE.get(ufunc) or by_numpy.get(ufunc)
+        return _call(ufunc, ufunc.__name__, inputs, kwargs, op)
+    op = _METHODS.get(method, {}).get(ufunc)
     if op is not None:
         kwargs.setdefault("axis", 0)
     return _call(ufunc, f"{ufunc.__name__}.{method}", inputs, kwargs, op)
@@ -56,19 +123,15 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
 
 def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Answer for any other NumPy function: ``np.sum(t)``, ``np.concatenate([t, u])``."""
-    if func is np.linalg.norm:
-        _refuse_matrix_norm(*args, **kwargs)
     return _call(func, func.__name__, args, kwargs, _TABLE.get(func) or by_numpy.get(func))
 
 
-def _refuse_matrix_norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> None:
-    """Where NumPy takes the norm of a matrix, ours takes that of its elements."""
-    axes = x.ndim if axis is None else len(axis) if isinstance(axis, tuple) else 1
-    if ord is not None and axes != 1:
-        raise TypeError(
-            f"np.linalg.norm: minigrad has no matrix norm, as ord={ord!r} over {axes} axes is; "
-            f"minigrad.norm takes the norm of all elements"
-        )
+@functools.cache
+def _parameters(op: Callable[..., Any]) -> tuple[str, ...]:
+    """The names that an op takes; none if it takes any."""
+    parameters = inspect.signature(op).parameters
+    anything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+    return () if anything else tuple(parameters)
 
 
 def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> Any:
@@ -80,7 +143,7 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
     given = {
         k: v for k, v in kwargs.items() if (v is not None or k == "axis") and v is not np._NoValue
     }
-    parameters = getattr(getattr(op, "op", None), "params", ())
+    parameters = _parameters(op)
     for key in list(given):
         renamed = _KEYWORDS.get(key, key)
         if key not in parameters and renamed in parameters:

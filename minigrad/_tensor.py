@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from minigrad import _creation, _numpy, ops, random
+from minigrad import _creation, _dlpack, _numpy, ops, random
 from minigrad._inplace import inplace, set_item
 from minigrad.autograd import gradients
 from minigrad.autograd.dtypes import checked, to_array
@@ -299,6 +299,15 @@ class Tensor(Variable, results=True):
 
     __array_ufunc__ = _numpy.array_ufunc
     __array_function__ = _numpy.array_function
+    __dlpack__ = _dlpack.to_dlpack
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._data.__dlpack_device__()
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        from minigrad import _array_api  # loaded when first asked for
+
+        return _array_api.namespace(api_version)
 
     def item(self) -> float | int | bool:
         """The only element, as a Python number.
@@ -348,8 +357,8 @@ class Tensor(Variable, results=True):
     def __bool__(self) -> bool:
         if self._data.size != 1:
             raise ValueError(
-                f"the truth of a tensor of shape {self.shape} is ambiguous; compare, then reduce "
-                f"with .min() (all) or .max() (any)"
+                f"the truth of a tensor of shape {self.shape} is ambiguous; reduce it with .all() "
+                f"or .any()"
             )
         return bool(self._data.item())
 
@@ -454,18 +463,24 @@ class Tensor(Variable, results=True):
     __sub__ = ops.subtract
     __mul__ = ops.multiply
     __truediv__ = ops.divide
+    __floordiv__ = ops.floor_divide
+    __mod__ = ops.remainder
     __pow__ = ops.power
     __matmul__ = ops.matmul
     __and__ = ops.bitwise_and
     __or__ = ops.bitwise_or
+    __xor__ = ops.bitwise_xor
     __radd__ = _reflected(ops.add)
     __rsub__ = _reflected(ops.subtract)
     __rmul__ = _reflected(ops.multiply)
     __rtruediv__ = _reflected(ops.divide)
+    __rfloordiv__ = _reflected(ops.floor_divide)
+    __rmod__ = _reflected(ops.remainder)
     __rpow__ = _reflected(ops.power)
     __rmatmul__ = _reflected(ops.matmul)
     __rand__ = _reflected(ops.bitwise_and)
     __ror__ = _reflected(ops.bitwise_or)
+    __rxor__ = _reflected(ops.bitwise_xor)
     __neg__ = ops.negative
     __abs__ = ops.abs
     __invert__ = ops.invert
@@ -488,45 +503,128 @@ class Tensor(Variable, results=True):
     def __pos__(self) -> Tensor:
         return self
 
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return ops.floor_divide(self, other), ops.remainder(self, other)
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return ops.floor_divide(other, self), ops.remainder(other, self)
+
     # Methods --------------------------------------------------------------------------------
 
     abs = ops.abs
     add = ops.add
+    all = ops.all
+    any = ops.any
+    arccos = ops.arccos
+    arccosh = ops.arccosh
+    arcsin = ops.arcsin
+    arcsinh = ops.arcsinh
+    arctan = ops.arctan
+    arctan2 = ops.arctan2
+    arctanh = ops.arctanh
     argmax = ops.argmax
+    argmin = ops.argmin
+    argsort = ops.argsort
+    argwhere = ops.argwhere
+    cbrt = ops.cbrt
+    ceil = ops.ceil
+    chunk = ops.chunk
     clip = ops.clip
     clone = ops.clone
+    copysign = ops.copysign
+    cos = ops.cos
+    cosh = ops.cosh
+    count_nonzero = ops.count_nonzero
+    cumprod = ops.cumprod
+    cumsum = ops.cumsum
+    deg2rad = ops.deg2rad
+    diag = ops.diag
+    diagonal = ops.diagonal
+    diff = ops.diff
     divide = ops.divide
+    dot = ops.dot
     erf = ops.erf
     exp = ops.exp
+    exp2 = ops.exp2
+    expand = ops.expand
     expand_dims = ops.expand_dims
+    expm1 = ops.expm1
+    flatten = ops.flatten
+    flip = ops.flip
+    floor = ops.floor
+    floor_divide = ops.floor_divide
+    gather = ops.gather
     gelu = ops.gelu
+    hypot = ops.hypot
+    inner = ops.inner
+    isfinite = ops.isfinite
+    isinf = ops.isinf
+    isnan = ops.isnan
     log = ops.log
+    log1p = ops.log1p
+    log2 = ops.log2
+    log10 = ops.log10
     log_softmax = ops.log_softmax
+    logaddexp = ops.logaddexp
+    logical_and = ops.logical_and
+    logical_not = ops.logical_not
+    logical_or = ops.logical_or
+    logical_xor = ops.logical_xor
     logsumexp = ops.logsumexp
     masked_fill = ops.masked_fill
     matmul = ops.matmul
     max = ops.max
     maximum = ops.maximum
     mean = ops.mean
+    median = ops.median
     min = ops.min
     minimum = ops.minimum
+    moveaxis = ops.moveaxis
     multiply = ops.multiply
     negative = ops.negative
+    nonzero = ops.nonzero
     norm = ops.norm
+    outer = ops.outer
+    pad = ops.pad
     power = ops.power
+    prod = ops.prod
+    rad2deg = ops.rad2deg
+    ravel = ops.ravel
+    reciprocal = ops.reciprocal
     relu = ops.relu
+    remainder = ops.remainder
+    repeat = ops.repeat
+    roll = ops.roll
+    round = ops.round
+    scatter_add = ops.scatter_add
     sigmoid = ops.sigmoid
     sign = ops.sign
     silu = ops.silu
+    sin = ops.sin
+    sinh = ops.sinh
     softmax = ops.softmax
+    softplus = ops.softplus
+    sort = ops.sort
     split = ops.split
     sqrt = ops.sqrt
     square = ops.square
     squeeze = ops.squeeze
+    std = ops.std
     subtract = ops.subtract
     sum = ops.sum
     swapaxes = ops.swapaxes
+    take = ops.take
+    take_along_axis = ops.take_along_axis
+    tan = ops.tan
     tanh = ops.tanh
+    tile = ops.tile
+    topk = ops.topk
+    trace = ops.trace
+    tril = ops.tril
+    triu = ops.triu
+    trunc = ops.trunc
+    unbind = ops.unbind
+    unique = ops.unique
     unsqueeze = ops.expand_dims
     var = ops.var
 
@@ -536,15 +634,38 @@ class Tensor(Variable, results=True):
     __isub__ = inplace(ops.subtract, "__isub__")
     __imul__ = inplace(ops.multiply, "__imul__")
     __itruediv__ = inplace(ops.divide, "__itruediv__")
+    __ifloordiv__ = inplace(ops.floor_divide, "__ifloordiv__")
+    __imod__ = inplace(ops.remainder, "__imod__")
+    __ipow__ = inplace(ops.power, "__ipow__")
+    __iand__ = inplace(ops.bitwise_and, "__iand__")
+    __ior__ = inplace(ops.bitwise_or, "__ior__")
+    __ixor__ = inplace(ops.bitwise_xor, "__ixor__")
     add_ = inplace(ops.add, "add_")
     sub_ = inplace(ops.subtract, "sub_")
     mul_ = inplace(ops.multiply, "mul_")
     div_ = inplace(ops.divide, "div_")
     power_ = inplace(ops.power, "power_")
     neg_ = inplace(ops.negative, "neg_")
+    abs_ = inplace(ops.abs, "abs_")
+    sign_ = inplace(ops.sign, "sign_")
+    reciprocal_ = inplace(ops.reciprocal, "reciprocal_")
+    square_ = inplace(ops.square, "square_")
+    sqrt_ = inplace(ops.sqrt, "sqrt_")
     exp_ = inplace(ops.exp, "exp_")
     log_ = inplace(ops.log, "log_")
-    sqrt_ = inplace(ops.sqrt, "sqrt_")
+    log2_ = inplace(ops.log2, "log2_")
+    sin_ = inplace(ops.sin, "sin_")
+    cos_ = inplace(ops.cos, "cos_")
+    tan_ = inplace(ops.tan, "tan_")
+    arcsin_ = inplace(ops.arcsin, "arcsin_")
+    arccos_ = inplace(ops.arccos, "arccos_")
+    arctan_ = inplace(ops.arctan, "arctan_")
+    sinh_ = inplace(ops.sinh, "sinh_")
+    cosh_ = inplace(ops.cosh, "cosh_")
+    tanh_ = inplace(ops.tanh, "tanh_")
+    round_ = inplace(ops.round, "round_")
+    floor_ = inplace(ops.floor, "floor_")
+    ceil_ = inplace(ops.ceil, "ceil_")
     maximum_ = inplace(ops.maximum, "maximum_")
     minimum_ = inplace(ops.minimum, "minimum_")
     clip_ = inplace(ops.clip, "clip_")

@@ -7,11 +7,12 @@ if __name__ != "minigrad.nn":
     )
 
 from minigrad.nn import by_hand, functional, generation, init, utils
-from minigrad.nn.activation import GELU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Tanh
+from minigrad.nn.activation import GELU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from minigrad.nn.additive_attention import AdditiveAttention
 from minigrad.nn.attention import MultiHeadAttention, ScaledDotProductAttention
 from minigrad.nn.cache import DynamicKVCache, EncoderDecoderCache, StaticKVCache
 from minigrad.nn.cache_base import Cache, KVCache
+from minigrad.nn.causal_self_attention import CausalSelfAttention
 from minigrad.nn.containers import ModuleDict, ModuleList, Sequential
 from minigrad.nn.decoder import TransformerDecoder, TransformerDecoderLayer
 from minigrad.nn.dot_product_attention import DotProductAttention, MultiHeadDotProductAttention
@@ -38,6 +39,7 @@ from minigrad.nn.positional import (
     RotaryPosEmbedding,
     SinusoidalPosEmbedding,
 )
+from minigrad.nn.rearrange import EinMix, Rearrange, Reduce
 from minigrad.nn.transformer import Transformer
 from minigrad.nn.transformer_block import TransformerBlock
 
@@ -47,10 +49,12 @@ __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
     "Cache",
+    "CausalSelfAttention",
     "CrossEntropyLoss",
     "DotProductAttention",
     "Dropout",
     "DynamicKVCache",
+    "EinMix",
     "Embedding",
     "EncoderDecoderCache",
     "HuberLoss",
@@ -71,6 +75,8 @@ __all__ = [
     "Parameter",
     "RMSNorm",
     "ReLU",
+    "Rearrange",
+    "Reduce",
     "RotaryPosEmbedding",
     "ScaledDotProductAttention",
     "Sequential",
@@ -78,6 +84,7 @@ __all__ = [
     "Sigmoid",
     "SinusoidalPosEmbedding",
     "Softmax",
+    "Softplus",
     "StaticKVCache",
     "SwiGLU",
     "Tanh",

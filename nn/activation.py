@@ -139,6 +139,36 @@ class Sigmoid(Module):
         return F.sigmoid(input_)
 
 
+class Softplus(Module):
+    r"""A smooth rectifier, :math:`\log(1 + e^{\beta x}) / \beta`.
+
+    Source: Dugas et al., "Incorporating second-order functional knowledge for better option
+    pricing", 2000.
+
+    Args:
+        beta: How sharp its bend is.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Softplus()(minigrad.tensor([-1000.0, 1000.0])).tolist()
+        [0.0, 1000.0]
+    """
+
+    def __init__(self, beta: float = 1.0) -> None:
+        super().__init__()
+        if beta == 0:
+            raise ValueError("Softplus: beta must not be 0")
+        self.beta = beta
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.softplus(input_, self.beta)
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}"
+
+
 class Softmax(Module):
     """Exponentials that sum to one along an axis.
 

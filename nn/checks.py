@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -45,3 +46,18 @@ def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
     if target.kind != "f":
         raise TypeError(f"{owner}: a floating dtype expected, got {target}")
     return target
+
+
+def optional_package(owner: str, name: str) -> Any:
+    """A module of a package that minigrad works without.
+
+    Raises:
+        ImportError: The package is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        package = name.partition(".")[0]
+        raise ImportError(
+            f"{owner}: {package} is missing: pip install 'minigrad[interop]'"
+        ) from None

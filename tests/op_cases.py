@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import linalg, ops
 from minigrad.autograd.graph import alias
+from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.dropout import dropout_factor
 from minigrad.ops.indexing import scatter
 
 OURS = SimpleNamespace(**{name: getattr(ops, name) for name in ops.__all__})
-OURS.alias, OURS.scatter = alias, scatter
+OURS.alias, OURS.scatter, OURS.scatter_diagonal = alias, scatter, scatter_diagonal
+OURS.linalg = linalg
 
 
 class Naive:
@@ -32,11 +34,12 @@ class Naive:
     relu = staticmethod(lambda x: np.where(x > 0, x, 0))
     sigmoid = staticmethod(lambda x: 1 / (1 + np.exp(-x)))
     silu = staticmethod(lambda x: x / (1 + np.exp(-x)))
+    softplus = staticmethod(lambda x, beta=1.0: np.log(1 + np.exp(beta * x)) / beta)
     erf = staticmethod(lambda x: np.vectorize(math.erf, otypes=[float])(x))
     getitem = staticmethod(lambda x, index: x[index])
     dropout = staticmethod(lambda x, p, key: x * dropout_factor(key, x.shape, p, x.dtype))
     embedding = staticmethod(lambda ids, weight, padding_idx=None: weight[ids])
-    masked_fill = staticmethod(lambda x, mask, value: np.where(mask, value, x))
+    masked_fill = staticmethod(lambda x, mask, value: np.where(mask, np.reshape(value, ()), x))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
@@ -72,10 +75,72 @@ class Naive:
         return out
 
     @staticmethod
+    def scatter_diagonal(value: Any, shape: Any, offset: int, axis1: int, axis2: int) -> Any:
+        out = np.zeros(shape, value.dtype)
+        for place in np.ndindex(shape):
+            row, column = place[axis1], place[axis2]
+            if column - row == offset:
+                others = [i for axis, i in enumerate(place) if axis not in (axis1, axis2)]
+                out[place] = value[(*others, min(row, column))]
+        return out
+
+    @staticmethod
     def setitem(x: Any, index: Any, value: Any) -> Any:
         out = np.array(x)
         out[index] = value
         return out
+
+    @staticmethod
+    def expand(x: Any, *sizes: int) -> Any:
+        new = len(sizes) - x.ndim
+        kept = [x.shape[i - new] if n == -1 else n for i, n in enumerate(sizes)]
+        return x * np.ones(kept)
+
+    @staticmethod
+    def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
+        shape = x.shape or (1,)
+        start, end = start_axis % len(shape), end_axis % len(shape)
+        return x.reshape(*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
+
+    @staticmethod
+    def unbind(x: Any, axis: int = 0) -> Any:
+        return [x.take(i, axis) for i in range(x.shape[axis])]
+
+    @staticmethod
+    def chunk(x: Any, chunks: int, axis: int = 0) -> Any:
+        size = math.ceil(x.shape[axis] / chunks)
+        return np.split(x, range(size, x.shape[axis], size), axis)
+
+    @staticmethod
+    def gather(x: Any, axis: int, index: Any) -> Any:
+        out = np.empty(index.shape)
+        for place in np.ndindex(index.shape):
+            source = list(place)
+            source[axis] = index[place]
+            out[place] = x[tuple(source)]
+        return out
+
+    @staticmethod
+    def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Any:
+        out = np.array(x)
+        for place in np.ndindex(index.shape):
+            target = list(place)
+            target[axis] = index[place]
+            out[tuple(target)] += src[place]
+        return out
+
+    @staticmethod
+    def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Any:
+        return -np.sort(-x, axis) if descending else np.sort(x, axis)
+
+    @staticmethod
+    def topk(
+        x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
+    ) -> tuple[Any, Any]:
+        places = np.argsort(-x if largest else x, axis, kind="stable")
+        places = np.moveaxis(np.moveaxis(places, axis, 0)[:k], 0, axis)
+        places = places if sorted else np.sort(places, axis)
+        return np.take_along_axis(x, places, axis), places
 
     @staticmethod
     def linear(x: Any, weight: Any, bias: Any = None) -> Any:
@@ -220,6 +285,23 @@ def spaced(*shape: int) -> np.ndarray:
     return np.asarray(sizes * rng.choice([-1.0, 1.0], n)).reshape(shape)
 
 
+def between(*shape: int) -> np.ndarray:
+    """Numbers of both signs, none within 0.2 of a whole number or a half: no step is near."""
+    rng = np.random.default_rng([13, next(_count), *shape])
+    return np.asarray(rng.integers(-4, 5, shape) + rng.choice([0.2, 0.3, 0.7, 0.8], shape))
+
+
+def inside(*shape: int) -> np.ndarray:
+    """Numbers between -0.9 and 0.9."""
+    return np.asarray(0.9 * np.tanh(normal(*shape)))
+
+
+def factors(*shape: int) -> np.ndarray:
+    """Numbers of both signs and of size near 1, whose product stays of that size."""
+    rng = np.random.default_rng([17, next(_count), *shape])
+    return np.asarray(rng.uniform(0.7, 1.4, shape) * rng.choice([-1.0, 1.0], shape))
+
+
 BROADCASTS = [
     ((2, 3), (2, 3)),
     ((2, 3), (3,)),
@@ -233,6 +315,8 @@ BROADCASTS = [
     ((0, 3), (3,)),
     ((2, 0), (2, 1)),
 ]
+# Two zeros in a row, one in another, none in the third; the columns differ likewise.
+ZEROS = np.array([[1.2, 0.0, 0.0, -0.7], [0.8, 1.5, 0.0, 1.1], [0.6, -1.3, 0.9, 0.0]])
 AXES: list[Any] = [None, 0, -1, (0, 2), (-1, 0), (1, -3, 2), ()]
 
 
@@ -243,7 +327,19 @@ def elementwise() -> Iterator[Case]:
         "maximum": (spaced, spaced),
         "minimum": (spaced, spaced),
     }
-    for op in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum"):
+    for op in (
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "power",
+        "maximum",
+        "minimum",
+        "arctan2",
+        "hypot",
+        "logaddexp",
+        "copysign",
+    ):
         first, second = makers.get(op, (normal, normal))
         for left, right in BROADCASTS:
             call = lambda m, a, b, op=op: getattr(m, op)(a, b)
@@ -310,7 +406,7 @@ def elementwise() -> Iterator[Case]:
         "where", "0-d condition", lambda m, a, b: m.where(True, a, b), (normal(2, 3), normal(3))
     )
     yield Case(
-        "masked_fill", "number", lambda m, x: m.masked_fill(x, condition, -1.5), (normal(2, 3),)
+        "masked_fill", "number", lambda m, x: m.masked_fill(x, condition, -1.7), (normal(2, 3),)
     )
     fill = lambda m, x, v: m.masked_fill(x, condition, v)
     yield Case("masked_fill", "tensor ()", fill, (normal(2, 3), normal()))
@@ -326,18 +422,77 @@ def elementwise() -> Iterator[Case]:
         yield Case("dropout", f"{p}", lambda m, x, p=p: m.dropout(x, p, 5), (normal(4, 5),))
 
 
+UNARY: dict[str, tuple[Callable[..., np.ndarray], ...]] = {
+    "sin": (normal,),
+    "cos": (normal,),
+    "tan": (inside,),
+    "arcsin": (inside,),
+    "arccos": (inside,),
+    "arctan": (normal,),
+    "sinh": (normal,),
+    "cosh": (normal,),
+    "arcsinh": (normal,),
+    "arccosh": (lambda *shape: positive(*shape) + 1,),
+    "arctanh": (inside,),
+    "deg2rad": (normal,),
+    "rad2deg": (normal,),
+    "exp2": (normal,),
+    "expm1": (normal, lambda *shape: 1e-3 * normal(*shape)),
+    "log2": (positive,),
+    "log10": (positive,),
+    "log1p": (positive, inside),
+    "reciprocal": (normal,),
+    "cbrt": (normal,),
+    "softplus": (normal,),
+    "floor": (between,),
+    "ceil": (between,),
+    "trunc": (between,),
+    "round": (between,),
+    "sign": (between,),
+}
+
+
+def functions() -> Iterator[Case]:
+    """The functions of one number, and what goes in steps."""
+    for op, makers in UNARY.items():
+        for maker, shape in itertools.product(makers, ((2, 3), (), (0, 2))):
+            call = lambda m, x, op=op: getattr(m, op)(x)
+            yield Case(op, f"{shape}", call, (maker(*shape),))
+    wide = np.linspace(-6.3, 6.3, 14)
+    for op in ("sin", "cos", "arctan", "sinh", "cosh", "arcsinh", "expm1", "exp2", "softplus"):
+        yield Case(op, "wide", lambda m, x, op=op: getattr(m, op)(x), (wide,))
+    for beta in (0.5, 3, -2.0):
+        yield Case("softplus", f"beta {beta}", lambda m, x, b=beta: m.softplus(x, b), (wide,))
+    for decimals in (1, 0, -1):
+        call = lambda m, x, d=decimals: m.round(x, d)
+        yield Case("round", f"{decimals} decimals", call, (between(5),))
+    for op in ("floor_divide", "remainder"):
+        call = lambda m, a, b, op=op: getattr(m, op)(a, b)
+        for left, right in BROADCASTS:
+            divisor = np.copysign(1.3, normal(*right))
+            yield Case(op, f"{left}{right}", call, (1.3 * between(*left), divisor))
+        x = np.array([[-2.6, -0.9, 0.5], [1.1, 2.9, 5.3]])
+        for scalar in (2.0, 3, -0.7):
+            call = lambda m, x, op=op, c=scalar: getattr(m, op)(x, c)
+            yield Case(op, f"{scalar} on the right", call, (x,))
+            call = lambda m, x, op=op, c=scalar: getattr(m, op)(c, x)
+            yield Case(op, f"{scalar} on the left", call, (np.copysign(1.3, normal(2, 3)),))
+
+
 def reductions() -> Iterator[Case]:
     options: dict[str, list[dict[str, Any]]] = {
         "var": [{}, {"ddof": 1}],
+        "std": [{}, {"ddof": 1}],
         "norm": [{}, {"ord": 1}, {"ord": 3}, {"ord": 1.5}, {"ord": math.inf}],
     }
-    for op in ("sum", "mean", "max", "min", "var", "norm", "logsumexp"):
+    for op in ("sum", "prod", "mean", "max", "min", "var", "std", "norm", "logsumexp"):
+        maker = factors if op == "prod" else spaced
         for extra, axis, keepdims in itertools.product(options.get(op, [{}]), AXES, (False, True)):
             if axis == () and extra == {"ddof": 1}:
                 continue
             kwargs = {"axis": axis, "keepdims": keepdims, **extra}
             call = lambda m, x, op=op, kwargs=kwargs: getattr(m, op)(x, **kwargs)
-            yield Case(op, f"{kwargs}", call, (spaced(2, 3, 4),))
+            yield Case(op, f"{kwargs}", call, (maker(2, 3, 4),))
         for shape, axis in (
             ((), None),
             ((), ()),
@@ -347,17 +502,21 @@ def reductions() -> Iterator[Case]:
             ((0, 3), 1),
             ((3, 1), 1),
         ):
-            if op in ("mean", "var") and (shape, axis) == ((), 0):
-                continue  # NumPy refuses it for these two
+            if op in ("mean", "var", "std") and (shape, axis) == ((), 0):
+                continue  # NumPy refuses it for these three
             call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis)
             yield Case(op, f"{shape} over {axis}", call, (spaced(*shape),))
-    for axis in (None, 0, -1):
+    for op, axis in itertools.product(("sum", "prod"), (None, 0, -1)):
         yield Case(
-            "sum",
+            op,
             f"of nothing over {axis}",
-            lambda m, x, axis=axis: m.sum(x, axis=axis),
+            lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis),
             (normal(0, 3),),
         )
+    for axis in (None, 0, 1, (0, 1)):
+        call = lambda m, x, axis=axis: m.prod(x, axis=axis)
+        yield Case("prod", f"beside zeros over {axis}", call, (ZEROS,))
+        yield Case("prod", f"beside one zero over {axis}", call, (ZEROS[:2, :2],))
     yield Case(
         "sum", "NumPy integer axis", lambda m, x: m.sum(x, axis=np.int64(1)), (normal(2, 3),)
     )
@@ -368,6 +527,30 @@ def reductions() -> Iterator[Case]:
     for op in ("softmax", "log_softmax"):
         yield Case(op, "(0, 3)", lambda m, x, op=op: getattr(m, op)(x), (normal(0, 3),))
         yield Case(op, "(3, 0)", lambda m, x, op=op: getattr(m, op)(x), (normal(3, 0),))
+
+
+def scans() -> Iterator[Case]:
+    for op, axis in itertools.product(("cumsum", "cumprod"), (None, 0, 1, -1)):
+        call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis)
+        yield Case(op, f"along {axis}", call, (factors(2, 3, 4),))
+        yield Case(op, f"beside zeros along {axis}", call, (ZEROS,))
+        yield Case(op, f"of nothing along {axis}", call, (normal(0, 3),))
+        yield Case(op, f"of rows of nothing along {axis}", call, (normal(3, 0),))
+    for op, n in itertools.product(("cumsum", "cumprod"), (1, 2, 5, 8, 9)):
+        yield Case(op, f"of {n}", lambda m, x, op=op: getattr(m, op)(x, 0), (factors(n),))
+    for op, axis in itertools.product(("cumsum", "cumprod"), (None, 0)):
+        call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis)
+        yield Case(op, f"of a number along {axis}", call, (factors(),))
+    for n, axis in itertools.product((0, 1, 2, 5), (0, 1, -1)):
+        call = lambda m, x, n=n, axis=axis: m.diff(x, n, axis)
+        yield Case("diff", f"{n} along {axis}", call, (normal(2, 3, 2),))
+    yield Case("diff", "default", lambda m, x: m.diff(x), (normal(5),))
+    yield Case("diff", "of nothing", lambda m, x: m.diff(x, axis=0), (normal(0, 2),))
+    edges = (normal(2, 3), normal(2, 2), normal(2, 1))
+    call = lambda m, x, before, after: m.diff(x, prepend=before, append=after)
+    yield Case("diff", "between tensors", call, edges)
+    call = lambda m, x: m.diff(x, axis=0, prepend=0.5, append=-1)
+    yield Case("diff", "between numbers", call, (normal(2, 3),))
 
 
 def shapes() -> Iterator[Case]:
@@ -448,6 +631,150 @@ def shapes() -> Iterator[Case]:
     ):
         call = lambda m, x, cuts=cuts, axis=axis: m.split(x, cuts, axis)
         yield Case("split", f"{cuts} along {axis}", call, (normal(6, 2),))
+
+    for shape in ((2, 3), (), (0, 2), (3,), (2, 1, 3, 2)):
+        yield Case("ravel", f"{shape}", lambda m, x: m.ravel(x), (normal(*shape),))
+        for op in ("atleast_1d", "atleast_2d", "atleast_3d"):
+            yield Case(op, f"{shape}", lambda m, x, op=op: getattr(m, op)(x), (normal(*shape),))
+            several = lambda m, x, y, op=op: m.concatenate(getattr(m, op)(x, y), axis=None)
+            yield Case(op, f"{shape}, ()", several, (normal(*shape), normal()))
+    for axes in ((), (1,), (0, 1), (-3, -2), (2, 2)):
+        call = lambda m, x, axes=axes: m.flatten(x, *axes)
+        yield Case("flatten", f"{axes}", call, (normal(2, 3, 4),))
+    for shape in ((), (3,), (0, 3), (2, 0, 3)):
+        yield Case("flatten", f"of {shape}", lambda m, x: m.flatten(x), (normal(*shape),))
+    for source, destination in ((0, -1), (-1, 0), (1, 1), ((0, 1), (-1, -2)), ((2, 0), (0, 1))):
+        call = lambda m, x, s=source, d=destination: m.moveaxis(x, s, d)
+        yield Case("moveaxis", f"{source} to {destination}", call, (normal(2, 3, 4),))
+    for shape, sizes in [
+        ((3, 1), (-1, 4)),
+        ((3, 1), (2, -1, -1)),
+        ((1, 3), (2, 3)),
+        ((), (2, 2)),
+        ((1,), (0,)),
+        ((2, 3), (2, 3)),
+    ]:
+        call = lambda m, x, sizes=sizes: m.expand(x, *sizes)
+        yield Case("expand", f"{shape} to {sizes}", call, (normal(*shape),))
+    for left, right in BROADCASTS:
+        call = lambda m, a, b: m.stack(m.broadcast_arrays(a, b))
+        yield Case("broadcast_arrays", f"{left}{right}", call, (normal(*left), normal(*right)))
+    for shapes in (((2,), (3,)), ((2,),), ((2,), (3,), (4,)), ((), (3,)), ((0,), (3,))):
+        for indexing in ("xy", "ij"):
+            call = lambda m, *axes, i=indexing: m.stack(m.meshgrid(*axes, indexing=i))
+            inputs = tuple(normal(*shape) for shape in shapes)
+            yield Case("meshgrid", f"{shapes} {indexing}", call, inputs)
+    for op, shapes in {
+        "hstack": [
+            ((2, 3), (2, 1)),
+            ((2,), (3,)),
+            ((), (2,)),
+            ((0,), (2,)),
+            ((2, 0, 1), (2, 3, 1)),
+        ],
+        "vstack": [
+            ((2, 3), (1, 3)),
+            ((3,), (2, 3)),
+            ((), ()),
+            ((0, 2), (1, 2)),
+            ((1, 2, 1), (2, 2, 1)),
+        ],
+        "dstack": [
+            ((2, 3), (2, 3)),
+            ((3,), (3,)),
+            ((), ()),
+            ((2, 3, 0), (2, 3)),
+            ((1, 2), (1, 2, 2)),
+        ],
+    }.items():
+        for left, right in shapes:
+            call = lambda m, a, b, op=op: getattr(m, op)([a, b, a])
+            yield Case(op, f"{left}{right}", call, (normal(*left), normal(*right)))
+    for cuts, axis in ((4, 0), (3, 1), ([1, 4], 0), ([], -1), (5, -1)):
+        call = lambda m, x, cuts=cuts, axis=axis: m.array_split(x, cuts, axis)
+        yield Case("array_split", f"{cuts} along {axis}", call, (normal(6, 2),))
+    for chunks, axis in ((1, 0), (2, 0), (3, 0), (4, 0), (9, 0), (2, -1)):
+        call = lambda m, x, chunks=chunks, axis=axis: m.chunk(x, chunks, axis)
+        yield Case("chunk", f"{chunks} along {axis}", call, (normal(5, 2),))
+    for axis in (0, 1, -1):
+        call = lambda m, x, axis=axis: m.unbind(x, axis)
+        yield Case("unbind", f"{axis}", call, (normal(2, 3, 4),))
+
+
+def arrangements() -> Iterator[Case]:
+    for axis in (None, 0, -1, (0, 2), (-1, 1), ()):
+        call = lambda m, x, axis=axis: m.flip(x, axis)
+        yield Case("flip", f"{axis}", call, (normal(2, 3, 4),))
+    yield Case("flip", "()", lambda m, x: m.flip(x), (normal(),))
+    yield Case("fliplr", "(2, 3)", lambda m, x: m.fliplr(x), (normal(2, 3),))
+    yield Case("flipud", "(2, 3)", lambda m, x: m.flipud(x), (normal(2, 3),))
+    for k, axes in itertools.product((0, 1, 2, 3, -1, 6), ((0, 1), (1, 0), (-1, 0))):
+        call = lambda m, x, k=k, axes=axes: m.rot90(x, k, axes)
+        yield Case("rot90", f"{k} in {axes}", call, (normal(2, 3, 2),))
+    for shift, axis in (
+        (1, None),
+        (-2, 0),
+        (7, -1),
+        ((1, 2), (0, 1)),
+        ((1, -1), (0, 0)),
+        (1, (0, 2)),
+        (0, 1),
+        (np.array([1, 1]), [1, -1]),
+    ):
+        call = lambda m, x, shift=shift, axis=axis: m.roll(x, shift, axis)
+        yield Case("roll", f"{shift} along {axis}", call, (normal(2, 3, 4),))
+    yield Case("roll", "()", lambda m, x: m.roll(x, 3), (normal(),))
+    yield Case("roll", "(0, 3)", lambda m, x: m.roll(x, 1, 0), (normal(0, 3),))
+    for repeats, axis in (
+        (2, None),
+        (2, 0),
+        (3, -1),
+        (0, 1),
+        (1, 1),
+        ([2], 1),
+        ([1, 3], 0),
+        ([0, 2, 1], 1),
+        ([2, 0, 1, 3], -1),
+        (np.arange(24) % 3, None),
+    ):
+        call = lambda m, x, repeats=repeats, axis=axis: m.repeat(x, repeats, axis)
+        yield Case("repeat", f"{repeats} along {axis}", call, (normal(2, 3, 4),))
+    yield Case("repeat", "()", lambda m, x: m.repeat(x, 3), (normal(),))
+    yield Case("repeat", "(0, 3)", lambda m, x: m.repeat(x, 2, 0), (normal(0, 3),))
+    for shape, reps in [
+        ((2, 3), 2),
+        ((2, 3), (2, 2)),
+        ((2, 3), (2, 1, 3)),
+        ((2, 3), ()),
+        ((2, 3), (0, 2)),
+        ((3,), (2, 2)),
+        ((), (2, 2)),
+        ((), ()),
+        ((0, 3), (2, 2)),
+        ((2, 0), (0, 2)),
+        ((2, 1, 3), [3, 2]),
+    ]:
+        call = lambda m, x, reps=reps: m.tile(x, reps)
+        yield Case("tile", f"{shape} by {reps}", call, (normal(*shape),))
+    widths: list[Any] = [1, (1, 2), ((0, 1), (2, 0)), ((2,), (1,)), ((5, 4), (3, 9)), 0]
+    for width, mode in itertools.product(widths, ("edge", "reflect", "symmetric", "wrap")):
+        call = lambda m, x, width=width, mode=mode: m.pad(x, width, mode)
+        yield Case("pad", f"{mode} {width}", call, (normal(2, 3),))
+    for width in widths:
+        yield Case("pad", f"{width}", lambda m, x, w=width: m.pad(x, w), (normal(2, 3),))
+    values = ((1.0, 2.0), (-1.5, 3.0))
+    border = lambda m, x: m.pad(x, 2, constant_values=values)
+    yield Case("pad", "constants", border, (normal(2, 3),))
+    yield Case("pad", "()", lambda m, x: m.pad(x, 2), (normal(),))
+    yield Case("pad", "edge ()", lambda m, x: m.pad(x, 2, "edge"), (normal(),))
+    yield Case("pad", "(0, 3)", lambda m, x: m.pad(x, 1, constant_values=2.5), (normal(0, 3),))
+    yield Case("pad", "one reflected", lambda m, x: m.pad(x, 2, "reflect"), (normal(1),))
+    for shape, k in itertools.product(((3, 3), (2, 4), (2, 4, 3), (0, 2)), (0, 1, -1, 5, -5)):
+        for op in ("tril", "triu"):
+            call = lambda m, x, op=op, k=k: getattr(m, op)(x, k)
+            yield Case(op, f"{shape} {k}", call, (normal(*shape),))
+    for shape, k in itertools.product(((3,), (3, 3), (2, 4), (0,), (0, 2)), (0, 1, -1, 3)):
+        yield Case("diag", f"{shape} {k}", lambda m, x, k=k: m.diag(x, k), (normal(*shape),))
 
 
 _rows = np.array([[0, 2], [2, 0]])
@@ -557,6 +884,113 @@ def indexing() -> Iterator[Case]:
     )
 
 
+def gatherings() -> Iterator[Case]:
+    x = normal(3, 4, 5)
+    for name, indices, axis in (
+        ("repeated", np.array([0, 0, 2]), 0),
+        ("negative", np.array([-1, 1, -4]), 1),
+        ("a list", [1, 1], -1),
+        ("an empty list", [], 0),
+        ("two axes", np.array([[0, 3], [3, 3]]), 1),
+        ("a number", 2, 2),
+        ("0-d", np.array(1), 0),
+        ("of the flattened", np.array([[0, 59], [0, -1]]), None),
+        ("a number of the flattened", 7, None),
+    ):
+        call = lambda m, x, i=indices, axis=axis: m.take(x, np.asarray(i, int), axis)
+        yield Case("take", name, call, (x,))
+    outside = np.array([-7, -1, 0, 2, 3, 11])
+    for mode in ("wrap", "clip"):
+        call = lambda m, x, mode=mode: m.take(x, outside, 0, mode=mode)
+        yield Case("take", mode, call, (x,))
+    yield Case("take", "of one number", lambda m, x: m.take(x, np.array([0, 0])), (normal(),))
+    nowhere = np.zeros((2, 0), int)
+    yield Case("take", "nothing of nothing", lambda m, x: m.take(x, nowhere, 0), (normal(0, 2),))
+
+    for name, shape, axis in (
+        ("longer", (3, 4, 9), -1),
+        ("shorter", (3, 2, 5), 1),
+        ("broadcast", (1, 6, 1), 1),
+        ("broadcast first", (2, 1, 5), 0),
+        ("empty", (3, 0, 5), 1),
+    ):
+        indices = np.arange(math.prod(shape)).reshape(shape) ** 2 % x.shape[axis]
+        indices = indices - x.shape[axis] * (indices % 3 == 0)
+        call = lambda m, x, i=indices, axis=axis: m.take_along_axis(x, i, axis)
+        yield Case("take_along_axis", name, call, (x,))
+    flat = np.array([5, 5, 0, -1])
+    along_all = lambda m, x: m.take_along_axis(x, flat, None)
+    yield Case("take_along_axis", "of the flattened", along_all, (x,))
+    few = np.array([[0], [1]])
+    spread = lambda m, x: m.take_along_axis(x, few, 1)
+    yield Case("take_along_axis", "broadcast x", spread, (normal(1, 3),))
+
+    for name, shape, axis in (
+        ("longer", (3, 4, 9), -1),
+        ("shorter everywhere", (2, 3, 2), 1),
+        ("first axis", (7, 4, 5), 0),
+        ("empty", (3, 0, 5), 1),
+    ):
+        index = np.arange(math.prod(shape)).reshape(shape) ** 2 % x.shape[axis]
+        call = lambda m, x, i=index, axis=axis: m.gather(x, axis, i)
+        yield Case("gather", name, call, (x,))
+        for extra in (0, 1):
+            call = lambda m, x, src, i=index, axis=axis: m.scatter_add(x, axis, i, src)
+            src = normal(*(n + extra for n in shape))
+            yield Case("scatter_add", f"{name}, src longer by {extra}", call, (x, src))
+    ids = np.array([0, 2, 2])
+    yield Case("gather", "of a vector", lambda m, x: m.gather(x, 0, ids), (normal(4),))
+    vectors = lambda m, x, src: m.scatter_add(x, 0, ids, src)
+    yield Case("scatter_add", "of vectors", vectors, (normal(4), normal(3)))
+    onto = np.zeros(4)
+    yield Case(
+        "scatter_add", "only the value", lambda m, s: m.scatter_add(onto, 0, ids, s), (normal(3),)
+    )
+
+    condition = np.array([[True, False, True], [False, False, True]])
+    for name, options in (
+        ("values", {}),
+        ("rows", {"axis": 0}),
+        ("columns", {"axis": -1}),
+    ):
+        call = lambda m, x, options=options: m.unique(x, **options)
+        yield Case("unique", name, call, (spaced(3, 4),))
+    yield Case("unique", "()", lambda m, x: m.unique(x), (normal(),))
+    yield Case("unique", "nothing", lambda m, x: m.unique(x), (normal(0, 2),))
+    places = lambda m, x: m.getitem(x, m.nonzero(condition))
+    yield Case("getitem", "where it is nonzero", places, (normal(2, 3),))
+    one_argument = lambda m, x: m.getitem(x, m.where(condition))
+    yield Case("getitem", "where", one_argument, (normal(2, 3),))
+
+
+def orders() -> Iterator[Case]:
+    for axis, descending in itertools.product((-1, 0, 1, None), (False, True)):
+        call = lambda m, x, axis=axis, d=descending: m.sort(x, axis, descending=d)
+        yield Case("sort", f"{axis}, descending {descending}", call, (spaced(2, 3, 4),))
+    for shape in ((1,), (0,), (2, 0), (0, 2)):
+        yield Case("sort", f"{shape}", lambda m, x: m.sort(x), (normal(*shape),))
+    yield Case("sort", "flattened ()", lambda m, x: m.sort(x, None), (normal(),))
+    for k, axis, largest, ordered in itertools.product(
+        (0, 1, 2), (-1, 1, 0), (True, False), (True, False)
+    ):
+        options = {"axis": axis, "largest": largest, "sorted": ordered}
+        call = lambda m, x, k=k, options=options: m.topk(x, k, **options)[0]
+        yield Case("topk", f"{k} {options}", call, (spaced(2, 3, 4),))
+    for axis, keepdims in itertools.product(
+        [None, 0, -1, 1, (0, 2), (-1, 0), (1, -3, 2)], (False, True)
+    ):
+        kwargs = {"axis": axis, "keepdims": keepdims}
+        call = lambda m, x, kwargs=kwargs: m.median(x, **kwargs)
+        yield Case("median", f"{kwargs}", call, (spaced(2, 3, 4),))
+    for shape in ((), (1,), (4,), (5,), (3, 1), (0, 3)):
+        yield Case(
+            "median",
+            f"{shape}",
+            lambda m, x: m.median(x, -1 if x.ndim else None),
+            (spaced(*shape),),
+        )
+
+
 def _without_row(m: Any, ids: Any, weight: Any, padding: int | None) -> Any:
     """What a table with a padding row computes, less the part that its gradient leaves out."""
     looked_up = m.embedding(ids, weight, padding)
@@ -654,6 +1088,220 @@ def products() -> Iterator[Case]:
         lambda m, x: m.einsum("ij,jk->ik", x, constant),
         (normal(2, 3),),
     )
+    for a, b in itertools.product([(), (3,), (2, 3), (4, 2, 3)], [(), (3,), (3, 5), (2, 3, 5)]):
+        yield Case("dot", f"{a}{b}", lambda m, a, b: m.dot(a, b), (normal(*a), normal(*b)))
+    for a, b in [((3,), (3,)), ((2, 3), (3,)), ((2, 3), (4, 3)), ((2, 0), (3, 0)), ((), (2, 3))]:
+        yield Case("inner", f"{a}{b}", lambda m, a, b: m.inner(a, b), (normal(*a), normal(*b)))
+    for a, b in [((3,), (2,)), ((2, 3), (2,)), ((), (3,)), ((0,), (2,))]:
+        yield Case("outer", f"{a}{b}", lambda m, a, b: m.outer(a, b), (normal(*a), normal(*b)))
+    for a, b in [((3,), (3,)), ((2, 3), (6,)), ((), ()), ((0, 3), (0,))]:
+        yield Case("vdot", f"{a}{b}", lambda m, a, b: m.vdot(a, b), (normal(*a), normal(*b)))
+    for a, b, axis in [
+        ((3,), (3,), -1),
+        ((2, 3), (3,), -1),
+        ((3,), (4, 1, 3), -1),
+        ((3, 2), (3, 2), 0),
+        ((2, 3, 4), (1, 3, 4), 1),
+        ((2, 0), (2, 0), -1),
+    ]:
+        call = lambda m, a, b, axis=axis: m.vecdot(a, b, axis=axis)
+        yield Case("vecdot", f"{a}{b} along {axis}", call, (normal(*a), normal(*b)))
+    for a, b, axis in [
+        ((3,), (3,), -1),
+        ((2, 3), (3,), -1),
+        ((3, 2), (3, 2), 0),
+        ((2, 3, 1), (1, 3, 4), 1),
+        ((0, 3), (3,), -1),
+    ]:
+        call = lambda m, a, b, axis=axis: m.cross(a, b, axis=axis)
+        yield Case("cross", f"{a}{b} along {axis}", call, (normal(*a), normal(*b)))
+    for a, b in [((2,), (3,)), ((2, 3), (3, 2)), ((2,), (3, 2)), ((), (2, 2)), ((0, 2), (2, 1))]:
+        yield Case("kron", f"{a}{b}", lambda m, a, b: m.kron(a, b), (normal(*a), normal(*b)))
+    for a, b, axes in [
+        ((2, 3), (3, 4), 1),
+        ((2, 3), (2, 3), 2),
+        ((2,), (3, 1), 0),
+        ((2, 3, 4), (4, 3, 5), ([1, 2], [1, 0])),
+        ((2, 3, 4), (5, 4, 2), ([-1, 0], [1, 2])),
+        ((2, 3), (4, 3), (1, -1)),
+        ((2, 0), (0, 3), 1),
+    ]:
+        call = lambda m, a, b, axes=axes: m.tensordot(a, b, axes)
+        yield Case("tensordot", f"{a}{b} over {axes}", call, (normal(*a), normal(*b)))
+    yield Case("tensordot", "x twice", lambda m, x: m.tensordot(x, x, 1), (normal(2, 2),))
+    for shape, place in [
+        ((3, 3), (0, 0, 1)),
+        ((3, 4), (1, 0, 1)),
+        ((3, 4), (-2, 0, 1)),
+        ((2, 3, 4), (1, 2, 0)),
+        ((2, 3, 3), (0, -2, -1)),
+        ((2, 3), (5, 0, 1)),
+        ((0, 3), (0, 0, 1)),
+    ]:
+        x = normal(*shape)
+        for op in ("diagonal", "trace"):
+            call = lambda m, x, op=op, place=place: getattr(m, op)(x, *place)
+            yield Case(op, f"{place} of {shape}", call, (x,))
+        place = (place[0], place[1] % len(shape), place[2] % len(shape))
+        call = lambda m, value, s=shape, p=place: m.scatter_diagonal(value, s, *p)
+        value = normal(*x.diagonal(*place).shape)
+        yield Case("scatter_diagonal", f"{place} of {shape}", call, (value,))
+
+
+def matrix(*shape: int, seed: int = 19) -> np.ndarray:
+    """Normal numbers that depend on the shape only: the cases below are near no kink with them."""
+    return np.asarray(np.random.default_rng([seed, *shape]).standard_normal(shape))
+
+
+def apart(*shape: int) -> np.ndarray:
+    """What to add to a random matrix, so that it is regular and its values are far apart."""
+    out = np.zeros(shape, int)
+    for i in range(min(shape)):
+        out[i, i] = 5 * (i + 1) * (-1) ** i
+    return out
+
+
+def regular(m: Any, x: Any) -> Any:
+    return m.add(x, apart(*x.shape[-2:]))
+
+
+def symmetric(m: Any, x: Any) -> Any:
+    return regular(m, m.add(x, m.swapaxes(x, -1, -2)))
+
+
+def definite(m: Any, x: Any) -> Any:
+    return m.add(symmetric(m, x), 40 * np.eye(x.shape[-1], dtype=int))
+
+
+def with_sign(m: Any, vectors: Any, signed: Any) -> Any:
+    """Vectors without the choice of a sign, which is made by the sign of `signed`."""
+    return m.multiply(vectors, m.sign(signed))
+
+
+def _eigh(m: Any, x: Any, triangle: str) -> Any:
+    values, vectors = m.linalg.eigh(symmetric(m, x), triangle)
+    return [values, with_sign(m, vectors, vectors[..., :1, :])]
+
+
+def _svd(m: Any, x: Any) -> Any:
+    u, s, vh = m.linalg.svd(regular(m, x), full_matrices=False)
+    return [with_sign(m, u, u[..., :1, :]), s, with_sign(m, vh, vh[..., :, :1])]
+
+
+def _qr(m: Any, x: Any) -> Any:
+    q, r = m.linalg.qr(regular(m, x))
+    diagonal = m.diagonal(r, 0, -2, -1)
+    return [with_sign(m, q, diagonal[..., None, :]), with_sign(m, r, diagonal[..., :, None])]
+
+
+SQUARES = [(3, 3), (2, 3, 3), (1, 1), (0, 0), (0, 2, 2)]
+RECTANGLES = [(3, 3), (4, 2), (2, 4), (2, 3, 2), (2, 2, 3), (1, 3), (3, 1), (0, 2, 3)]
+SINGULAR = {
+    "rank 2 of 3": np.array([[1.0, 2.0, -1.0], [0.5, -1.0, 2.0], [1.5, 1.0, 1.0]]),
+    "rank 1 of 3": np.outer([1.0, -2.0, 0.5], [0.4, 1.0, -1.0]),
+    "rank 0 of 2": np.zeros((2, 2)),
+    "ranks 0, 1 and 2": np.array([np.zeros((2, 2)), [[1.0, 2.0], [2.0, 4.0]], [[1, 2], [3, 5]]]),
+}
+
+
+def matrices() -> Iterator[Case]:
+    for shape in SQUARES:
+        for name, call in {
+            "inv": lambda m, x: m.linalg.inv(regular(m, x)),
+            "det": lambda m, x: m.linalg.det(regular(m, x)),
+            "slogdet": lambda m, x: m.linalg.slogdet(regular(m, x))[1],
+            "cholesky": lambda m, x: m.linalg.cholesky(definite(m, x)),
+            "eigh": lambda m, x: _eigh(m, x, "L"),
+            "eigvalsh": lambda m, x: m.linalg.eigvalsh(symmetric(m, x)),
+            "matrix_power": lambda m, x: m.linalg.matrix_power(x, 3),
+        }.items():
+            yield Case(f"linalg.{name}", f"{shape}", call, (matrix(*shape),))
+    x = matrix(2, 3, 3)
+    upper = lambda m, x: m.linalg.cholesky(definite(m, x), upper=True)
+    yield Case("linalg.cholesky", "upper", upper, (x,))
+    yield Case("linalg.eigh", "U", lambda m, x: _eigh(m, x, "U"), (x,))
+    yield Case("linalg.eigvalsh", "U", lambda m, x: m.linalg.eigvalsh(symmetric(m, x), "U"), (x,))
+    for n in (-2, -1, 0, 1, 2, 5):
+        call = lambda m, x, n=n: m.linalg.matrix_power(regular(m, x) if n < 0 else x, n)
+        yield Case("linalg.matrix_power", f"{n}", call, (x,))
+    for name, x in SINGULAR.items():
+        yield Case("linalg.det", name, lambda m, x: m.linalg.det(x), (x,))
+    for a, b in [
+        ((3, 3), (3,)),
+        ((3, 3), (3, 2)),
+        ((2, 3, 3), (3,)),
+        ((2, 3, 3), (3, 2)),
+        ((3, 3), (2, 3, 1)),
+        ((2, 1, 2, 2), (3, 2, 2)),
+        ((1, 1), (1,)),
+        ((0, 0), (0,)),
+        ((2, 2), (2, 0)),
+        ((0, 2, 2), (2, 1)),
+    ]:
+        call = lambda m, a, b: m.linalg.solve(regular(m, a), b)
+        yield Case("linalg.solve", f"{a}{b}", call, (matrix(*a), matrix(*b)))
+    for shape in RECTANGLES:
+        yield Case("linalg.qr", f"{shape}", _qr, (matrix(*shape),))
+        yield Case("linalg.svd", f"{shape}", _svd, (matrix(*shape),))
+        for name in ("svdvals", "pinv"):
+            call = lambda m, x, name=name: getattr(m.linalg, name)(regular(m, x))
+            yield Case(f"linalg.{name}", f"{shape}", call, (matrix(*shape),))
+    yield Case(
+        "linalg.pinv",
+        "rank 2 throughout",
+        lambda m, a, b: m.linalg.pinv(m.matmul(regular(m, a), regular(m, b))),
+        (matrix(4, 2), matrix(2, 3)),
+    )
+    for a, b in [((4, 2), (4,)), ((4, 2), (4, 3)), ((2, 4), (2,)), ((3, 3), (3, 1))]:
+        call = lambda m, a, b: m.linalg.lstsq(regular(m, a), b)[0]
+        yield Case("linalg.lstsq", f"{a}{b}", call, (matrix(*a), matrix(*b)))
+    for b in [(4,), (4, 3)]:
+        call = lambda m, a, b: m.linalg.lstsq(regular(m, a), b)[1]
+        yield Case("linalg.lstsq", f"residuals of {b}", call, (matrix(4, 2), matrix(*b)))
+    for chain in [
+        ((2, 3), (3, 4)),
+        ((2, 3), (3, 1), (1, 4)),
+        ((3,), (3, 2), (2,)),
+        ((3,), (3, 4), (4, 2), (2, 3)),
+        ((2, 4), (4, 1), (1, 3), (3, 2), (2,)),
+        ((0, 2), (2, 3)),
+    ]:
+        call = lambda m, *arrays: m.linalg.multi_dot(list(arrays))
+        yield Case("linalg.multi_dot", f"{chain}", call, tuple(matrix(*size) for size in chain))
+
+
+def matrix_norms() -> Iterator[Case]:
+    orders: list[Any] = ["fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf]
+    for shape, ord in itertools.product([(3, 3), (2, 2, 3), (3, 2)], orders):
+        call = lambda m, x, ord=ord: m.linalg.matrix_norm(regular(m, x), ord=ord)
+        yield Case("linalg.matrix_norm", f"{ord} of {shape}", call, (matrix(*shape),))
+    for ord in orders:
+        call = lambda m, x, ord=ord: m.linalg.matrix_norm(regular(m, x), ord=ord, keepdims=True)
+        yield Case("linalg.matrix_norm", f"{ord}, keepdims", call, (matrix(2, 3, 2),))
+    for ord, axis in itertools.product((0.5, 1, 2, 3, -1, -2.5, math.inf, -math.inf), (None, 0)):
+        call = lambda m, x, ord=ord, axis=axis: m.linalg.vector_norm(x, ord=ord, axis=axis)
+        yield Case("linalg.vector_norm", f"{ord} over {axis}", call, (spaced(3, 2),))
+    call = lambda m, x: m.linalg.vector_norm(x, ord=0.5, axis=(0, 2), keepdims=True)
+    yield Case("linalg.vector_norm", "keepdims", call, (spaced(2, 2, 3),))
+    for shape, arguments in [
+        ((2, 2, 3), {}),
+        ((2, 2, 3), {"keepdims": True}),
+        ((), {}),
+        ((3, 2), {"ord": 1}),
+        ((3,), {"ord": -1}),
+        ((2, 3, 2), {"axis": 1}),
+        ((2, 3, 2), {"axis": 1, "ord": 3, "keepdims": True}),
+        ((2, 3, 2), {"axis": (0, 1)}),
+        ((2, 3, 2), {"axis": (0, 2), "ord": "nuc"}),
+        ((2, 3, 2), {"axis": (2, 0), "ord": 1, "keepdims": True}),
+        ((2, 3, 2), {"axis": (-1, 1), "ord": -math.inf}),
+    ]:
+        call = lambda m, x, arguments=arguments: m.linalg.norm(x, **arguments)
+        yield Case("linalg.norm", f"{arguments} of {shape}", call, (matrix(*shape),))
+    for p in (None, 2, -2, "fro", 1, -1, math.inf):
+        call = lambda m, x, p=p: m.linalg.cond(regular(m, x), p)
+        yield Case("linalg.cond", f"{p}", call, (matrix(2, 3, 3),))
+    yield Case("linalg.cond", "wide", lambda m, x: m.linalg.cond(regular(m, x)), (matrix(2, 3),))
 
 
 def norms_and_losses() -> Iterator[Case]:
@@ -786,10 +1434,17 @@ def attentions() -> Iterator[Case]:
 
 FAMILIES = {
     "elementwise": [*elementwise()],
+    "functions": [*functions()],
     "reductions": [*reductions()],
+    "scans": [*scans()],
     "shapes": [*shapes()],
+    "arrangements": [*arrangements()],
     "indexing": [*indexing()],
+    "gatherings": [*gatherings()],
+    "orders": [*orders()],
     "products": [*products()],
+    "matrices": [*matrices()],
+    "matrix_norms": [*matrix_norms()],
     "norms_and_losses": [*norms_and_losses()],
     "rotations": [*rotations()],
     "attentions": [*attentions()],

@@ -16,15 +16,21 @@ FILES = sorted([*(ROOT / "minigrad").rglob("*.py"), *(ROOT / "nn").rglob("*.py")
 LAYERS = [
     "autograd",
     "ops",
+    "linalg",
     "_creation",
     "random",
     "_inplace",
     "_numpy",
+    "_dlpack",
+    "_array_api",
     "_tensor",
     "optim",
     "nn",
     "viz",
+    "interop",
+    "self_check",
     "__init__",
+    "__main__",
 ]
 
 

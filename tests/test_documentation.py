@@ -1,7 +1,8 @@
-"""Whatever the documentation shows, runs: docstring examples, the README, every page of docs/.
+"""Whatever the documentation shows, runs: docstring examples, and every page of Markdown.
 
-In README.md and docs/ a ```python block is executed; a ```pycon block is executed and what it
-prints is compared, as in a docstring. The blocks of one page share their names, from top to bottom.
+In README.md, docs/ and examples/ a ```python block is executed; a ```pycon block is executed and
+what it prints is compared, as in a docstring. The blocks of one page share their names, from top to
+bottom.
 """
 
 from __future__ import annotations
@@ -21,12 +22,16 @@ import pytest
 import minigrad
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted(
+    [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
+)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 PUBLIC = [
     "minigrad",
     "minigrad.autograd",
+    "minigrad.autograd.functional",
+    "minigrad.linalg",
     "minigrad.nn",
     "minigrad.nn.by_hand",
     "minigrad.nn.functional",

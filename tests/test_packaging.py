@@ -135,7 +135,9 @@ def test_a_second_copy_is_refused(wrong: str, right: str) -> None:
     assert f"`import {right}`" in last
 
 
-@pytest.mark.parametrize("late", ["graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn"])
+@pytest.mark.parametrize(
+    "late", ["graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn", "einx"]
+)
 def test_importing_minigrad_does_not_import(late: str, tmp_path: Path) -> None:
     path = Path(minigrad.__file__).parent.parent
     show = f"{EVERYTHING}, sys; print({late!r} in sys.modules)"

@@ -1,68 +1,129 @@
 """The op tables, a file a family. Each op is a plain function with its rules beside it."""
 
-from minigrad.ops.activation import gelu, sigmoid, silu
+from minigrad.ops.activation import erf, gelu, relu, sigmoid, silu, softplus
+from minigrad.ops.arranging import flip, fliplr, flipud, repeat, roll, rot90, tile
 from minigrad.ops.attention import attention, attention_weights
+from minigrad.ops.broadcasting import broadcast_arrays, broadcast_to, expand, meshgrid
 from minigrad.ops.choices import clip, masked_fill, maximum, minimum, where
 from minigrad.ops.comparisons import (
-    bitwise_and,
-    bitwise_or,
     equal,
     greater,
     greater_equal,
-    invert,
     isfinite,
+    isinf,
     isnan,
     less,
     less_equal,
     not_equal,
 )
+from minigrad.ops.contractions import einsum, tensordot
+from minigrad.ops.copies import astype, clone
+from minigrad.ops.diagonals import diag, diagonal, trace
 from minigrad.ops.dropout import dropout
 from minigrad.ops.elementwise import (
     abs,
     add,
+    cbrt,
     divide,
-    erf,
-    exp,
-    log,
     multiply,
     negative,
     power,
-    relu,
-    sign,
+    reciprocal,
     sqrt,
     square,
     subtract,
-    tanh,
 )
 from minigrad.ops.embedding import embedding
+from minigrad.ops.exponentials import exp, exp2, expm1, log, log1p, log2, log10, logaddexp
+from minigrad.ops.gathering import gather, scatter_add, take, take_along_axis
 from minigrad.ops.indexing import getitem, setitem
-from minigrad.ops.linalg import einsum, linear, matmul
+from minigrad.ops.joining import (
+    array_split,
+    chunk,
+    concatenate,
+    dstack,
+    hstack,
+    split,
+    stack,
+    unbind,
+    vstack,
+)
+from minigrad.ops.logic import (
+    all,
+    any,
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    count_nonzero,
+    invert,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+)
 from minigrad.ops.loss import cross_entropy
 from minigrad.ops.norm import layer_norm, rms_norm
-from minigrad.ops.reductions import argmax, logsumexp, max, mean, min, norm, sum, var
+from minigrad.ops.padding import pad
+from minigrad.ops.products import cross, dot, inner, kron, linear, matmul, outer, vdot, vecdot
+from minigrad.ops.reductions import argmax, argmin, logsumexp, max, min, norm, prod, sum
 from minigrad.ops.rotary import rotate_pairs
+from minigrad.ops.rounding import ceil, copysign, floor, floor_divide, remainder, round, sign, trunc
+from minigrad.ops.scans import cumprod, cumsum, diff
+from minigrad.ops.searching import argwhere, flatnonzero, isin, nonzero, searchsorted, unique
 from minigrad.ops.shapes import (
-    astype,
-    broadcast_to,
-    clone,
-    concatenate,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
     expand_dims,
+    flatten,
+    moveaxis,
+    ravel,
     reshape,
-    split,
     squeeze,
-    stack,
     swapaxes,
     transpose,
 )
 from minigrad.ops.softmax import log_softmax, softmax
+from minigrad.ops.sorting import argsort, median, sort, topk
+from minigrad.ops.statistics import mean, std, var
+from minigrad.ops.triangles import tril, triu
+from minigrad.ops.trigonometry import (
+    arccos,
+    arccosh,
+    arcsin,
+    arcsinh,
+    arctan,
+    arctan2,
+    arctanh,
+    cos,
+    cosh,
+    deg2rad,
+    hypot,
+    rad2deg,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
 
 __all__ = [
-    "abs", "add", "argmax", "astype", "attention", "attention_weights", "bitwise_and", "bitwise_or",
-    "broadcast_to", "clip", "clone", "concatenate", "cross_entropy", "divide", "dropout", "einsum",
-    "embedding", "equal", "erf", "exp", "expand_dims", "gelu", "getitem", "greater",
-    "greater_equal", "invert", "isfinite", "isnan", "layer_norm", "less", "less_equal", "linear",
-    "log", "log_softmax", "logsumexp", "masked_fill", "matmul", "max", "maximum", "mean", "min",
-    "minimum", "multiply", "negative", "norm", "not_equal", "power", "relu", "reshape", "rms_norm",
-    "rotate_pairs", "setitem", "sigmoid", "sign", "silu", "softmax", "split", "sqrt", "square",
-    "squeeze", "stack", "subtract", "sum", "swapaxes", "tanh", "transpose", "var", "where",
+    "abs", "add", "all", "any", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "argmax", "argmin", "argsort", "argwhere", "array_split", "astype", "atleast_1d",
+    "atleast_2d", "atleast_3d", "attention", "attention_weights", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "broadcast_arrays", "broadcast_to", "cbrt", "ceil", "chunk", "clip", "clone",
+    "concatenate", "copysign", "cos", "cosh", "count_nonzero", "cross", "cross_entropy", "cumprod",
+    "cumsum", "deg2rad", "diag", "diagonal", "diff", "divide", "dot", "dropout", "dstack", "einsum",
+    "embedding", "equal", "erf", "exp", "exp2", "expand", "expand_dims", "expm1", "flatnonzero",
+    "flatten", "flip", "fliplr", "flipud", "floor", "floor_divide", "gather", "gelu", "getitem",
+    "greater", "greater_equal", "hstack", "hypot", "inner", "invert", "isfinite", "isin", "isinf",
+    "isnan", "kron", "layer_norm", "less", "less_equal", "linear", "log", "log1p", "log2", "log10",
+    "log_softmax", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logsumexp", "masked_fill", "matmul", "max", "maximum", "mean", "median", "meshgrid", "min",
+    "minimum", "moveaxis", "multiply", "negative", "nonzero", "norm", "not_equal", "outer", "pad",
+    "power", "prod", "rad2deg", "ravel", "reciprocal", "relu", "remainder", "repeat", "reshape",
+    "rms_norm", "roll", "rot90", "rotate_pairs", "round", "scatter_add", "searchsorted", "setitem",
+    "sigmoid", "sign", "silu", "sin", "sinh", "softmax", "softplus", "sort", "split", "sqrt",
+    "square", "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take", "take_along_axis",
+    "tan", "tanh", "tensordot", "tile", "topk", "trace", "transpose", "tril", "triu", "trunc",
+    "unbind", "unique", "var", "vdot", "vecdot", "vstack", "where",
 ]  # fmt: skip

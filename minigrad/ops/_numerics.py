@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.node import Variable
 
-__all__ = ["Axis", "erf_array", "kept_shape", "raw", "spread", "tame", "total",
-           "within_rule"]  # fmt: skip
+__all__ = ["Axis", "add_up", "erf_array", "flat_at_zero", "kept_shape", "raw", "reduced_axes",
+           "reduced_size", "spread", "tame", "total", "widened", "within_rule"]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
 
@@ -33,18 +34,39 @@ def tame(slope: Any, g: Any) -> Any:
     entries: elsewhere the slope takes part in second derivatives, also where `g` is 0.
     """
     values = raw(slope)
-    total = np.vdot(values, values)  # one fast pass that tells whether all of them are finite
-    if total - total == 0:
+    if math.isfinite(np.vdot(values, values)):  # one fast pass over all of them
         return slope
     return np.where(np.isfinite(values) | (raw(g) != 0), slope, 0)
 
 
+def flat_at_zero(divisor: Any) -> Any:
+    """`divisor`, but inf in the place of 0: a quotient is 0 there, with all its derivatives.
+
+    So a length or a deviation of 0, which has no slope, has the gradient 0.
+    """
+    return np.where(raw(divisor) == 0, np.inf, divisor)
+
+
+def widened(x: Any) -> Any:
+    """float16 as float32, in which it is accumulated; anything else as it is."""
+    return x.astype(np.float32) if x.dtype == np.float16 else x
+
+
+def reduced_axes(ndim: int, axis: Axis) -> set[int]:
+    """The axes of a reduction, counted from 0."""
+    if axis is None or not ndim:
+        return set(range(ndim))
+    return {a % ndim for a in (axis if isinstance(axis, tuple) else (axis,))}
+
+
+def reduced_size(shape: tuple[int, ...], axis: Axis) -> int:
+    """How many elements a reduction over `axis` puts into one."""
+    return math.prod(shape[a] for a in reduced_axes(len(shape), axis))
+
+
 def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
     """The shape after a reduction over `axis` with ``keepdims=True``."""
-    if axis is None:
-        return (1,) * len(shape)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    gone = {a % len(shape) for a in axes} if shape else set()
+    gone = reduced_axes(len(shape), axis)
     return tuple(1 if i in gone else n for i, n in enumerate(shape))
 
 
@@ -67,12 +89,19 @@ def spread(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
     return full
 
 
+_sum: Any = np.add.reduce  # what np.sum calls in the end
+
+
+def add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
+    """The sum of an array over axes, that of float16 in float32."""
+    return _sum(x, axis, np.float32 if x.dtype == np.float16 else None, None, keepdims)
+
+
 def total(x: Any, axis: Axis) -> Any:
     """The sum over axes, kept with length 1; an array of float16 is added up in float32."""
     if isinstance(x, Variable):
         return x.sum(axis=axis, keepdims=True)  # type: ignore[attr-defined]
-    wide = np.float32 if x.dtype == np.float16 else None
-    return np.sum(x, axis=axis, dtype=wide, keepdims=True)
+    return add_up(x, axis, True)
 
 
 # Minimax and Chebyshev fits of the error function, made for this file in 40-digit arithmetic.

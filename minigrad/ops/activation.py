@@ -1,4 +1,4 @@
-"""Smooth activations: sigmoid, SiLU and GELU."""
+"""Activations: ReLU, sigmoid, softplus, SiLU, GELU, and the error function that it takes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,32 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import erf_array, within_rule
-from minigrad.ops.elementwise import erf
 
-__all__ = ["gelu", "sigmoid", "silu"]
+__all__ = ["erf", "gelu", "relu", "sigmoid", "silu", "softplus"]
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_TWO_OVER_PI = math.sqrt(2 / math.pi)
 _PDF_AT_ZERO = 1 / math.sqrt(2 * math.pi)
 _CUBIC = 0.044715
+_TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
+
+
+@primitive
+def relu(x: Any) -> Any:
+    """The positive part of each element; its derivative at 0 is 0.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``max(x, 0)``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.relu(minigrad.tensor([-1.0, 2.0]))
+        Tensor([0., 2.], dtype=float32)
+    """
+    return np.maximum(x, 0)
 
 
 @primitive(floating=True)
@@ -39,6 +57,34 @@ def sigmoid(x: Any) -> Any:
 
 
 @primitive(floating=True)
+def softplus(x: Any, beta: float = 1.0) -> Any:
+    """A smooth ReLU, ``log(1 + exp(beta * x)) / beta``, without overflow.
+
+    Args:
+        x: Tensor, array or number.
+        beta: How sharp its bend is.
+
+    Returns:
+        Positive numbers. They need no threshold above which `x` itself is taken: they are exact.
+
+    Raises:
+        ValueError: `beta` is 0.
+
+    Source:
+        Dugas et al. 2000, "Incorporating second-order functional knowledge for better option
+        pricing".
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.softplus(minigrad.tensor([-1000.0, 0.0, 1000.0]))
+        Tensor([0.000000e+00, 6.931472e-01, 1.000000e+03], dtype=float32)
+    """
+    if beta == 0:
+        raise ValueError("beta must not be 0")
+    return np.logaddexp(x * float(beta), 0) / float(beta)
+
+
+@primitive(floating=True)
 def silu(x: Any) -> Any:
     """The sigmoid-weighted linear unit (swish) of each element, ``x * sigmoid(x)``.
 
@@ -57,6 +103,24 @@ def silu(x: Any) -> Any:
         Tensor([0.       , 0.7310586], dtype=float32)
     """
     return x * sigmoid.op.forward(x)
+
+
+@primitive(floating=True)
+def erf(x: Any) -> Any:
+    """The error function of each element: 2/sqrt(pi) times the integral of exp(-t^2) up to x.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        Values between -1 and 1.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.erf(minigrad.tensor([0.0, 1.0]))
+        Tensor([0.       , 0.8427007], dtype=float32)
+    """
+    return erf_array(x)
 
 
 @primitive(floating=True)
@@ -103,6 +167,10 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
 
 
+# The table.
+relu.defvjp(x=lambda g, out: g * np.sign(out))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
+softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
 silu.defvjp(x=_silu_x)
+erf.defvjp(x=lambda g, x: g * (_TWO_OVER_SQRT_PI * np.exp(-x * x)))
 gelu.defvjp(x=_gelu_x)

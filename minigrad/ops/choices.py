@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw
+from minigrad.ops.searching import nonzero
 
 __all__ = ["clip", "masked_fill", "maximum", "minimum", "where"]
 
@@ -79,19 +81,25 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
     return np.clip(x, low, high)
 
 
-@primitive(np.where, promotes=("a", "b"))
-def where(condition: Any, a: Any, b: Any) -> Any:
+@primitive(promotes=("a", "b"))
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    return np.where(condition, a, b)
+
+
+def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     """Take from `a` where the condition holds, from `b` elsewhere.
 
     Args:
         condition: Bools.
         a: Tensor, array or number.
-        b: The same; the three shapes broadcast together.
+        b: The same; the three shapes broadcast together. Without `a` and `b`, the places where the
+            condition holds are returned, as by `nonzero`.
 
     Returns:
         The chosen elements.
 
     Raises:
+        TypeError: Only one of `a` and `b` is given.
         ValueError: The shapes do not broadcast.
 
     Example:
@@ -100,10 +108,23 @@ def where(condition: Any, a: Any, b: Any) -> Any:
         >>> minigrad.where(x > 0, x, 10 * x)
         Tensor([-10.,   2.], dtype=float32)
     """
-    return np.where(condition, a, b)
+    if a is None and b is None:
+        return nonzero(condition)
+    if a is None or b is None:
+        raise TypeError(located("where: both a and b expected, or neither, got one of them"))
+    return _where(condition, a, b)
 
 
 @primitive(arrays=3)
+def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
+    mask = np.asarray(mask)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"the mask must hold bools, got {mask.dtype}; write mask != 0")
+    if np.size(value) != 1:
+        raise ValueError(f"value must be one number, got shape {np.shape(value)}; use where")
+    return np.where(mask, np.asarray(value).astype(x.dtype).reshape(()), x)
+
+
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     """Replace elements by a value where the mask is True.
 
@@ -124,12 +145,9 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
         >>> minigrad.masked_fill(minigrad.ones(3), minigrad.tensor([True, False, True]), -1)
         Tensor([-1.,  1., -1.], dtype=float32)
     """
-    mask = np.asarray(mask)
-    if mask.dtype != np.bool_:
-        raise TypeError(f"the mask must hold bools, got {mask.dtype}; write mask != 0")
-    if np.size(value) != 1:
-        raise ValueError(f"value must be one number, got shape {np.shape(value)}; use where")
-    return np.where(mask, np.asarray(value).astype(x.dtype).reshape(()), x)
+    if isinstance(value, float):
+        value = np.float64(value)  # a number has no precision of its own: `x` decides
+    return _masked_fill(x, mask, value)
 
 
 def _clip_x(g: Any, x: Any, low: Any, high: Any) -> Any:
@@ -153,7 +171,7 @@ clip.defvjp(
     low=_clip_low,
     high=_clip_high,
 )
-masked_fill.defvjp(
+_masked_fill.defvjp(
     x=lambda g, mask: np.where(mask, 0, g),
     value=lambda g, mask, value_shape: np.where(mask, g, 0).sum().reshape(value_shape),
 )
@@ -165,7 +183,7 @@ minimum.defvjp(
     a=lambda g, a, b: g * (a < b) + 0.5 * g * (a == b),
     b=lambda g, a, b: g * (b < a) + 0.5 * g * (a == b),
 )
-where.defvjp(
+_where.defvjp(
     a=lambda g, condition: np.where(condition, g, 0),
     b=lambda g, condition: np.where(condition, 0, g),
 )

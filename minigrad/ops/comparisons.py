@@ -9,8 +9,8 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 
 __all__ = [
-    "bitwise_and", "bitwise_or", "equal", "greater", "greater_equal", "invert", "isfinite",
-    "isnan", "less", "less_equal", "not_equal",
+    "equal", "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal",
+    "not_equal",
 ]  # fmt: skip
 
 
@@ -47,71 +47,6 @@ greater = _comparison(np.greater, ">")
 greater_equal = _comparison(np.greater_equal, ">=")
 
 
-@primitive(np.bitwise_and)
-def bitwise_and(a: Any, b: Any) -> Any:
-    """Both hold, element by element; for integers, bit by bit. It records nothing.
-
-    Args:
-        a: Bools or integers.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools or integers.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.bitwise_and(minigrad.tensor([True, False]), True)
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.bitwise_and(a, b)
-
-
-@primitive(np.bitwise_or)
-def bitwise_or(a: Any, b: Any) -> Any:
-    """Either holds, element by element; for integers, bit by bit. It records nothing.
-
-    Args:
-        a: Bools or integers.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools or integers.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.bitwise_or(minigrad.tensor([True, False]), False)
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.bitwise_or(a, b)
-
-
-@primitive(np.invert)
-def invert(x: Any) -> Any:
-    """It does not hold, element by element; for integers, bit by bit. It records nothing.
-
-    Args:
-        x: Bools or integers.
-
-    Returns:
-        A tensor of bools or integers.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.invert(minigrad.tensor([True, False]))
-        Tensor([False,  True], dtype=bool)
-    """
-    return np.invert(x)
-
-
 @primitive(np.isnan)
 def isnan(x: Any) -> Any:
     """Tell which elements are NaN. It records nothing.
@@ -128,6 +63,24 @@ def isnan(x: Any) -> Any:
         Tensor([False,  True], dtype=bool)
     """
     return np.isnan(x)
+
+
+@primitive(np.isinf)
+def isinf(x: Any) -> Any:
+    """Tell which elements are infinite, of either sign. It records nothing.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        A tensor of bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isinf(minigrad.tensor([1.0, float("-inf")]))
+        Tensor([False,  True], dtype=bool)
+    """
+    return np.isinf(x)
 
 
 @primitive(np.isfinite)

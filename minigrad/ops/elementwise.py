@@ -1,4 +1,4 @@
-"""Element by element: arithmetic, powers and exponentials.
+"""Element by element: arithmetic, powers and roots.
 
 One derivative a line. Un-broadcasting is the engine's business, so a rule is the textbook's.
 """
@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import erf_array, raw, tame
+from minigrad.ops._numerics import raw, tame
 
 __all__ = [
-    "abs", "add", "divide", "erf", "exp", "log", "multiply", "negative", "power", "relu", "sign",
-    "sqrt", "square", "subtract", "tanh",
+    "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "sqrt", "square",
+    "subtract",
 ]  # fmt: skip
-
-TWO_OVER_SQRT_PI = 1.1283791670955126
 
 
 @primitive(np.add)
@@ -130,6 +128,24 @@ def power(a: Any, b: Any) -> Any:
     return np.square(a) if b.__class__ is int and b == 2 else np.power(a, b)
 
 
+@primitive(np.reciprocal, floating=True)
+def reciprocal(x: Any) -> Any:
+    """1 divided by each element; integers become floats, as in every division.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``1 / x``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.reciprocal(minigrad.tensor([2, 4]))
+        Tensor([0.5 , 0.25], dtype=float32)
+    """
+    return np.reciprocal(x)
+
+
 @primitive(np.negative)
 def negative(x: Any) -> Any:
     """Negate element by element.
@@ -164,24 +180,6 @@ def abs(x: Any) -> Any:
         Tensor([1., 2.], dtype=float32)
     """
     return np.absolute(x)
-
-
-@primitive(np.sign)
-def sign(x: Any) -> Any:
-    """The sign of each element: -1, 0 or 1. It records nothing.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of the dtype of `x`, without a gradient.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.sign(minigrad.tensor([3.0, 0.0, -2.0]))
-        Tensor([ 1.,  0., -1.], dtype=float32)
-    """
-    return np.sign(x)
 
 
 @primitive(np.square)
@@ -220,94 +218,22 @@ def sqrt(x: Any) -> Any:
     return np.sqrt(x)
 
 
-@primitive(np.exp, floating=True)
-def exp(x: Any) -> Any:
-    """The exponential of each element.
+@primitive(np.cbrt, floating=True)
+def cbrt(x: Any) -> Any:
+    """The cube root of each element.
 
     Args:
         x: Tensor, array or number.
 
     Returns:
-        e to the power of `x`.
+        The root, which has the sign of `x`.
 
     Example:
         >>> import minigrad
-        >>> minigrad.exp(minigrad.tensor([0.0, 1.0]))
-        Tensor([1.       , 2.7182817], dtype=float32)
+        >>> minigrad.cbrt(minigrad.tensor([1.0, -8.0]))
+        Tensor([ 1., -2.], dtype=float32)
     """
-    return np.exp(x)
-
-
-@primitive(np.log, floating=True)
-def log(x: Any) -> Any:
-    """The natural logarithm of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        The logarithm; -inf at 0, NaN for negative numbers.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.log(minigrad.tensor([1.0, 2.0]))
-        Tensor([0.       , 0.6931472], dtype=float32)
-    """
-    return np.log(x)
-
-
-@primitive(np.tanh, floating=True)
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Values between -1 and 1.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.tanh(minigrad.tensor([0.0, 1000.0]))
-        Tensor([0., 1.], dtype=float32)
-    """
-    return np.tanh(x)
-
-
-@primitive(floating=True)
-def erf(x: Any) -> Any:
-    """The error function of each element: 2/sqrt(pi) times the integral of exp(-t^2) up to x.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Values between -1 and 1.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.erf(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.       , 0.8427007], dtype=float32)
-    """
-    return erf_array(x)
-
-
-@primitive
-def relu(x: Any) -> Any:
-    """The positive part of each element; its derivative at 0 is 0.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``max(x, 0)``.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.relu(minigrad.tensor([-1.0, 2.0]))
-        Tensor([0., 2.], dtype=float32)
-    """
-    return np.maximum(x, 0)
+    return np.cbrt(x)
 
 
 def _inverse(b: Any) -> Any:
@@ -336,12 +262,9 @@ subtract.defvjp(a=lambda g: g, b=lambda g: -g)
 multiply.defvjp(a=lambda g, b: g * b, b=lambda g, a: g * a)
 divide.defvjp(a=lambda g, b: g * tame(_inverse(b), g), b=lambda g, b, out: g * tame(-out / b, g))
 power.defvjp(a=_power_a, b=_power_b)
+reciprocal.defvjp(x=lambda g, x, out: g * tame(-out / x, g))
 negative.defvjp(x=lambda g: -g)
 abs.defvjp(x=lambda g, x: g * np.sign(x))
 square.defvjp(x=lambda g, x: g * (2 * x))
 sqrt.defvjp(x=lambda g, out: g * tame(0.5 / out, g))
-exp.defvjp(x=lambda g, out: g * out)
-log.defvjp(x=lambda g, x: g * tame(1 / x, g))
-tanh.defvjp(x=lambda g, out: g * (1 - out * out))
-erf.defvjp(x=lambda g, x: g * (TWO_OVER_SQRT_PI * np.exp(-x * x)))
-relu.defvjp(x=lambda g, out: g * np.sign(out))
+cbrt.defvjp(x=lambda g, out: g * tame(1 / (3 * out * out), g))

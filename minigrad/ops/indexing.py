@@ -13,7 +13,7 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.results import wrap
 from minigrad.ops._numerics import raw
 
-__all__ = ["IndexUpdate", "getitem", "normalized", "scatter", "setitem"]
+__all__ = ["IndexUpdate", "add_at", "getitem", "integers", "normalized", "scatter", "setitem"]
 
 
 class IndexUpdate(Update):
@@ -41,11 +41,24 @@ class IndexUpdate(Update):
 
 
 def add_at(buffer: np.ndarray, index: Any, value: Any) -> None:
-    """``np.add.at``, with one sorted pass where whole rows are addressed by one int array."""
-    rows = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-    if not isinstance(rows, np.ndarray) or rows.dtype.kind not in "iu" or buffer.ndim < 2:
+    """``np.add.at``, many times faster where integer arrays address whole rows or single elements.
+
+    What is added up in float16 is added up in float32.
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    if not all(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in parts):
         np.add.at(buffer, index, value)
-        return
+    elif len(parts) == 1 and (buffer.ndim > 1 or buffer.dtype == np.float16):
+        _add_rows(buffer, parts[0], value)
+    elif len(parts) == buffer.ndim > 1 and buffer.flags.c_contiguous:
+        places = _places_in_memory(parts, buffer.shape)
+        add_at(buffer.reshape(-1), (places.ravel(),), np.broadcast_to(value, places.shape).ravel())
+    else:
+        np.add.at(buffer, index, value)
+
+
+def _add_rows(buffer: np.ndarray, rows: np.ndarray, value: Any) -> None:
+    """Add to rows of the first axis: one sorted pass, in which equal rows are neighbours."""
     flat = rows.ravel().astype(np.intp)
     if not flat.size:
         return
@@ -55,7 +68,17 @@ def add_at(buffer: np.ndarray, index: Any, value: Any) -> None:
     order = np.argsort(flat, kind="stable")
     ranked = flat[order]
     starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]]))
-    buffer[ranked[starts]] += np.add.reduceat(values[order], starts, axis=0)
+    wide = np.float32 if buffer.dtype == np.float16 else None
+    sums = np.add.reduceat(values[order], starts, axis=0, dtype=wide)
+    buffer[ranked[starts]] += sums.astype(buffer.dtype, copy=False)
+
+
+def _places_in_memory(parts: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:
+    """One number for each element that is addressed by as many integers as there are axes."""
+    places: Any = 0
+    for part, n in zip(parts, shape, strict=True):
+        places = places * n + part.astype(np.intp, copy=False) % (n or 1)
+    return np.asarray(places)
 
 
 def _reads_twice(index: Any) -> bool:
@@ -79,6 +102,25 @@ def normalized(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(_normalized_part(part) for part in index)
     return _normalized_part(index)
+
+
+def integers(values: Any, what: str = "the indices") -> np.ndarray:
+    """An array of integers as NumPy indexes with them; what is empty may have any dtype.
+
+    Args:
+        values: An array, a tensor, or what NumPy makes one of.
+        what: What they are, to be named in the error.
+
+    Returns:
+        An array of intp.
+
+    Raises:
+        TypeError: They are something else than integers.
+    """
+    array = np.asarray(raw(values))
+    if array.size and array.dtype.kind not in "iu":
+        raise TypeError(f"{what} must be integers, got {array.dtype}")
+    return array.astype(np.intp, copy=False)
 
 
 def _normalized_part(index: Any) -> Any:

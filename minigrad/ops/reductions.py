@@ -1,40 +1,28 @@
-"""Reductions over axes: sum, mean, var, max, min, norm, logsumexp, argmax."""
+"""Reductions over axes: sum, prod, max, min, norm, logsumexp, argmax, argmin."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import Axis, kept_shape, raw, spread, total
+from minigrad.ops._numerics import (
+    Axis,
+    add_up,
+    flat_at_zero,
+    kept_shape,
+    raw,
+    reduced_axes,
+    spread,
+    tame,
+    total,
+    widened,
+)
+from minigrad.ops.scans import products_before
 
-__all__ = ["argmax", "logsumexp", "max", "mean", "min", "norm", "sum", "var"]
-
-
-def _count(shape: tuple[int, ...], axis: Axis) -> int:
-    """How many elements a reduction over `axis` puts into one."""
-    kept = kept_shape(shape, axis)
-    n = 1
-    for size, left in zip(shape, kept, strict=True):
-        n *= size if left == 1 else 1
-    return n
-
-
-def _degrees(n: int, ddof: int) -> int:
-    """What the squares are divided by: not less than 0, where the variance is NaN."""
-    return n - ddof if n > ddof else 0
-
-
-_sum: Any = np.add.reduce
-
-
-def _add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
-    if x.dtype == np.float16:  # accumulate in float32
-        return _sum(x, axis, np.float32, None, keepdims)
-    if x.dtype.kind == "f":
-        return _sum(x, axis, None, None, keepdims)
-    return x.sum(axis=axis, keepdims=keepdims)
+__all__ = ["argmax", "argmin", "logsumexp", "max", "min", "norm", "prod", "sum"]
 
 
 @primitive(np.sum, arrays=1)
@@ -57,63 +45,35 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> minigrad.sum(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
         Tensor([4., 6.], dtype=float32)
     """
-    out = _add_up(x, axis, keepdims)
+    out = add_up(x, axis, keepdims)
     return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
-@primitive(np.mean, floating=True)
-def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Average over axes.
+@primitive(np.prod, arrays=1)
+def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Multiply over axes; derivatives of every order are right beside any number of zeros.
 
     Args:
         x: Tensor, array or number.
-        axis: The axis or axes to average over; all of them if None.
+        axis: The axis or axes to multiply over; all of them if None.
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
-        The mean, in the dtype of `x`; NaN of nothing.
+        The product, in the dtype of `x` (float16 is multiplied in float32; bools and small
+        integers become 64-bit integers); 1 of nothing.
 
     Raises:
         ValueError: An axis does not exist.
 
     Example:
         >>> import minigrad
-        >>> minigrad.mean(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=0)
-        Tensor([2., 3.], dtype=float32)
+        >>> x = minigrad.tensor([2.0, 0.0, 4.0], requires_grad=True)
+        >>> minigrad.prod(x).backward()
+        >>> x.grad
+        Tensor([0., 8., 0.], dtype=float32)
     """
-    with np.errstate(invalid="ignore"):
-        average = _add_up(x, axis, keepdims) / _count(x.shape, axis)
-    return average.astype(x.dtype, copy=False)
-
-
-@primitive(np.var, floating=True)
-def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """The variance over axes, exact to rounding also far from zero.
-
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to reduce; all of them if None.
-        ddof: The divisor is the number of elements less `ddof` (0 as in NumPy; 1 for PyTorch's).
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The variance, in the dtype of `x`.
-
-    Raises:
-        ValueError: An axis does not exist.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.var(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
-        Tensor(1., dtype=float32)
-    """
-    wide = x.astype(np.float32) if x.dtype == np.float16 else x
-    n = _count(x.shape, axis)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centred = wide - _add_up(wide, axis, True) / n
-        centred -= _add_up(centred, axis, True) / n  # what rounding the mean left behind
-        squares = _add_up(centred * centred, axis, keepdims)
-        return (squares / _degrees(n, ddof)).astype(x.dtype, copy=False)
+    out = widened(x).prod(axis=axis, keepdims=keepdims)
+    return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
 @primitive(np.max, arrays=1)
@@ -185,7 +145,30 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return x.argmax(axis=axis, keepdims=keepdims)
 
 
-@primitive(np.linalg.norm, floating=True)
+@primitive(np.argmin, arrays=1)
+def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Where the least element stands; the first of equal ones. It records nothing.
+
+    Args:
+        x: Tensor, array or number.
+        axis: The axis to search along; the flattened tensor if None.
+        keepdims: Keep the reduced axis with length 1.
+
+    Returns:
+        Indices, int64.
+
+    Raises:
+        ValueError: The axis does not exist, or there is nothing to choose from.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.argmin(minigrad.tensor([[1.0, 2.0], [4.0, 3.0]]), axis=1)
+        Tensor([0, 1], dtype=int64)
+    """
+    return x.argmin(axis=axis, keepdims=keepdims)
+
+
+@primitive(floating=True)
 def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> Any:
     """The vector norm over axes: the ord-th root of the sum of the ord-th powers.
 
@@ -250,6 +233,20 @@ def _reduced_shape(x: np.ndarray, axis: Axis, keepdims: bool) -> tuple[int, ...]
     return shape
 
 
+def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
+    """The cotangent of each element times the product of all the others: nothing is divided."""
+    x = widened(x)
+    gone = reduced_axes(x.ndim, axis)
+    order = (*(a for a in range(x.ndim) if a not in gone), *sorted(gone))
+    moved = x.transpose(order)  # (*kept, *reduced)
+    kept = moved.shape[: x.ndim - len(gone)]
+    rows = moved.reshape((*kept, math.prod(moved.shape[len(kept) :])))  # (*kept, n)
+    others = products_before(rows) * products_before(rows[..., ::-1])[..., ::-1]
+    others = others.reshape(moved.shape).transpose(tuple(np.argsort(order).tolist()))
+    g = spread(g, x.shape, axis)
+    return g * tame(others, g)
+
+
 def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     """The cotangent of max and min: shared evenly among the elements that attain them."""
     attained = raw(x) == raw(out).reshape(kept_shape(x.shape, axis))
@@ -261,7 +258,7 @@ def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
     if ord == np.inf:
         return _extreme(g, np.absolute(x), out, axis) * np.sign(x)
     top = out.reshape(kept_shape(x.shape, axis))
-    top = np.where(raw(top) == 0, 1, top)
+    top = flat_at_zero(top)
     if ord == 2:
         return spread(g, x.shape, axis) * (x / top)
     if ord == 1:
@@ -275,22 +272,8 @@ def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     return spread(g, x.shape, axis) * np.exp(x - top)
 
 
-def _var_x(g: Any, x: Any, axis: Axis, ddof: int) -> Any:
-    centred = x - x.mean(axis=axis, keepdims=True)
-    centred = centred - centred.mean(axis=axis, keepdims=True)  # as in the forward
-    left = _degrees(_count(x.shape, axis), ddof)
-    return spread(g, x.shape, axis) * (centred * (2 / left if left else np.inf))
-
-
-def _part(shape: tuple[int, ...], axis: Axis) -> float:
-    """What one element counts in a mean: a factor, since float16 holds no large count."""
-    n = _count(shape, axis)
-    return 1 / n if n else np.inf
-
-
 sum.defvjp(x=lambda g, x_shape, axis: spread(g, x_shape, axis))
-mean.defvjp(x=lambda g, x_shape, axis: spread(g * _part(x_shape, axis), x_shape, axis))
-var.defvjp(x=_var_x)
+prod.defvjp(x=_prod_x)
 max.defvjp(x=_extreme)
 min.defvjp(x=_extreme)
 norm.defvjp(x=_norm_x)

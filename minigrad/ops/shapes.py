@@ -1,23 +1,23 @@
-"""Shapes, views and dtypes: what moves numbers about and changes none of them."""
+"""Shapes: the same elements under other axes. All of these are views where memory allows it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
-from minigrad.autograd.dtypes import checked
-from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops.indexing import getitem
+from minigrad.ops.copies import as_tensor
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
 __all__ = [
-    "astype", "broadcast_to", "clone", "concatenate", "expand_dims", "reshape", "split",
-    "squeeze", "stack", "swapaxes", "transpose",
+    "atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "flatten", "moveaxis", "ravel",
+    "reshape", "squeeze", "swapaxes", "transpose",
 ]  # fmt: skip
 
 Shape = int | tuple[int, ...]
@@ -47,6 +47,52 @@ def reshape(x: Any, shape: Shape) -> Any:
         (2, 3)
     """
     return x.reshape(shape)
+
+
+@primitive(np.ravel, arrays=1)
+def ravel(x: Any) -> Any:
+    """The elements in a row, the last axis running fastest.
+
+    Args:
+        x: Tensor or array.
+
+    Returns:
+        One axis; a view where the memory allows it.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ravel(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        Tensor([1., 2., 3., 4.], dtype=float32)
+    """
+    return x.reshape(x.size)
+
+
+@primitive(arrays=1)
+def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
+    """Make one axis of several neighbouring ones.
+
+    Args:
+        x: Tensor or array.
+        start_axis: The first of them.
+        end_axis: The last of them; it is part of the new axis.
+
+    Returns:
+        A view where the memory allows it. What has no axis gets one.
+
+    Raises:
+        ValueError: An axis does not exist, or the last comes before the first.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.flatten(minigrad.ones((2, 3, 4)), start_axis=1).shape
+        (2, 12)
+    """
+    shape = x.shape or (1,)
+    start = normalize_axis_index(start_axis, len(shape))
+    end = normalize_axis_index(end_axis, len(shape)) + 1
+    if start >= end:
+        raise ValueError(f"start_axis {start_axis} comes after end_axis {end_axis}")
+    return x.reshape(*shape[:start], math.prod(shape[start:end]), *shape[end:])
 
 
 @primitive(np.transpose, arrays=1)
@@ -94,6 +140,29 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return x.swapaxes(axis1, axis2)
 
 
+@primitive(np.moveaxis, arrays=1)
+def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
+    """Move axes to other places; the others keep their order.
+
+    Args:
+        x: Tensor or array.
+        source: The axis or axes to move.
+        destination: Where they stand in the result, one for one.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: An axis does not exist or is repeated, or the two differ in number.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.moveaxis(minigrad.ones((2, 3, 4)), 0, -1).shape
+        (3, 4, 2)
+    """
+    return np.moveaxis(x, source, destination)
+
+
 @primitive(np.squeeze, arrays=1)
 def squeeze(x: Any, axis: Shape | None = None) -> Any:
     """Drop axes of length 1.
@@ -138,206 +207,73 @@ def expand_dims(x: Any, axis: Shape) -> Any:
     return np.expand_dims(x, axis)
 
 
-@primitive(np.broadcast_to, arrays=1)
-def broadcast_to(x: Any, shape: Shape) -> Any:
-    """Repeat along axes of length 1 without copying.
+def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
+    """Give an axis to what has none.
 
     Args:
-        x: Tensor or array.
-        shape: The shape to reach.
+        *tensors: Tensors, arrays or numbers.
 
     Returns:
-        A view, in which several elements share one place of memory.
-
-    Raises:
-        ValueError: The shape cannot be reached.
+        One tensor for one, a tuple for several; those with an axis as they are.
 
     Example:
         >>> import minigrad
-        >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
-        [[0, 1, 2], [0, 1, 2]]
+        >>> minigrad.atleast_1d(minigrad.tensor(3.0))
+        Tensor([3.], dtype=float32)
     """
-    return np.broadcast_to(x, shape)
+    return _each(_row, tensors)
 
 
-@primitive(np.copy, arrays=1)
-def clone(x: Any) -> Any:
-    """A copy with memory of its own; gradients pass through.
+def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
+    """Make rows of a matrix of what has less than two axes.
 
     Args:
-        x: Tensor or array.
+        *tensors: Tensors, arrays or numbers.
 
     Returns:
-        The copy.
+        One tensor for one, a tuple for several: shape (1, n) for (n,).
 
     Example:
         >>> import minigrad
-        >>> x = minigrad.ones(2)
-        >>> y = minigrad.clone(x)
-        >>> y[0] = 5
-        >>> x
-        Tensor([1., 1.], dtype=float32)
+        >>> minigrad.atleast_2d(minigrad.ones(3)).shape
+        (1, 3)
     """
-    return x.copy()
+    return _each(_matrix, tensors)
 
 
-@primitive(arrays=1)
-def _astype(x: Any, dtype: Any) -> Any:
-    return x.astype(dtype)
-
-
-@primitive(arrays=1)
-def _to_integer(x: Any, dtype: Any) -> Any:
-    return x.astype(dtype)
-
-
-def astype(x: Any, dtype: Any) -> Tensor:
-    """Convert to another dtype; the gradient comes back in the dtype of `x`.
+def atleast_3d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
+    """Give three axes to what has less.
 
     Args:
-        x: Tensor or array.
-        dtype: A bool, integer or float dtype. Conversions to bool and integer record nothing.
+        *tensors: Tensors, arrays or numbers.
 
     Returns:
-        A tensor with memory of its own; `x` itself if it is a tensor that has the dtype.
-
-    Raises:
-        TypeError: Tensors cannot have the dtype.
+        One tensor for one, a tuple for several: shape (1, n, 1) for (n,), (n, m, 1) for (n, m).
 
     Example:
         >>> import minigrad
-        >>> minigrad.astype(minigrad.tensor([1.7, -1.7]), minigrad.int64)
-        Tensor([ 1, -1], dtype=int64)
+        >>> minigrad.atleast_3d(minigrad.ones((2, 3))).shape
+        (2, 3, 1)
     """
-    chosen = checked(dtype)
-    if isinstance(x, Variable) and x._data.dtype == chosen:
-        return x  # type: ignore[return-value]
-    return _astype(x, chosen) if chosen.kind == "f" else _to_integer(x, chosen)
+    return _each(_block, tensors)
 
 
-@primitive()
-def _concatenate(*tensors: Any, axis: int) -> Any:
-    return np.concatenate(tensors, axis)
+def _row(x: Any) -> Any:
+    return x if x.ndim else expand_dims(x, 0)
 
 
-@primitive()
-def _stack(*tensors: Any, axis: int) -> Any:
-    return np.stack(tensors, axis)
+def _matrix(x: Any) -> Any:
+    return x if x.ndim > 1 else expand_dims(_row(x), 0)
 
 
-def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
-    """Join along an axis that exists.
-
-    Args:
-        tensors: At least one tensor; the shapes agree but along `axis`.
-        axis: Where to join; if None, all of them are flattened first.
-
-    Returns:
-        The joined tensor, in the common dtype.
-
-    Raises:
-        ValueError: There is nothing to join, or the shapes do not agree.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.concatenate([minigrad.ones(2), minigrad.zeros(1)])
-        Tensor([1., 1., 0.], dtype=float32)
-    """
-    if not len(tensors):
-        raise ValueError("concatenate: at least one tensor expected, got none")
-    if axis is None:
-        tensors, axis = [reshape(tensor, -1) for tensor in tensors], 0
-    return _concatenate(*tensors, axis=axis)
+def _block(x: Any) -> Any:
+    return x if x.ndim > 2 else expand_dims(_matrix(x), -1)
 
 
-def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
-    """Join along a new axis.
-
-    Args:
-        tensors: At least one tensor, all of one shape.
-        axis: Where the new axis stands in the result.
-
-    Returns:
-        The joined tensor, in the common dtype.
-
-    Raises:
-        ValueError: There is nothing to join, or the shapes differ.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.stack([minigrad.ones(2), minigrad.zeros(2)], axis=1).tolist()
-        [[1.0, 0.0], [1.0, 0.0]]
-    """
-    if not len(tensors):
-        raise ValueError("stack: at least one tensor expected, got none")
-    return _stack(*tensors, axis=axis)
-
-
-def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
-    """Cut along an axis.
-
-    Args:
-        x: Tensor or array.
-        indices_or_sections: The number of equal parts, or where to cut, as in NumPy.
-        axis: The axis to cut.
-
-    Returns:
-        The parts, as views.
-
-    Raises:
-        ValueError: The axis does not exist, or its length is not divisible.
-
-    Example:
-        >>> import minigrad
-        >>> [part.tolist() for part in minigrad.split(minigrad.arange(5), [2, 3])]
-        [[0, 1], [2], [3, 4]]
-    """
-    if not isinstance(x, Variable):
-        x = clone(x)
-    shape = x._data.shape
-    if not -len(shape) <= axis < len(shape):
-        raise ValueError(f"split: axis {axis} does not exist in shape {shape}")
-    axis %= len(shape)
-    n = shape[axis]
-    if isinstance(indices_or_sections, (int, np.integer)):
-        parts = int(indices_or_sections)
-        if parts < 1 or n % parts:
-            raise ValueError(f"split: length {n} (axis {axis} of {shape}) into {parts} equal parts")
-        cuts = [n // parts * i for i in range(1, parts)]
-    else:
-        cuts = [int(cut) for cut in indices_or_sections]
-    before = (slice(None),) * axis
-    edges = zip([0, *cuts], [*cuts, n], strict=True)
-    return tuple(getitem(x, (*before, slice(start, stop))) for start, stop in edges)
-
-
-@_concatenate.defjoint("tensors")
-def _concatenate_tensors(
-    g: Any, needed: tuple[bool, ...], tensors_shape: tuple[tuple[int, ...], ...], axis: int
-) -> list[Any]:
-    before = (slice(None),) * (axis % g.ndim)
-    parts, start = [], 0
-    for i, want in enumerate(needed):
-        stop = start + tensors_shape[i][axis]
-        parts.append(g[(*before, slice(start, stop))] if want else None)
-        start = stop
-    return parts
-
-
-@_stack.defjoint("tensors")
-def _stack_tensors(g: Any, needed: tuple[bool, ...], axis: int) -> list[Any]:
-    before = (slice(None),) * (axis % g.ndim)
-    return [g[(*before, i)] if want else None for i, want in enumerate(needed)]
-
-
-reshape.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
-transpose.defvjp(x=lambda g, axes: g.transpose(None if axes is None else _inverse(axes)))
-swapaxes.defvjp(x=lambda g, axis1, axis2: g.swapaxes(axis1, axis2))
-squeeze.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
-expand_dims.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
-broadcast_to.defvjp(x=lambda g: g)
-clone.defvjp(x=lambda g: g)
-_astype.defvjp(x=lambda g: g)
+def _each(shaped: Callable[[Any], Any], tensors: tuple[Any, ...]) -> Any:
+    """One result for one tensor, a tuple for several."""
+    results = tuple(shaped(as_tensor(tensor)) for tensor in tensors)
+    return results[0] if len(results) == 1 else results
 
 
 def _inverse(axes: Sequence[int]) -> tuple[int, ...]:
@@ -346,3 +282,13 @@ def _inverse(axes: Sequence[int]) -> tuple[int, ...]:
     order = [axis % n for axis in axes]
     return tuple(order.index(i) for i in range(n))
 
+
+# The table.
+reshape.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
+ravel.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
+flatten.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
+squeeze.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
+expand_dims.defvjp(x=lambda g, x_shape: g.reshape(x_shape))
+transpose.defvjp(x=lambda g, axes: g.transpose(None if axes is None else _inverse(axes)))
+swapaxes.defvjp(x=lambda g, axis1, axis2: g.swapaxes(axis1, axis2))
+moveaxis.defvjp(x=lambda g, source, destination: np.moveaxis(g, destination, source))

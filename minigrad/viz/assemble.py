@@ -66,7 +66,7 @@ class Entry:
 def assemble(
     entries: Sequence[Entry],
     outputs: Sequence[tuple[str, Entry]],
-    names: Mapping[Hashable, str],
+    names: Mapping[Any, str],
     dtype: np.dtype[Any],
 ) -> tuple[Diagram, dict[Entry, str]]:
     """Number the entries, name the tensors among them, and put each into its module call.
@@ -222,7 +222,7 @@ def _parameter_names(readers: Mapping[Entry, Sequence[Scope | None]]) -> dict[Le
 
 
 def _input_names(
-    entries: Sequence[Entry], given: Mapping[Hashable, str], parameters: Mapping[Leaf, str]
+    entries: Sequence[Entry], given: Mapping[Any, str], parameters: Mapping[Leaf, str]
 ) -> dict[Leaf, str]:
     """What was given, and for the others ``input``, numbered where there are several."""
     inputs = [e.leaf for e in entries if e.leaf is not None and e.leaf not in parameters]

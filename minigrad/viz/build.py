@@ -76,7 +76,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     entries = read([source for _, source in recorded])
     outputs = [(name, entries[source]) for name, source in recorded]
     every = list(dict.fromkeys(entries.values()))
-    diagram, _ = assemble(every, outputs, {**names}, get_default_dtype())
+    diagram, _ = assemble(every, outputs, names, get_default_dtype())
     if not isinstance(target, Module):
         leaves = ("input", "parameter")
         unknown = set(named) - {node.label for node in diagram.nodes if node.kind in leaves}

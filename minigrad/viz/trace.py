@@ -47,7 +47,7 @@ class Trace(Observer):
     def __init__(self) -> None:
         self._entries: list[Entry] = []
         # By node, or by tensor where there is none.
-        self._made: MutableMapping[Hashable, Entry] = {}
+        self._made: MutableMapping[Any, Entry] = {}
         # By the array that owns the memory: finds what was detached.
         self._memory: MutableMapping[int, Entry] = {}
         self._held: list[Any] = []  # keeps every key alive, so that it stays its own
@@ -140,7 +140,7 @@ class Trace(Observer):
 
     def _entry_of(self, node: Node | Leaf) -> Entry:
         """The entry of a node, which may have been recorded before the trace began."""
-        new: dict[Hashable, Entry] = {**read([node], self._made)}
+        new = read([node], self._made)
         self._entries += dict.fromkeys(new.values())
         self._made.update(new)
         self._held += new

@@ -1,6 +1,15 @@
 """The layers without state, as functions of tensors; usually imported as F."""
 
-from minigrad.nn.functional.activation import gelu, log_softmax, relu, sigmoid, silu, softmax, tanh
+from minigrad.nn.functional.activation import (
+    gelu,
+    log_softmax,
+    relu,
+    sigmoid,
+    silu,
+    softmax,
+    softplus,
+    tanh,
+)
 from minigrad.nn.functional.attention import scaled_dot_product_attention
 from minigrad.nn.functional.attention_steps import (
     additive_attention,
@@ -72,6 +81,7 @@ __all__ = [
     "sinusoidal_encoding",
     "sinusoidal_pos_embedding",
     "softmax",
+    "softplus",
     "split_heads",
     "stack_encoder_blocks",
     "tanh",

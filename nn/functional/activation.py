@@ -1,5 +1,5 @@
 """Activations: the ops themselves."""
 
-from minigrad.ops import gelu, log_softmax, relu, sigmoid, silu, softmax, tanh
+from minigrad.ops import gelu, log_softmax, relu, sigmoid, silu, softmax, softplus, tanh
 
-__all__ = ["gelu", "log_softmax", "relu", "sigmoid", "silu", "softmax", "tanh"]
+__all__ = ["gelu", "log_softmax", "relu", "sigmoid", "silu", "softmax", "softplus", "tanh"]

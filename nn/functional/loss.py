@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad._creation import zeros_like
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.ops.loss import check_target, class_rows, row_weights
@@ -260,13 +259,8 @@ def binary_cross_entropy_with_logits(
     name = "binary_cross_entropy_with_logits"
     y = _like(name, input_, target)
     yes = y if pos_weight is None else y * pos_weight
-    losses = (1.0 - y) * _softplus(input_) + yes * _softplus(-input_)
+    losses = (1.0 - y) * ops.softplus(input_) + yes * ops.softplus(-input_)
     return _reduced(name, losses if weight is None else losses * weight, reduction)
-
-
-def _softplus(x: Tensor) -> Tensor:
-    """log(1 + e^x), smooth to every order and without overflow."""
-    return ops.logsumexp(ops.stack([zeros_like(x), x]), axis=0)
 
 
 def _like(name: str, input_: Tensor, target: Any) -> Tensor:

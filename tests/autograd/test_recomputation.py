@@ -211,6 +211,20 @@ def test_a_function_may_write_to_its_own_tensors_but_not_to_its_arguments() -> N
         checkpoint(writes, y)
 
 
+def test_a_function_may_return_what_it_has_written_to() -> None:
+    def function(x: Tensor) -> tuple[Tensor, Tensor]:
+        h = x * 2.0
+        h[0] = x[1]
+        return h, (h * h).sum()
+
+    x = float64(3)
+    h, total = checkpoint(function, x)
+    plain, its_total = function(x)
+    np.testing.assert_array_equal(
+        gradients((h * total).sum(), x)[0], gradients((plain * its_total).sum(), x)[0]
+    )
+
+
 def test_the_callers_array_may_be_written_to() -> None:
     x, array = float64(3), np.ones(3)
     y = checkpoint(lambda x, a: (x * a).sum(), x, array)

@@ -33,6 +33,7 @@ LAYERS: dict[str, tuple[Any, tuple[int, ...]]] = {
     "GELU by tanh": (lambda: nn.GELU("tanh"), (2, 3)),
     "SiLU": (nn.SiLU, (2, 3)),
     "Tanh": (nn.Tanh, (2, 3)),
+    "Softplus": (lambda: nn.Softplus(2.0), (2, 3)),
     "Sigmoid": (nn.Sigmoid, (2, 3)),
     "Softmax": (lambda: nn.Softmax(axis=0), (2, 3)),
     "LogSoftmax": (nn.LogSoftmax, (2, 3)),
@@ -249,6 +250,8 @@ class TestActivations:
             nn.Tanh(): np.tanh(x),
             nn.GELU(): x * cdf,
             nn.GELU("tanh"): 0.5 * x * (1 + np.tanh(inner)),
+            nn.Softplus(): np.logaddexp(x, 0),
+            nn.Softplus(beta=0.5): 2 * np.logaddexp(0.5 * x, 0),
         }
         for module, values in expected.items():
             np.testing.assert_allclose(module(Tensor(x)).data, values, atol=1e-14, rtol=1e-12)
@@ -268,6 +271,8 @@ class TestActivations:
             activation_function(3)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="approximate must be 'none' or 'tanh'"):
             nn.GELU("erf")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="Softplus: beta must not be 0"):
+            nn.Softplus(0.0)
 
 
 def test_arrays_are_taken_as_they_are() -> None:

@@ -1,4 +1,4 @@
-"""Every op, every argument: first and second derivative, in every layout and dtype."""
+"""Every op, every argument: three derivatives, and the first in every layout and dtype."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from op_cases import CASES, NAIVE, OURS, Case
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, linalg, ops
 from minigrad.autograd import Node, grad, gradcheck, gradgradcheck
 from minigrad.autograd.primitive import registry
 
@@ -85,6 +85,21 @@ def test_second_derivative(case: Case) -> None:
         return [ops.tanh(0.4 * out) for out in outputs_of(case.on(OURS)(*inputs))]
 
     assert gradgradcheck(bent, variables(case), directions=2)
+
+
+@every_case
+def test_third_derivative(case: Case) -> None:
+    """The Hessian times a fixed vector, and its own derivative along a random direction."""
+    along = [np.sin(1.0 + np.arange(array.size)).reshape(array.shape) for array in case.inputs]
+
+    def bend(*inputs: Tensor) -> list[Tensor]:
+        outputs = [ops.tanh(0.4 * out) for out in outputs_of(case.on(OURS)(*inputs))]
+        slopes = grad(outputs, inputs, cotangents(outputs), create_graph=True)
+        curvature = grad(slopes, inputs, along, create_graph=True, allow_unused=True)
+        return [part for part in curvature if part is not None]
+
+    assert bend(*variables(case))
+    assert gradcheck(bend, variables(case), directions=1)
 
 
 @every_case
@@ -213,21 +228,37 @@ def test_every_rule_has_a_case() -> None:
 
 def test_every_function_has_a_case() -> None:
     without_gradient = {
+        "all",
+        "any",
         "argmax",
+        "argmin",
+        "argsort",
+        "argwhere",
         "bitwise_and",
         "bitwise_or",
+        "bitwise_xor",
+        "count_nonzero",
         "equal",
+        "flatnonzero",
         "greater",
         "greater_equal",
         "invert",
         "isfinite",
+        "isinf",
+        "isin",
         "isnan",
         "less",
         "less_equal",
+        "logical_and",
+        "logical_not",
+        "logical_or",
+        "logical_xor",
+        "nonzero",
         "not_equal",
-        "sign",
+        "searchsorted",
     }
     tested = {case.op for case in CASES}
+    assert {f"linalg.{name}" for name in linalg.__all__} - tested == {"linalg.matrix_rank"}
     assert set(ops.__all__) - tested == without_gradient | {"astype"}
     for name in without_gradient:
         assert not registry[name].records, name

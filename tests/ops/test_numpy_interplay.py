@@ -98,10 +98,52 @@ def test_unary_operators() -> None:
     assert (mask | True).tolist() == [[True] * 3] * 2
     assert (np.array(True) & mask).tolist() == (X > 0).tolist()
     assert (False | mask).tolist() == (X > 0).tolist()
+    assert (mask ^ (x < 1)).tolist() == ((X > 0) ^ (X < 1)).tolist()
+    assert (np.array(True) ^ mask).tolist() == (True ^ mask).tolist() == (X <= 0).tolist()
 
 
+UNIT = 0.4 * X
 FUNCTIONS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "exp": (np.exp, [X]),
+    "exp2": (np.exp2, [X]),
+    "expm1": (np.expm1, [X]),
+    "log1p": (np.log1p, [P]),
+    "log2": (np.log2, [P]),
+    "log10": (np.log10, [P]),
+    "logaddexp": (np.logaddexp, [X, P]),
+    "logaddexp.reduce": (lambda x: np.logaddexp.reduce(x, axis=1), [X]),
+    "sin": (np.sin, [X]),
+    "cos": (np.cos, [X]),
+    "tan": (np.tan, [UNIT]),
+    "arcsin": (np.arcsin, [UNIT]),
+    "arccos": (np.arccos, [UNIT]),
+    "arctan": (np.arctan, [X]),
+    "arctan2": (np.arctan2, [X, P]),
+    "sinh": (np.sinh, [X]),
+    "cosh": (np.cosh, [X]),
+    "arcsinh": (np.arcsinh, [X]),
+    "arccosh": (np.arccosh, [P + 1]),
+    "arctanh": (np.arctanh, [UNIT]),
+    "hypot": (np.hypot, [X, P]),
+    "deg2rad": (np.deg2rad, [X]),
+    "radians": (np.radians, [X]),
+    "rad2deg": (np.rad2deg, [X]),
+    "degrees": (np.degrees, [X]),
+    "reciprocal": (np.reciprocal, [P]),
+    "cbrt": (np.cbrt, [X]),
+    "copysign": (np.copysign, [X, -P]),
+    "floor": (np.floor, [UNIT]),
+    "ceil": (np.ceil, [UNIT]),
+    "trunc": (np.trunc, [UNIT]),
+    "rint": (np.rint, [UNIT]),
+    "round": (np.round, [UNIT]),
+    "round decimals": (lambda x: np.round(x, decimals=-1), [X]),
+    "around": (np.around, [UNIT]),
+    "floor_divide": (lambda x: np.floor_divide(x, 0.45), [X]),
+    "remainder": (lambda x: np.remainder(x, 0.45), [X]),
+    "mod": (lambda x: np.mod(x, 0.45), [X]),
+    "divmod": (lambda x: np.divmod(x, 0.45)[1], [X]),
+    "sign": (np.sign, [X]),
     "log": (np.log, [P]),
     "sqrt": (np.sqrt, [P]),
     "tanh": (np.tanh, [X]),
@@ -130,6 +172,18 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "min axis": (lambda x: np.min(x, 0), [X]),
     "var": (np.var, [X]),
     "var ddof": (lambda x: np.var(x, axis=1, ddof=1), [X]),
+    "std": (np.std, [X]),
+    "std correction": (lambda x: np.std(x, axis=1, correction=1, keepdims=True), [X]),
+    "prod": (np.prod, [X]),
+    "prod axis": (lambda x: np.prod(x, axis=(0, 1), keepdims=True), [X]),
+    "multiply.reduce": (np.multiply.reduce, [X]),
+    "multiply.accumulate": (lambda x: np.multiply.accumulate(x, axis=1), [X]),
+    "add.accumulate": (np.add.accumulate, [X]),
+    "cumsum": (np.cumsum, [X]),
+    "cumsum axis": (lambda x: np.cumsum(x, axis=1), [X]),
+    "cumprod": (lambda x: np.cumprod(x, 0), [X]),
+    "diff": (np.diff, [X]),
+    "diff edges": (lambda x, y: np.diff(x, n=2, axis=0, prepend=y, append=1.5), [X, P]),
     "add.reduce": (np.add.reduce, [X]),
     "add.reduce all": (lambda x: np.add.reduce(x, None), [X]),
     "add.reduce axis": (lambda x: np.add.reduce(x, axis=1), [X]),
@@ -159,9 +213,91 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "concatenate axis": (lambda x, y: np.concatenate((x, y), axis=1), [X, P]),
     "concatenate flat": (lambda x, y: np.concatenate([x, y], axis=None), [X, P]),
     "stack": (lambda x, y: np.stack([x, y], axis=-1), [X, P]),
+    "stack named": (lambda x: np.stack(arrays=[x, X]), [X]),
     "split": (lambda x: np.split(x, [1], axis=1)[1], [X]),
+    "split named": (lambda x: np.split(ary=x, indices_or_sections=3, axis=1)[1], [X]),
+    "array_split": (lambda x: np.array_split(x, 2, axis=1)[0], [X]),
+    "hstack": (lambda x, y: np.hstack([x, y]), [X, P]),
+    "vstack": (lambda x, y: np.vstack(tup=[x, y]), [X, P]),
+    "dstack": (lambda x, y: np.dstack((x, y)), [X, P]),
+    "ravel": (np.ravel, [X]),
+    "moveaxis": (lambda x: np.moveaxis(x, source=0, destination=-1), [X]),
+    "permute_dims": (lambda x: np.permute_dims(x, (1, 0)), [X]),
+    "atleast_1d": (lambda x: np.atleast_1d(x[0, 0]), [X]),
+    "atleast_2d": (lambda x: np.atleast_2d(x[0]), [X]),
+    "atleast_3d": (lambda x, y: np.atleast_3d(x, y)[1], [X, P]),
+    "broadcast_arrays": (lambda x, y: np.broadcast_arrays(x, y)[0], [X[0], P]),
+    "meshgrid": (lambda x, y: np.meshgrid(x, y)[0], [X[0], P[1]]),
+    "meshgrid ij": (lambda x, y: np.meshgrid(x, y, indexing="ij")[1], [X[0], P[1]]),
+    "flip": (lambda x: np.flip(m=x, axis=(0, 1)), [X]),
+    "fliplr": (np.fliplr, [X]),
+    "flipud": (lambda x: np.flipud(m=x), [X]),
+    "rot90": (lambda x: np.rot90(x, k=3, axes=(1, 0)), [X]),
+    "roll": (lambda x: np.roll(x, shift=(1, 2), axis=(0, 1)), [X]),
+    "repeat": (lambda x: np.repeat(x, repeats=[1, 2], axis=0), [X]),
+    "repeat flat": (lambda x: np.repeat(a=x, repeats=2), [X]),
+    "tile": (lambda x: np.tile(A=x, reps=(2, 1)), [X]),
+    "pad": (lambda x: np.pad(x, 1, constant_values=2.0), [X]),
+    "pad named": (lambda x: np.pad(array=x, pad_width=((1, 0), (0, 2)), mode="edge"), [X]),
+    "tril": (lambda x: np.tril(m=x, k=-1), [X]),
+    "triu": (np.triu, [X]),
+    "diag": (np.diag, [X]),
+    "diag named": (lambda x: np.diag(v=x[0], k=1), [X]),
+    "take": (lambda x: np.take(x, [0, 2, 2], axis=1), [X]),
+    "take named": (lambda x: np.take(a=x, indices=[0, 7], mode="wrap"), [X]),
+    "take_along_axis": (lambda x: np.take_along_axis(arr=x, indices=X.argsort(0), axis=0), [X]),
+    "take_along_axis flat": (lambda x: np.take_along_axis(x, np.array([3, 3]), None), [X]),
+    "unique": (np.unique, [X]),
+    "unique named": (lambda x: np.unique(ar=x, return_index=True)[0], [X]),
+    "sort": (np.sort, [X]),
+    "sort kind": (lambda x: np.sort(x, 0, "stable"), [X]),
+    "sort named": (lambda x: np.sort(a=x, axis=None, kind="heapsort"), [X]),
+    "median": (lambda x: np.median(x, axis=0, keepdims=True), [X]),
+    "where, one argument": (lambda x: x[np.where(x > 0)], [X]),
     "einsum": (lambda x, y: np.einsum("ij,kj->ik", x, y), [X, P]),
     "einsum mixed": (lambda x: np.einsum("ij,ij", P, x), [X]),
+    "einsum optimize": (lambda x: np.einsum("ij,kj,kl", x, P, X, optimize=True), [X]),
+    "dot": (np.dot, [X, X[0]]),
+    "dot mixed": (lambda x: np.dot(a=P, b=x.T), [X]),
+    "inner": (np.inner, [X, P]),
+    "outer": (np.outer, [X, P]),
+    "vdot": (np.vdot, [X, P]),
+    "vecdot": (lambda x, y: np.vecdot(x, y, axis=0), [X, P]),
+    "cross": (np.cross, [X, P]),
+    "cross axis": (lambda x: np.cross(x.T, P.T, axis=0), [X]),
+    "kron": (np.kron, [X, P]),
+    "tensordot": (lambda x, y: np.tensordot(x, y, axes=((0,), (0,))), [X, P]),
+    "trace": (lambda x: np.trace(a=x, offset=1), [X]),
+    "diagonal": (lambda x: np.diagonal(x, offset=-1, axis1=1, axis2=0), [X]),
+    "linalg.cholesky": (lambda x: np.linalg.cholesky(x @ x.T, upper=True), [X]),
+    "linalg.cond": (np.linalg.cond, [X]),
+    "linalg.cross": (np.linalg.cross, [X, P]),
+    "linalg.det": (np.linalg.det, [SQUARE]),
+    "linalg.diagonal": (lambda x: np.linalg.diagonal(x[..., None], offset=-1), [X]),
+    "linalg.eigh": (lambda x: np.linalg.eigh(x + x.T, UPLO="U").eigenvalues, [SQUARE]),
+    "linalg.eigvalsh": (lambda x: np.linalg.eigvalsh(x + x.T), [SQUARE]),
+    "linalg.inv": (lambda x: np.linalg.inv(a=x), [SQUARE]),
+    "linalg.lstsq": (lambda x, y: np.linalg.lstsq(x.T, y, rcond=None)[1], [X, P[0]]),
+    "linalg.matmul": (lambda x: np.linalg.matmul(x, SQUARE), [SQUARE]),
+    "linalg.matrix_norm": (lambda x: np.linalg.matrix_norm(x, ord="nuc"), [X]),
+    "linalg.matrix_power": (lambda x: np.linalg.matrix_power(x, n=3), [SQUARE]),
+    "linalg.multi_dot": (lambda x, y: np.linalg.multi_dot([x, P.T, y]), [X, P]),
+    "linalg.norm nuc": (lambda x: np.linalg.norm(x, "nuc", keepdims=True), [X]),
+    "linalg.norm 2": (lambda x: np.linalg.norm(x, 2, axis=(1, 0)), [X]),
+    "linalg.outer": (np.linalg.outer, [X[0], P[1]]),
+    "linalg.pinv": (lambda x: np.linalg.pinv(x, rcond=1e-12), [X]),
+    "linalg.pinv rtol": (lambda x: np.linalg.pinv(x, rtol=1e-12), [X]),
+    "linalg.qr": (lambda x: np.linalg.qr(x, mode="r"), [SQUARE]),
+    "linalg.slogdet": (lambda x: np.linalg.slogdet(x)[1], [SQUARE]),
+    "linalg.solve": (np.linalg.solve, [SQUARE, X]),
+    "linalg.solve mixed": (lambda x: np.linalg.solve(SQUARE, x), [X]),
+    "linalg.svd": (lambda x: np.linalg.svd(x, full_matrices=False).S, [X]),
+    "linalg.svd alone": (lambda x: np.linalg.svd(x, compute_uv=False), [X]),
+    "linalg.svdvals": (np.linalg.svdvals, [X]),
+    "linalg.tensordot": (lambda x, y: np.linalg.tensordot(x, y, axes=1), [X, X[0]]),
+    "linalg.trace": (lambda x: np.linalg.trace(x[..., None], offset=-1), [X]),
+    "linalg.vecdot": (lambda x, y: np.linalg.vecdot(x, y, axis=0), [X, P]),
+    "linalg.vector_norm": (lambda x: np.linalg.vector_norm(x, axis=0, ord=3), [X]),
     "copy": (np.copy, [X]),
     "astype": (lambda x: np.astype(x, np.float64), [X]),
 }
@@ -186,9 +322,29 @@ def test_functions_that_only_ask() -> None:
     assert not np.allclose(x, X + 1, atol=0.1)
     assert np.argmax(x) == 2
     assert np.argmax(x, axis=1).tolist() == [2, 0]
+    assert np.argmin(x, axis=1).tolist() == [1, 2]
+    assert np.any(x > 1, axis=1).tolist() == [True, True]
+    assert np.all(x > -1, axis=1).tolist() == [False, True]
+    assert np.logical_and.reduce(x > -1, axis=1).tolist() == [False, True]
+    assert np.logical_or.reduce(x > 1.7, axis=1).tolist() == [True, False]
+    assert np.count_nonzero(x > 0) == 4
+    assert np.isinf(x).tolist() == [[False] * 3] * 2
+    assert np.logical_not(x).tolist() == [[False] * 3] * 2
+    assert np.logical_xor(x > 0, True).tolist() == (X <= 0).tolist()
     assert np.sign(x).tolist() == np.sign(X).tolist()
     assert np.isnan(x).tolist() == [[False] * 3] * 2
     assert np.isfinite(x).tolist() == [[True] * 3] * 2
+    assert np.linalg.matrix_rank(x) == 2
+    assert np.argsort(x).tolist() == X.argsort().tolist()
+    assert np.argsort(x, axis=0, kind="stable").tolist() == X.argsort(0).tolist()
+    assert [i.tolist() for i in np.nonzero(x > 0)] == [i.tolist() for i in np.nonzero(X > 0)]
+    assert np.flatnonzero(x > 0).tolist() == np.flatnonzero(X > 0).tolist()
+    assert np.argwhere(x > 0).tolist() == np.argwhere(X > 0).tolist()
+    assert np.isin(x, [0.3, 2.0]).tolist() == np.isin(X, [0.3, 2.0]).tolist()
+    assert np.isin(0.3, x).item() is True
+    places = np.searchsorted(np.sort(x, None), x, side="right")
+    assert places.tolist() == np.searchsorted(np.sort(X, None), X, side="right").tolist()
+    assert np.unique(x, return_counts=True)[1].tolist() == [1] * 6
     assert np.zeros_like(x).tolist() == [[0.0] * 3] * 2
     assert np.ones_like(x, dtype=int).tolist() == [[1] * 3] * 2
     assert np.greater(X, x).tolist() == [[False] * 3] * 2
@@ -198,27 +354,26 @@ def test_functions_that_only_ask() -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (np.sin, "np.sin"),
-        (np.arctan2, "np.arctan2"),
-        (np.floor, "np.floor"),
-        (np.sort, "np.sort"),
-        (np.cumsum, "np.cumsum"),
-        (np.prod, "np.prod"),
-        (np.linalg.inv, "np.inv"),
-        (np.dot, "np.dot"),
-        (np.tile, "np.tile"),
-        (np.multiply.accumulate, "np.multiply.accumulate"),
+        (np.partition, "np.partition"),
+        (np.linalg.eig, "np.eig"),
+        (np.correlate, "np.correlate"),
+        (np.delete, "np.delete"),
         (np.multiply.outer, "np.multiply.outer"),
-        (np.multiply.reduce, "np.multiply.reduce"),
+        (np.nextafter, "np.nextafter"),
+        (np.spacing, "np.spacing"),
+        (np.modf, "np.modf"),
+        (np.i0, "np.i0"),
+        (np.nancumsum, "np.nancumsum"),
+        (np.maximum.accumulate, "np.maximum.accumulate"),
+        (np.hypot.reduce, "np.hypot.reduce"),
         (np.fft.fft, "np.fft"),
-        (np.round, "np.round"),
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )
 def test_functions_without_a_rule_say_so(call: Any, name: str) -> None:
     x = variable(SQUARE)
-    arguments = (x, x) if name in ("np.arctan2", "np.dot", "np.multiply.outer") else (x,)
-    arguments = (x, 2) if name == "np.tile" else arguments
+    arguments = (x, x) if name in ("np.nextafter", "np.correlate", "np.multiply.outer") else (x,)
+    arguments = (x, 1) if name in ("np.partition", "np.delete") else arguments
     with pytest.raises(TypeError, match=rf"{name}: .*numpy\(\)"):
         call(*arguments)
 
@@ -231,6 +386,16 @@ def test_functions_without_a_rule_say_so(call: Any, name: str) -> None:
         lambda x: np.mean(x, 0, None, None, True),
         lambda x: np.var(x, 0, None, None, 1),
         lambda x: np.max(x, 0, None, True),
+        lambda x: np.std(x, 0, None, None, 1),
+        lambda x: np.prod(x, 0, np.float32),
+        lambda x: np.prod(x, initial=5.0),
+        lambda x: np.prod(x, dtype=np.float32),
+        lambda x: np.round(x, 1, np.zeros((2, 2))),
+        lambda x: np.cumsum(x, 0, np.float32),
+        lambda x: np.cumprod(x, dtype=np.float32),
+        lambda x: np.any(x, 0, None, True),
+        lambda x: np.all(x, where=SQUARE > 2),
+        lambda x: np.add.accumulate(x, 0, np.float32),
         lambda x: np.exp(x, out=np.zeros((2, 2))),
         lambda x: np.exp(x, where=SQUARE > 2),
         lambda x: np.sum(x, initial=5.0),
@@ -238,12 +403,38 @@ def test_functions_without_a_rule_say_so(call: Any, name: str) -> None:
         lambda x: np.max(x, initial=100.0),
         lambda x: np.multiply(x, x, dtype=np.float32),
         lambda x: np.reshape(x, (4,), order="F"),
+        lambda x: np.ravel(x, order="F"),
+        lambda x: np.ravel(x, "F"),
+        lambda x: np.concatenate([x, x], dtype=np.float32),
+        lambda x: np.sort(x, order="a"),
+        lambda x: np.sort(x, -1, "stable"),
+        lambda x: np.take(x, [0, 5], None, None, "clip"),
+        lambda x: np.take(x, [0, 1], 0, np.zeros((2, 2))),
+        lambda x: np.pad(x, 1, "reflect", reflect_type="odd"),
+        lambda x: np.pad(x, 1, "mean"),
+        lambda x: np.pad(x, 1, lambda *_: None),
+        lambda x: np.median(x, 0, np.zeros(2)),
+        lambda x: np.median(x, 0, None, False, True),
+        lambda x: np.unique(x, False, False, False, 0),
+        lambda x: np.meshgrid(x, x, sparse=True)[0],
+        lambda x: np.searchsorted(x[0], 1.5, "left", [1, 0]),
+        lambda x: np.isin(x, [1.0], False, True),
         lambda x: np.linalg.norm(x, 2),
         lambda x: np.linalg.norm(x, 1),
         lambda x: np.linalg.norm(x, np.inf),
         lambda x: np.linalg.norm(x, "nuc"),
         lambda x: np.linalg.norm(x, 1, axis=(0, 1)),
         lambda x: np.linalg.norm(x[None], 2),
+        lambda x: np.dot(x, x, np.zeros((2, 2))),
+        lambda x: np.outer(x, x, np.zeros((4, 4))),
+        lambda x: np.trace(x, 0, 0, 1, np.float32),
+        lambda x: np.cross(np.kron(x, x)[:3, :3], np.eye(3), 0),
+        lambda x: np.einsum(x, [0, 1], [1]),
+        lambda x: np.linalg.svd(x, False, False, True),
+        lambda x: np.linalg.pinv(x, 1e-15, True),
+        lambda x: np.linalg.qr(x, "raw")[0],
+        lambda x: np.linalg.matrix_rank(x, None, True),
+        lambda x: np.linalg.multi_dot([x, x], out=np.zeros((2, 2))),
     ],
 )
 def test_options_that_ops_lack_are_refused_or_mean_what_numpy_means(call: Any) -> None:
@@ -255,7 +446,7 @@ def test_options_that_ops_lack_are_refused_or_mean_what_numpy_means(call: Any) -
     try:
         result = call(variable(SQUARE))
     except (TypeError, ValueError) as error:
-        assert re.match("(np.)?(linalg.)?(sum|mean|var|max|exp|multiply|reshape|norm)", str(error))
+        assert re.match(r"(np\.)?[\w.]+(: |\(\) )", str(error))  # it names the function
     else:
         assert wanted is not None
         assert result.shape == np.shape(wanted)

@@ -25,6 +25,7 @@ LAYERS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
     "GELU by tanh": (nn.GELU("tanh"), torch.nn.GELU("tanh"), (4, 5)),
     "SiLU": (nn.SiLU(), torch.nn.SiLU(), (4, 5)),
     "Tanh": (nn.Tanh(), torch.nn.Tanh(), (4, 5)),
+    "Softplus": (nn.Softplus(0.5), torch.nn.Softplus(0.5), (4, 5)),
     "Sigmoid": (nn.Sigmoid(), torch.nn.Sigmoid(), (4, 5)),
     "Softmax": (nn.Softmax(1), torch.nn.Softmax(1), (4, 5, 2)),
     "LogSoftmax": (nn.LogSoftmax(0), torch.nn.LogSoftmax(0), (4, 5)),
