@@ -1,0 +1,93 @@
+"""einops and einx: how the two, where they are installed, come to know tensors.
+
+Neither can be told later, when it meets the first tensor, so both are told when minigrad is
+imported; that takes a millisecond each. Then it does not matter which is imported first.
+
+- einops looks for a backend among the subclasses of its `AbstractBackend`. Ours is below.
+- einx takes every tensor with ``__array_namespace__``, once the package array-api-compat, through
+  which it asks for the namespace, is loaded. The namespace is in `minigrad._array_api`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from minigrad import ops
+from minigrad._creation import arange, tensor
+from minigrad._tensor import Tensor
+
+with contextlib.suppress(ImportError):
+    import array_api_compat  # noqa: F401  (einx only asks whether it is loaded)
+
+try:
+    from einops._backends import AbstractBackend
+except ImportError:
+    pass
+else:
+
+    class EinopsBackend(AbstractBackend):
+        """What einops does to tensors, in differentiable ops.
+
+        Example:
+            >>> import einops, minigrad
+            >>> x = minigrad.ones((2, 6), requires_grad=True)
+            >>> einops.reduce(x, "n (h w) -> n h", "mean", h=2).sum().backward()
+            >>> x.grad.shape
+            (2, 6)
+        """
+
+        framework_name = "minigrad"
+
+        def is_appropriate_type(self, tensor: Any) -> bool:
+            """Tell whether this backend is the one for a tensor."""
+            return isinstance(tensor, Tensor)
+
+        def from_numpy(self, x: Any) -> Tensor:
+            """A tensor of an array; floats require grad, as in einops' other backends."""
+            return tensor(x, requires_grad=x.dtype.kind == "f")
+
+        def to_numpy(self, x: Tensor) -> Any:
+            """The values: a read-only view."""
+            return x.numpy()
+
+        def arange(self, start: int, stop: int) -> Tensor:
+            """Consecutive integers."""
+            return arange(start, stop)
+
+        def stack_on_zeroth_dimension(self, tensors: Sequence[Tensor]) -> Tensor:
+            """Join a list along a new first axis."""
+            return ops.stack(tensors)
+
+        def add_axis(self, x: Tensor, new_position: int) -> Tensor:
+            """Insert an axis of length 1."""
+            return ops.expand_dims(x, new_position)
+
+        def tile(self, x: Tensor, repeats: tuple[int, ...]) -> Tensor:
+            """Repeat along each axis."""
+            return ops.tile(x, repeats)
+
+        def add_axes(self, x: Tensor, n_axes: int, pos2len: dict[int, int]) -> Tensor:
+            """Insert axes of the given lengths at the given positions, without copying."""
+            x = ops.expand_dims(x, tuple(pos2len))
+            shape = [pos2len.get(axis, length) for axis, length in enumerate(x.shape)]
+            return ops.broadcast_to(x, tuple(shape))
+
+        def concat(self, tensors: Sequence[Tensor], axis: int) -> Tensor:
+            """Join along an axis."""
+            return ops.concatenate(tensors, axis)
+
+        def is_float_type(self, x: Tensor) -> bool:
+            """Tell whether a mean may be taken."""
+            return x.dtype.kind == "f"
+
+        def einsum(self, pattern: str, *x: Tensor) -> Tensor:
+            """Contract."""
+            return ops.einsum(pattern, *x)
+
+        def layers(self) -> Any:
+            """The module that has Rearrange, Reduce and EinMix."""
+            from minigrad import nn
+
+            return nn

@@ -1,0 +1,217 @@
+"""Arranging: the same elements turned round, moved along, or repeated."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import Axis, total
+from minigrad.ops.indexing import IndexUpdate, integers
+from minigrad.ops.shapes import ravel
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile"]
+
+
+@primitive(np.flip, arrays=1)
+def flip(x: Any, axis: Axis = None) -> Any:
+    """Reverse the order of the elements along axes.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis or axes to reverse; all of them if None.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: An axis does not exist or is repeated.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.flip(minigrad.tensor([[1, 2], [3, 4]]), axis=1).tolist()
+        [[2, 1], [4, 3]]
+    """
+    return np.flip(x, axis)
+
+
+def fliplr(x: Any) -> Tensor:
+    """Exchange left and right: reverse the second axis.
+
+    Args:
+        x: Tensor or array with at least two axes.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: There is no second axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fliplr(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 1], [4, 3]]
+    """
+    return flip(x, 1)
+
+
+def flipud(x: Any) -> Tensor:
+    """Exchange up and down: reverse the first axis.
+
+    Args:
+        x: Tensor or array with at least one axis.
+
+    Returns:
+        A view.
+
+    Raises:
+        ValueError: There is no axis.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.flipud(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[3, 4], [1, 2]]
+    """
+    return flip(x, 0)
+
+
+@primitive(np.rot90, arrays=1)
+def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    """Turn a plane by right angles.
+
+    Args:
+        x: Tensor or array with at least two axes.
+        k: How many right angles, from the first axis of the plane towards the second.
+        axes: The two axes of the plane.
+
+    Returns:
+        A view.
+
+    Raises:
+        TypeError: `k` is not an integer.
+        ValueError: An axis does not exist, or they are not two different ones.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.rot90(minigrad.tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 4], [1, 3]]
+    """
+    return np.rot90(x, operator.index(k), axes)
+
+
+@primitive(np.roll, arrays=2)
+def roll(x: Any, shift: int | tuple[int, ...], axis: Axis = None) -> Any:
+    """Move the elements along an axis; those pushed over its end come in at its beginning.
+
+    Args:
+        x: Tensor or array.
+        shift: By how many places, one number or one for each axis.
+        axis: The axis or axes; if None, along the flattened tensor, whose shape is then restored.
+
+    Returns:
+        A tensor of the shape of `x`.
+
+    Raises:
+        TypeError: The shift is not an integer.
+        ValueError: An axis does not exist, or the shifts do not fit the axes.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.roll(minigrad.tensor([1, 2, 3, 4]), 1).tolist()
+        [4, 1, 2, 3]
+    """
+    return np.roll(x, integers(shift, "the shift"), axis)
+
+
+def _cannot_repeat(x: Any, repeats: Any, axis: int) -> str | None:
+    if repeats.dtype.kind not in "iu" or axis not in range(-x.ndim, x.ndim):
+        return None
+    if repeats.size and repeats.min() < 0:
+        return f"repeats must not be negative, got {repeats.min()}"
+    return (
+        f"{x.shape[axis]} elements (axis {axis} of {x.shape}) need as many repeats, or one for "
+        f"all, got shape {repeats.shape}"
+    )
+
+
+@primitive(arrays=2, complain=_cannot_repeat)
+def _repeat(x: Any, repeats: Any, axis: int) -> Any:
+    return x.repeat(integers(repeats, "repeats"), axis)
+
+
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
+    """Repeat each element as often as is said for it, one copy beside the other.
+
+    Args:
+        x: Tensor or array.
+        repeats: How often, one integer or one for each place along the axis.
+        axis: The axis along which to repeat; the tensor is flattened if None.
+
+    Returns:
+        A new tensor. An element receives the sum of the gradients of its copies.
+
+    Raises:
+        TypeError: `repeats` are not integers.
+        ValueError: The axis does not exist, or `repeats` are negative or of another number.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.repeat(minigrad.tensor([1.0, 2.0]), [1, 3])
+        Tensor([1., 2., 2., 2.], dtype=float32)
+    """
+    return _repeat(ravel(x), repeats, 0) if axis is None else _repeat(x, repeats, axis)
+
+
+@primitive(np.tile, arrays=1)
+def tile(x: Any, reps: int | Sequence[int]) -> Any:
+    """Repeat the whole, like tiles on a floor.
+
+    Args:
+        x: Tensor or array.
+        reps: How often along each axis, the last number for the last axis; where there are more
+            numbers than axes, axes are added in front.
+
+    Returns:
+        A new tensor. An element receives the sum of the gradients of its copies.
+
+    Raises:
+        TypeError: The numbers are not integers.
+        ValueError: A number is negative.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.tile(minigrad.tensor([1.0, 2.0]), (2, 2)).tolist()
+        [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
+    """
+    return np.tile(x, reps)
+
+
+def _repeat_x(g: Any, repeats: Any, axis: int, x_shape: tuple[int, ...]) -> Any:
+    """The sum over the copies: those of one element stand side by side."""
+    axis %= len(x_shape)
+    if repeats.size == 1:
+        copies = (*x_shape[: axis + 1], repeats.item(), *x_shape[axis + 1 :])
+        return total(g.reshape(copies), axis + 1).reshape(x_shape)
+    places = np.repeat(np.arange(x_shape[axis]), repeats)
+    return IndexUpdate(g, (slice(None),) * axis + (places,), x_shape)
+
+
+def _tile_x(g: Any, x_shape: tuple[int, ...]) -> Any:
+    """The sum over the tiles: split each axis into which tile, and where in it."""
+    lengths = (1,) * (g.ndim - len(x_shape)) + x_shape
+    split = [part for n, m in zip(lengths, g.shape, strict=True) for part in (m // (n or 1), n)]
+    return total(g.reshape(split), tuple(range(0, 2 * g.ndim, 2))).reshape(x_shape)
+
+
+# The table.
+flip.defvjp(x=lambda g, axis: np.flip(g, axis))
+rot90.defvjp(x=lambda g, k, axes: np.rot90(g, -k, axes))
+roll.defvjp(x=lambda g, shift, axis: np.roll(g, -integers(shift, "the shift"), axis))
+_repeat.defvjp(x=_repeat_x)
+tile.defvjp(x=_tile_x)

@@ -1,0 +1,142 @@
+"""Broadcasting: shapes in which several elements share one place of memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.mode import located
+from minigrad.autograd.primitive import primitive
+from minigrad.ops.copies import as_tensor
+from minigrad.ops.shapes import Shape, reshape
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["broadcast_arrays", "broadcast_to", "expand", "meshgrid"]
+
+
+@primitive(np.broadcast_to, arrays=1)
+def broadcast_to(x: Any, shape: Shape) -> Any:
+    """Repeat along axes of length 1 without copying.
+
+    Args:
+        x: Tensor or array.
+        shape: The shape to reach.
+
+    Returns:
+        A view, in which several elements share one place of memory.
+
+    Raises:
+        ValueError: The shape cannot be reached.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
+        [[0, 1, 2], [0, 1, 2]]
+    """
+    return np.broadcast_to(x, shape)
+
+
+def _cannot_expand(x: Any, sizes: tuple[int, ...]) -> str:
+    return (
+        f"shape {x.shape} does not expand to {sizes}: an axis keeps its length (which -1 stands "
+        f"for) unless it is 1, and new axes come first"
+    )
+
+
+@primitive(arrays=1, complain=_cannot_expand)
+def _expand(x: Any, sizes: tuple[int, ...]) -> Any:
+    new = len(sizes) - x.ndim
+    kept = (-1,) * new + x.shape
+    return np.broadcast_to(
+        x, [old if size == -1 else size for size, old in zip(sizes, kept, strict=True)]
+    )
+
+
+def expand(x: Any, *sizes: Any) -> Tensor:
+    """Repeat along axes of length 1 without copying; -1 keeps the length of an axis.
+
+    Args:
+        x: Tensor or array.
+        *sizes: The lengths to reach, or one tuple of them; new axes come first.
+
+    Returns:
+        A view, in which several elements share one place of memory.
+
+    Raises:
+        ValueError: The lengths cannot be reached.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.expand(minigrad.ones((3, 1)), 2, -1, 4).shape
+        (2, 3, 4)
+    """
+    return _expand(x, tuple(sizes[0]) if len(sizes) == 1 and np.ndim(sizes[0]) else sizes)
+
+
+def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
+    """Bring tensors to the shape in which they meet in arithmetic.
+
+    Args:
+        *tensors: Tensors, arrays or numbers.
+
+    Returns:
+        A view of each, all of one shape.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> a, b = minigrad.broadcast_arrays(minigrad.ones(3), minigrad.ones((2, 1)))
+        >>> a.shape, b.shape
+        ((2, 3), (2, 3))
+    """
+    views = [as_tensor(tensor) for tensor in tensors]
+    shapes = [view.shape for view in views]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        shown = ", ".join(map(str, shapes))
+        raise ValueError(
+            located(f"broadcast_arrays: shapes {shown} do not broadcast together")
+        ) from None
+    return tuple(broadcast_to(view, shape) for view in views)
+
+
+def meshgrid(*tensors: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """The coordinates of the points of a grid, from the coordinates along each of its axes.
+
+    Args:
+        *tensors: One axis each, or a number; more axes are flattened.
+        indexing: "xy": the first tensor runs along the second axis and the second along the
+            first, as in a picture; "ij": each runs along its own axis, as in a matrix.
+
+    Returns:
+        A view of each tensor, all of the shape of the grid.
+
+    Raises:
+        ValueError: `indexing` is neither "xy" nor "ij".
+
+    Example:
+        >>> import minigrad
+        >>> x, y = minigrad.meshgrid(minigrad.arange(3), minigrad.arange(2))
+        >>> x.tolist(), y.tolist()
+        ([[0, 1, 2], [0, 1, 2]], [[0, 0, 0], [1, 1, 1]])
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(located(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}'))
+    axes = list(range(len(tensors)))
+    if indexing == "xy":
+        axes[:2] = axes[:2][::-1]
+    ones = (1,) * len(tensors)
+    return broadcast_arrays(
+        *(reshape(x, (*ones[:i], -1, *ones[i + 1 :])) for x, i in zip(tensors, axes, strict=True))
+    )
+
+
+# The table.
+broadcast_to.defvjp(x=lambda g: g)
+_expand.defvjp(x=lambda g: g)

@@ -1,0 +1,80 @@
+"""Copies: the same numbers in memory of their own, perhaps in another dtype."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.dtypes import checked
+from minigrad.autograd.node import Variable
+from minigrad.autograd.primitive import primitive
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["as_tensor", "astype", "clone"]
+
+
+@primitive(np.copy, arrays=1)
+def clone(x: Any) -> Any:
+    """A copy with memory of its own; gradients pass through.
+
+    Args:
+        x: Tensor or array.
+
+    Returns:
+        The copy.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> y = minigrad.clone(x)
+        >>> y[0] = 5
+        >>> x
+        Tensor([1., 1.], dtype=float32)
+    """
+    return x.copy()
+
+
+@primitive(arrays=1)
+def _astype(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype)
+
+
+@primitive(arrays=1)
+def _to_integer(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype)
+
+
+def astype(x: Any, dtype: Any) -> Tensor:
+    """Convert to another dtype; the gradient comes back in the dtype of `x`.
+
+    Args:
+        x: Tensor or array.
+        dtype: A bool, integer or float dtype. Conversions to bool and integer record nothing.
+
+    Returns:
+        A tensor with memory of its own; `x` itself if it is a tensor that has the dtype.
+
+    Raises:
+        TypeError: Tensors cannot have the dtype.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.astype(minigrad.tensor([1.7, -1.7]), minigrad.int64)
+        Tensor([ 1, -1], dtype=int64)
+    """
+    chosen = checked(dtype)
+    if isinstance(x, Variable) and x._data.dtype == chosen:
+        return x  # type: ignore[return-value]
+    return _astype(x, chosen) if chosen.kind == "f" else _to_integer(x, chosen)
+
+
+def as_tensor(x: Any) -> Tensor:
+    """A tensor as it is; a copy of anything else as a tensor."""
+    return x if isinstance(x, Variable) else clone(x)  # type: ignore[return-value]
+
+
+clone.defvjp(x=lambda g: g)
+_astype.defvjp(x=lambda g: g)

@@ -1,0 +1,170 @@
+"""Diagonals: reading one, writing one, and the trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.graph import Update
+from minigrad.autograd.mode import located
+from minigrad.autograd.primitive import primitive
+from minigrad.ops.copies import as_tensor
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["diag", "diagonal", "scatter_diagonal", "trace"]
+
+
+class DiagonalUpdate(Update):
+    """The cotangent of a diagonal: `value` on it, zero elsewhere.
+
+    Args:
+        value: The cotangent of what was read.
+        shape: The shape that it was read from.
+        place: Offset and axes of the diagonal.
+    """
+
+    def __init__(self, value: Any, shape: tuple[int, ...], place: tuple[int, int, int]) -> None:
+        self.value = value
+        self.shape = shape
+        self.place = place
+
+    def add_to(self, buffer: np.ndarray) -> None:
+        view = _view(buffer, *self.place)
+        view += self.value
+
+    def dense(self) -> Any:
+        return scatter_diagonal(self.value, self.shape, *self.place)
+
+
+def _view(x: np.ndarray, offset: int, axis1: int, axis2: int) -> np.ndarray:
+    """The diagonal as a view that can be written to where `x` can: NumPy's own is read-only."""
+    view = x.diagonal(offset, axis1, axis2)
+    view.flags.writeable = x.flags.writeable
+    return view
+
+
+def _no_diagonal(x: Any, offset: int, axis1: int, axis2: int) -> str | None:
+    return (
+        f"two different axes of a matrix or a stack of matrices expected, got axes {axis1} and "
+        f"{axis2} of shape {x.shape}"
+    )
+
+
+@primitive(np.diagonal, arrays=1, complain=_no_diagonal)
+def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The diagonal of a matrix, or of each in a stack, as in NumPy.
+
+    Args:
+        x: Tensor or array with at least two axes.
+        offset: Which diagonal: above the main one if positive, below it if negative.
+        axis1: The axis of the rows.
+        axis2: The axis of the columns.
+
+    Returns:
+        A view: the other axes, and at the end the diagonal.
+
+    Raises:
+        ValueError: The axes do not exist or are the same.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.diagonal(minigrad.arange(6).reshape(2, 3), offset=1).tolist()
+        [1, 5]
+    """
+    return _view(x, offset, axis1, axis2)
+
+
+@primitive(np.trace, arrays=1, complain=_no_diagonal)
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The sum of a diagonal, as in NumPy.
+
+    Args:
+        x: Tensor or array with at least two axes.
+        offset: Which diagonal: above the main one if positive, below it if negative.
+        axis1: The axis of the rows.
+        axis2: The axis of the columns.
+
+    Returns:
+        The sum, or those of a stack: the other axes are left.
+
+    Raises:
+        ValueError: The axes do not exist or are the same.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.trace(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        Tensor(5., dtype=float32)
+    """
+    if x.dtype == np.float16:  # accumulate in float32
+        return x.trace(offset, axis1, axis2, dtype=np.float32).astype(np.float16)
+    return x.trace(offset, axis1, axis2)
+
+
+@primitive(arrays=1)
+def scatter_diagonal(
+    value: Any, shape: tuple[int, ...], offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Any:
+    """Zeros of `shape` with `value` on a diagonal: the transpose of reading one.
+
+    Args:
+        value: Tensor or array; it broadcasts to the shape of the diagonal.
+        shape: The shape of the result.
+        offset: Which diagonal.
+        axis1: The axis of the rows.
+        axis2: The axis of the columns.
+
+    Returns:
+        A tensor of the dtype of `value`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.ops.diagonals import scatter_diagonal
+        >>> scatter_diagonal(minigrad.ones(2), (2, 3)).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    out = np.zeros(shape, value.dtype)
+    _view(out, offset, axis1, axis2)[...] = value
+    return out
+
+
+def diag(x: Any, k: int = 0) -> Tensor:
+    """The diagonal of a matrix, or the matrix that has a vector on its diagonal.
+
+    Args:
+        x: A matrix, of any shape (n, m), or a vector.
+        k: Which diagonal: 0 is the main one, 1 the next above, -1 the next below.
+
+    Returns:
+        For a matrix, a view of its diagonal; for a vector, a square matrix of zeros but for it.
+
+    Raises:
+        ValueError: `x` has neither one axis nor two.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.diag(minigrad.tensor([1.0, 2.0])).tolist()
+        [[1.0, 0.0], [0.0, 2.0]]
+        >>> minigrad.diag(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        Tensor([1., 4.], dtype=float32)
+    """
+    x = as_tensor(x)
+    if x.ndim == 2:
+        return diagonal(x, k)
+    if x.ndim != 1:
+        raise ValueError(located(f"diag: one or two axes expected, got shape {x.shape}"))
+    n = x.size + abs(k)
+    return scatter_diagonal(x, (n, n), k)
+
+
+diagonal.defvjp(
+    x=lambda g, x_shape, offset, axis1, axis2: DiagonalUpdate(g, x_shape, (offset, axis1, axis2))
+)
+trace.defvjp(
+    x=lambda g, x_shape, offset, axis1, axis2: DiagonalUpdate(
+        g[..., None], x_shape, (offset, axis1, axis2)
+    )
+)
+scatter_diagonal.defvjp(value=lambda g, offset, axis1, axis2: g.diagonal(offset, axis1, axis2))

@@ -1,0 +1,188 @@
+"""Exponentials and logarithms.
+
+One derivative a line; `tame` guards the slopes that can be infinite, those that overflow included.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw, tame
+
+__all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp"]
+
+_LN_2 = math.log(2)
+_LOG2_E = math.log2(math.e)
+_LOG10_E = math.log10(math.e)
+
+
+@primitive(np.exp, floating=True)
+def exp(x: Any) -> Any:
+    """The exponential of each element.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        e to the power of `x`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.exp(minigrad.tensor([0.0, 1.0]))
+        Tensor([1.       , 2.7182817], dtype=float32)
+    """
+    return np.exp(x)
+
+
+@primitive(np.exp2, floating=True)
+def exp2(x: Any) -> Any:
+    """2 to the power of each element.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        The powers of 2.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.exp2(minigrad.tensor([0.0, 3.0]))
+        Tensor([1., 8.], dtype=float32)
+    """
+    return np.exp2(x)
+
+
+@primitive(np.expm1, floating=True)
+def expm1(x: Any) -> Any:
+    """The exponential of each element less 1, exact for small elements.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``exp(x) - 1``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.expm1(minigrad.tensor([0.0, 1e-10]))
+        Tensor([0.e+00, 1.e-10], dtype=float32)
+    """
+    return np.expm1(x)
+
+
+@primitive(np.log, floating=True)
+def log(x: Any) -> Any:
+    """The natural logarithm of each element.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        The logarithm; -inf at 0, NaN for negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log(minigrad.tensor([1.0, 2.0]))
+        Tensor([0.       , 0.6931472], dtype=float32)
+    """
+    return np.log(x)
+
+
+@primitive(np.log2, floating=True)
+def log2(x: Any) -> Any:
+    """The logarithm of each element to base 2.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        The logarithm; -inf at 0, NaN for negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log2(minigrad.tensor([1.0, 8.0]))
+        Tensor([0., 3.], dtype=float32)
+    """
+    return np.log2(x)
+
+
+@primitive(np.log10, floating=True)
+def log10(x: Any) -> Any:
+    """The logarithm of each element to base 10.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        The logarithm; -inf at 0, NaN for negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log10(minigrad.tensor([1.0, 10.0]))
+        Tensor([0., 1.], dtype=float32)
+    """
+    return np.log10(x)
+
+
+@primitive(np.log1p, floating=True)
+def log1p(x: Any) -> Any:
+    """The natural logarithm of 1 plus each element, exact for small elements.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``log(1 + x)``; -inf at -1, NaN below.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.log1p(minigrad.tensor([0.0, 1e-10]))
+        Tensor([0.e+00, 1.e-10], dtype=float32)
+    """
+    return np.log1p(x)
+
+
+@primitive(np.logaddexp, floating=True)
+def logaddexp(a: Any, b: Any) -> Any:
+    """The logarithm of the sum of two exponentials, with broadcasting, without overflow.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        ``log(exp(a) + exp(b))``; -inf, with gradient 0, where both are -inf.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logaddexp(minigrad.tensor([0.0, 1000.0]), 0.0)
+        Tensor([6.931472e-01, 1.000000e+03], dtype=float32)
+    """
+    return np.logaddexp(a, b)
+
+
+def _share(a: Any, b: Any) -> Any:
+    """The part of exp(a) in exp(a) + exp(b); none where both are 0, as in logsumexp."""
+    lead = np.where(raw(a) == -np.inf, np.inf, b - a)
+    return 1 / (1 + np.exp(lead))
+
+
+# The table.
+exp.defvjp(x=lambda g, out: g * tame(out, g))
+exp2.defvjp(x=lambda g, out: g * tame(out * _LN_2, g))
+expm1.defvjp(x=lambda g, x: g * tame(np.exp(x), g))
+log.defvjp(x=lambda g, x: g * tame(1 / x, g))
+log2.defvjp(x=lambda g, x: g * tame(_LOG2_E / x, g))
+log10.defvjp(x=lambda g, x: g * tame(_LOG10_E / x, g))
+log1p.defvjp(x=lambda g, x: g * tame(1 / (1 + x), g))
+logaddexp.defvjp(
+    a=lambda g, a, b: g * tame(_share(a, b), g),
+    b=lambda g, a, b: g * tame(_share(b, a), g),
+)

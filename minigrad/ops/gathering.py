@@ -1,0 +1,260 @@
+"""Gathering by integers along one axis, and adding back to where they point."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops.indexing import IndexUpdate, add_at, integers
+from minigrad.ops.shapes import ravel
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["gather", "open_grid", "scatter_add", "take", "take_along_axis"]
+
+Shape = tuple[int, ...]
+
+
+def _out_of_range(x: Any, indices: Any, axis: int | None, *_: Any) -> str | None:
+    """Which index points outside, if the error was about that."""
+    if indices.dtype.kind not in "iu" or axis not in (None, *range(-x.ndim, x.ndim)):
+        return None
+    n, line = (x.size, "the elements") if axis is None else (x.shape[axis], f"axis {axis}")
+    outside = indices[(indices < -n) | (indices >= n)]
+    if not outside.size:
+        return None
+    return f"index {outside.flat[0]} is out of range for {line} of shape {x.shape}"
+
+
+@primitive(arrays=2, complain=_out_of_range)
+def _take(x: Any, indices: Any, axis: int | None, mode: str) -> Any:
+    n = x.size if axis is None else x.shape[normalize_axis_index(axis, x.ndim)]
+    return x.take(_within(integers(indices), n, mode), axis)
+
+
+def _within(indices: np.ndarray, n: int, mode: str) -> np.ndarray:
+    """The indices with those that point outside brought in, where the mode says so."""
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f'mode must be "raise", "wrap" or "clip", got {mode!r}')
+    if mode == "raise" or not n:
+        return indices
+    return indices % n if mode == "wrap" else indices.clip(0, n - 1)
+
+
+def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Tensor:
+    """Take whole slices along an axis, by their places on it.
+
+    Args:
+        x: Tensor or array.
+        indices: Integers of any shape; negative ones count from the end.
+        axis: The axis; the tensor is flattened if None.
+        mode: What an index outside the axis does: "raise" an error; "wrap": go on at the other
+            end; "clip": stop at the end, and negative ones at 0.
+
+    Returns:
+        The shape of `x` with the shape of `indices` in the place of the axis. What is taken
+        several times receives the sum of the gradients.
+
+    Raises:
+        IndexError: An index is out of range.
+        TypeError: The indices are not integers.
+        ValueError: The axis does not exist, or the mode is unknown.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        >>> minigrad.take(x, [0, -1], axis=1).tolist()
+        [[1.0, 3.0], [4.0, 6.0]]
+    """
+    return _take(_with_an_axis(x, axis), indices, axis, mode)
+
+
+def _with_an_axis(x: Any, axis: int | None) -> Any:
+    """A number flattened, where the whole is to be flattened; for more, the op sees to it."""
+    return ravel(x) if axis is None and not np.ndim(x) else x
+
+
+def _take_x(g: Any, indices: Any, axis: int | None, mode: str, x_shape: Shape) -> IndexUpdate:
+    if axis is None:
+        n = math.prod(x_shape)
+        places = _within(integers(indices), n, mode) % (n or 1)
+        return IndexUpdate(g, np.unravel_index(places, x_shape), x_shape)
+    axis %= len(x_shape)
+    places = _within(integers(indices), x_shape[axis], mode)
+    return IndexUpdate(g, (slice(None),) * axis + (places,), x_shape)
+
+
+def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
+    """The full index that varies `indices` along `axis` and is the identity on the other axes."""
+    grid = list(np.ix_(*(np.arange(n) for n in shape)))
+    grid[axis] = integers(indices)
+    return tuple(grid)
+
+
+@primitive(arrays=2, complain=_out_of_range)
+def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError(
+                f"without an axis, indices with one axis expected, got shape {indices.shape}"
+            )
+        return x.take(integers(indices))
+    axis = normalize_axis_index(axis, x.ndim)
+    if indices.ndim != x.ndim:
+        raise ValueError(
+            f"indices with as many axes as x of shape {x.shape} expected, got {indices.shape}"
+        )
+    return x[open_grid(indices, axis, x.shape)]
+
+
+def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Tensor:
+    """Take elements along an axis, each line of the tensor by indices of its own.
+
+    Args:
+        x: Tensor or array.
+        indices: Integers with as many axes as `x`, such as `argsort` returns; the axes other than
+            `axis` broadcast. Negative ones count from the end.
+        axis: The axis; the tensor is flattened if None.
+
+    Returns:
+        The elements, of the broadcast shape. What is taken several times receives the sum of the
+        gradients.
+
+    Raises:
+        IndexError: An index is out of range, or the shapes do not broadcast.
+        TypeError: The indices are not integers.
+        ValueError: The axis does not exist, or the numbers of axes differ.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]])
+        >>> minigrad.take_along_axis(x, minigrad.argsort(x), axis=1).tolist()
+        [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    """
+    return _take_along_axis(_with_an_axis(x, axis), indices, axis)
+
+
+def _take_along_axis_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -> IndexUpdate:
+    if axis is None:
+        return _take_x(g, indices, None, "raise", x_shape)
+    return IndexUpdate(g, open_grid(indices, axis, x_shape), x_shape)
+
+
+def _need_room(index: np.ndarray, other: Any, name: str, but: int | None = None) -> None:
+    """Refuse an index that is longer than `other` on an axis, `but` for one."""
+    shapes = f"got shapes {index.shape} and {other.shape}"
+    if index.ndim != other.ndim:
+        raise ValueError(f"index and {name} must have the same number of axes, {shapes}")
+    for i, (m, n) in enumerate(zip(index.shape, other.shape, strict=True)):
+        if m > n and i != but:
+            raise ValueError(f"on axis {i} the index must not be longer than {name}, {shapes}")
+
+
+def _own_grid(x: Any, index: Any, axis: int) -> tuple[np.ndarray, ...]:
+    """The full index of `gather`, which neither broadcasts nor counts from the end."""
+    axis = normalize_axis_index(axis, x.ndim)
+    index, n = integers(index), x.shape[axis]
+    _need_room(index, x, "x", but=axis)
+    outside = index[(index < 0) | (index >= n)]
+    if outside.size:
+        raise IndexError(
+            f"index {outside.flat[0]} is outside of axis {axis} of shape {x.shape} (0 to {n - 1})"
+        )
+    return open_grid(index, axis, index.shape)
+
+
+@primitive(arrays=2)
+def _gather(x: Any, index: Any, axis: int) -> Any:
+    return x[_own_grid(x, index, axis)]
+
+
+def gather(x: Any, axis: int, index: Any) -> Tensor:
+    """Pick elements along an axis: ``out[i, j] = x[index[i, j], j]`` for axis 0 of two.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis that `index` runs over.
+        index: Integers, at least 0, with as many axes as `x`; on the axes other than `axis` it may
+            be shorter than `x`, and is not broadcast (`take_along_axis` does that).
+
+    Returns:
+        The shape of `index`. What is picked several times receives the sum of the gradients.
+
+    Raises:
+        IndexError: An index is out of range.
+        TypeError: The index does not hold integers.
+        ValueError: The axis does not exist, or the shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        >>> minigrad.gather(x, 1, minigrad.tensor([[0, 0], [2, 1]])).tolist()
+        [[1.0, 1.0], [6.0, 5.0]]
+    """
+    return _gather(x, index, axis)
+
+
+@primitive(arrays=3, promotes=("x", "src"))
+def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
+    x, src = np.asarray(x), np.asarray(src)
+    grid = _own_grid(x, index, axis)
+    _need_room(index, src, "src")
+    out = x.copy()
+    add_at(out, grid, src[_corner(index.shape)])
+    return out
+
+
+def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
+    """Add elements where an index points: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
+
+    Args:
+        x: Tensor or array, what is added to; it is not changed.
+        axis: The axis that `index` runs over.
+        index: Integers, at least 0, with as many axes as `x`; on the axes other than `axis` it may
+            be shorter than `x`.
+        src: What to add: as many axes as `index`, on each at least as long. What lies beyond the
+            shape of `index` is not used.
+
+    Returns:
+        The shape of `x`, in the common dtype of `x` and `src`. Places that are hit several times
+        receive the sum.
+
+    Raises:
+        IndexError: An index is out of range.
+        TypeError: The index does not hold integers.
+        ValueError: The axis does not exist, or the shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> index = minigrad.tensor([0, 2, 2])
+        >>> minigrad.scatter_add(minigrad.zeros(4), 0, index, minigrad.ones(3))
+        Tensor([1., 0., 2., 0.], dtype=float32)
+    """
+    return _scatter_add(x, index, src, axis)
+
+
+def _corner(shape: Shape) -> tuple[slice, ...]:
+    """The first elements of a larger array, as many as `shape` says."""
+    return tuple(slice(n) for n in shape)
+
+
+def _src_of_scatter_add(g: Any, index: Any, axis: int, src_shape: Shape) -> Any:
+    read = g[open_grid(index, axis, index.shape)]
+    return read if index.shape == src_shape else IndexUpdate(read, _corner(index.shape), src_shape)
+
+
+# The table.
+_take.defvjp(x=_take_x)
+_take_along_axis.defvjp(x=_take_along_axis_x)
+_gather.defvjp(
+    x=lambda g, index, axis, x_shape: IndexUpdate(g, open_grid(index, axis, index.shape), x_shape),
+)
+_scatter_add.defvjp(
+    x=lambda g: g,
+    src=_src_of_scatter_add,
+)

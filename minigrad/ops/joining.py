@@ -1,0 +1,301 @@
+"""Joining tensors into one, and cutting one into pieces, which are views of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.mode import located
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw
+from minigrad.ops.copies import as_tensor
+from minigrad.ops.indexing import getitem
+from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = [
+    "array_split", "chunk", "concatenate", "dstack", "hstack", "split", "stack", "unbind",
+    "vstack",
+]  # fmt: skip
+
+
+@primitive()
+def _concatenate(*tensors: Any, axis: int) -> Any:
+    return np.concatenate(tensors, axis)
+
+
+@primitive()
+def _stack(*tensors: Any, axis: int) -> Any:
+    return np.stack(tensors, axis)
+
+
+def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
+    """Join along an axis that exists.
+
+    Args:
+        tensors: At least one tensor; the shapes agree but along `axis`.
+        axis: Where to join; if None, all of them are flattened first.
+
+    Returns:
+        The joined tensor, in the common dtype.
+
+    Raises:
+        ValueError: There is nothing to join, or the shapes do not agree.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.concatenate([minigrad.ones(2), minigrad.zeros(1)])
+        Tensor([1., 1., 0.], dtype=float32)
+    """
+    _refuse_nothing("concatenate", tensors)
+    if axis is None:
+        tensors, axis = [reshape(tensor, -1) for tensor in tensors], 0
+    return _concatenate(*tensors, axis=axis)
+
+
+def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
+    """Join along a new axis.
+
+    Args:
+        tensors: At least one tensor, all of one shape.
+        axis: Where the new axis stands in the result.
+
+    Returns:
+        The joined tensor, in the common dtype.
+
+    Raises:
+        ValueError: There is nothing to join, or the shapes differ.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.stack([minigrad.ones(2), minigrad.zeros(2)], axis=1).tolist()
+        [[1.0, 0.0], [1.0, 0.0]]
+    """
+    _refuse_nothing("stack", tensors)
+    return _stack(*tensors, axis=axis)
+
+
+def hstack(tensors: Sequence[Any]) -> Tensor:
+    """Join side by side: along the second axis, or the only one.
+
+    Args:
+        tensors: At least one tensor; numbers count as one axis of length 1.
+
+    Returns:
+        The joined tensor, in the common dtype.
+
+    Raises:
+        ValueError: There is nothing to join, or the shapes do not agree.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.hstack([minigrad.ones((2, 1)), minigrad.zeros((2, 2))]).tolist()
+        [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    _refuse_nothing("hstack", tensors)
+    parts: list[Any] = [atleast_1d(tensor) for tensor in tensors]
+    return concatenate(parts, axis=0 if parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Any]) -> Tensor:
+    """Join one below the other: along the first axis, of tensors with at least two.
+
+    Args:
+        tensors: At least one tensor; one with a single axis counts as a row.
+
+    Returns:
+        The joined tensor, in the common dtype.
+
+    Raises:
+        ValueError: There is nothing to join, or the shapes do not agree.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.vstack([minigrad.ones(2), minigrad.zeros((1, 2))]).tolist()
+        [[1.0, 1.0], [0.0, 0.0]]
+    """
+    _refuse_nothing("vstack", tensors)
+    return concatenate([atleast_2d(tensor) for tensor in tensors])
+
+
+def dstack(tensors: Sequence[Any]) -> Tensor:
+    """Join one behind the other: along the third axis, which matrices are given.
+
+    Args:
+        tensors: At least one tensor; shape (n, m) counts as (n, m, 1), (n,) as (1, n, 1).
+
+    Returns:
+        The joined tensor, in the common dtype.
+
+    Raises:
+        ValueError: There is nothing to join, or the shapes do not agree.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.dstack([minigrad.ones((2, 3)), minigrad.zeros((2, 3))]).shape
+        (2, 3, 2)
+    """
+    _refuse_nothing("dstack", tensors)
+    return concatenate([atleast_3d(tensor) for tensor in tensors], axis=2)
+
+
+def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
+    """Cut along an axis, into equal parts or at given places.
+
+    Args:
+        x: Tensor or array.
+        indices_or_sections: The number of equal parts, or where to cut, as in NumPy.
+        axis: The axis to cut.
+
+    Returns:
+        The parts, as views.
+
+    Raises:
+        TypeError: The number or the places are not integers.
+        ValueError: The axis does not exist, or its length is not divisible.
+
+    Example:
+        >>> import minigrad
+        >>> [part.tolist() for part in minigrad.split(minigrad.arange(5), [2, 3])]
+        [[0, 1], [2], [3, 4]]
+    """
+    return _split("split", x, indices_or_sections, axis, equal=True)
+
+
+def array_split(
+    x: Any, indices_or_sections: int | Sequence[int], axis: int = 0
+) -> tuple[Tensor, ...]:
+    """Cut along an axis as `split` does, into parts that may differ by one in length.
+
+    Args:
+        x: Tensor or array.
+        indices_or_sections: The number of parts, the longer ones first, or where to cut.
+        axis: The axis to cut.
+
+    Returns:
+        The parts, as views.
+
+    Raises:
+        TypeError: The number or the places are not integers.
+        ValueError: The axis does not exist, or the number is less than 1.
+
+    Example:
+        >>> import minigrad
+        >>> [part.tolist() for part in minigrad.array_split(minigrad.arange(5), 3)]
+        [[0, 1], [2, 3], [4]]
+    """
+    return _split("array_split", x, indices_or_sections, axis, equal=False)
+
+
+def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
+    """Cut along an axis into parts of one length, the last of which may be shorter.
+
+    Args:
+        x: Tensor or array.
+        chunks: How many parts at most: 5 elements make two of length 2 and one of length 1 for
+            `chunks` of 3, and the same for 4.
+        axis: The axis to cut.
+
+    Returns:
+        The parts, as views.
+
+    Raises:
+        ValueError: The axis does not exist, or `chunks` is less than 1.
+
+    Example:
+        >>> import minigrad
+        >>> [part.tolist() for part in minigrad.chunk(minigrad.arange(5), 4)]
+        [[0, 1], [2, 3], [4]]
+    """
+    x, axis, n = _along("chunk", x, axis)
+    if chunks < 1:
+        raise ValueError(located(f"chunk: chunks must be at least 1, got {chunks}"))
+    size = -(-n // chunks)
+    return _pieces(x, range(size, n, size) if n else [0] * (chunks - 1), axis)
+
+
+def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """Take an axis apart: one tensor, without that axis, for each place along it.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis.
+
+    Returns:
+        As many views as the axis is long.
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> query, key, value = minigrad.unbind(minigrad.ones((2, 3, 4)), axis=1)
+        >>> query.shape
+        (2, 4)
+    """
+    x, axis, n = _along("unbind", x, axis)
+    before = (slice(None),) * axis
+    return tuple(getitem(x, (*before, i)) for i in range(n))
+
+
+def _refuse_nothing(name: str, tensors: Sequence[Any]) -> None:
+    if not len(tensors):
+        raise ValueError(located(f"{name}: at least one tensor expected, got none"))
+
+
+def _along(name: str, x: Any, axis: int) -> tuple[Tensor, int, int]:
+    """The tensor, the axis counted from the front, and its length."""
+    x = as_tensor(x)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(located(f"{name}: axis {axis} does not exist in shape {x.shape}"))
+    return x, axis % x.ndim, x.shape[axis]
+
+
+def _split(
+    name: str, x: Any, indices_or_sections: Any, axis: int, equal: bool
+) -> tuple[Tensor, ...]:
+    x, axis, n = _along(name, x, axis)
+    cuts = np.asarray(raw(indices_or_sections))
+    if cuts.size and cuts.dtype.kind not in "iu":
+        raise TypeError(
+            located(f"{name}: a number of parts or places to cut expected, got {cuts.dtype}")
+        )
+    if cuts.ndim:
+        return _pieces(x, cuts.astype(int).tolist(), axis)
+    parts = int(cuts)
+    if parts < 1 or (equal and n % parts):
+        kind = "equal parts" if equal else "parts"
+        raise ValueError(
+            located(f"{name}: length {n} (axis {axis} of {x.shape}) into {parts} {kind}")
+        )
+    short, longer = divmod(n, parts)  # the first `longer` parts have one element more
+    return _pieces(x, [i * short + min(i, longer) for i in range(1, parts)], axis)
+
+
+def _pieces(x: Tensor, cuts: Iterable[int], axis: int) -> tuple[Tensor, ...]:
+    before = (slice(None),) * axis
+    edges = zip([0, *cuts], [*cuts, x.shape[axis]], strict=True)
+    return tuple(getitem(x, (*before, slice(start, stop))) for start, stop in edges)
+
+
+@_concatenate.defjoint("tensors")
+def _concatenate_tensors(
+    g: Any, needed: tuple[bool, ...], tensors_shape: tuple[tuple[int, ...], ...], axis: int
+) -> list[Any]:
+    before = (slice(None),) * (axis % g.ndim)
+    parts, start = [], 0
+    for i, want in enumerate(needed):
+        stop = start + tensors_shape[i][axis]
+        parts.append(g[(*before, slice(start, stop))] if want else None)
+        start = stop
+    return parts
+
+
+@_stack.defjoint("tensors")
+def _stack_tensors(g: Any, needed: tuple[bool, ...], axis: int) -> list[Any]:
+    before = (slice(None),) * (axis % g.ndim)
+    return [g[(*before, i)] if want else None for i, want in enumerate(needed)]

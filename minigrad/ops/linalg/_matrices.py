@@ -1,0 +1,77 @@
+"""What the ops on matrices share: how they are transposed, checked and handed to LAPACK."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.ops._numerics import raw
+
+__all__ = ["holds_nan", "mT", "no_matrix", "no_square", "refuse", "resolution", "singular", "which",
+           "wide"]  # fmt: skip
+
+
+def mT(x: Any) -> Any:
+    """The last two axes exchanged."""
+    return x.swapaxes(-1, -2)
+
+
+def wide(x: np.ndarray) -> np.ndarray:
+    """What LAPACK computes with: it knows no half precision."""
+    return x.astype(np.float32) if x.dtype == np.float16 else x
+
+
+def no_matrix(x: Any) -> str | None:
+    """Why `x` is no matrix and no stack of them."""
+    if np.ndim(x) < 2:
+        return f"a matrix or a stack of matrices expected, got shape {np.shape(x)}"
+    return None
+
+
+def no_square(x: Any) -> str | None:
+    """Why `x` is no square matrix and no stack of them."""
+    shape = np.shape(x)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        return f"a square matrix or a stack of them expected, got shape {shape}"
+    return None
+
+
+def which(bad: Any) -> str:
+    """Words for the first of a stack of matrices for which `bad` is true."""
+    found = np.argwhere(bad)
+    if not len(found) or not np.ndim(bad):
+        return "the matrix"
+    return f"matrix {tuple(found[0].tolist())} of the stack"
+
+
+def holds_nan(x: np.ndarray) -> Any:
+    """Which matrices hold NaN: LAPACK takes some of them for singular."""
+    return np.isnan(x).any((-2, -1))
+
+
+def singular(x: np.ndarray) -> Any:
+    """Which matrices have no LU factors: those that `np.linalg.inv` refuses."""
+    with np.errstate(invalid="ignore"):
+        return (np.linalg.slogdet(wide(x))[0] == 0) & ~holds_nan(x)
+
+
+def resolution(values: np.ndarray, size: int) -> Any:
+    """How far apart singular values or eigenvalues must be to be told apart, with an axis kept.
+
+    Args:
+        values: Shape (..., k), of the dtype in which they were asked for.
+        size: The greater side of the matrix.
+
+    Returns:
+        Shape (..., 1).
+    """
+    greatest = np.abs(values).max(axis=-1, keepdims=True, initial=0)
+    return greatest * (size * float(np.finfo(values.dtype).eps))
+
+
+def refuse(bad: Any, message: str) -> None:
+    """Raise a LinAlgError if anything is `bad`; the message says ``{which}`` for the matrix."""
+    bad = raw(bad)
+    if np.any(bad):
+        raise np.linalg.LinAlgError(message.format(which=which(bad)))

@@ -1,0 +1,179 @@
+"""Determinants, with derivatives that are right where the matrix is singular too."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.autograd.results import wrap
+from minigrad.ops._numerics import raw, within_rule
+from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, singular, wide
+from minigrad.ops.linalg.solving import inv, solve
+
+__all__ = ["det", "slogdet"]
+
+
+@primitive(np.linalg.det, floating=True, complain=no_square)
+def det(x: Any) -> Any:
+    """The determinant of a square matrix, or of each in a stack.
+
+    Its gradient is the matrix of cofactors. That is ``det(x) inv(x)ᵀ`` where `x` has an inverse,
+    and finite everywhere: of rank 1 where `x` lacks one rank, 0 where it lacks two.
+
+    Args:
+        x: Shape (..., n, n).
+
+    Returns:
+        Shape (...); 1 for matrices of shape (0, 0).
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is not square.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
+        >>> minigrad.linalg.det(x).backward()
+        >>> x.grad.numpy().round(4).tolist()
+        [[4.0, -2.0], [-2.0, 1.0]]
+    """
+    with np.errstate(invalid="ignore"):
+        out = np.linalg.det(wide(x))
+    return np.where(holds_nan(x), np.nan, out).astype(x.dtype)
+
+
+def _factors(x: np.ndarray) -> Any:
+    """The singular value decomposition, of zeros in the place of what is not finite."""
+    return np.linalg.svd(np.where(np.isfinite(x).all((-2, -1), keepdims=True), wide(x), 0))
+
+
+def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
+    """The cofactors of each matrix: ``det(x) inv(x)ᵀ`` if all of them are far from singular.
+
+    Else ``det(u) det(v) u cof(s) vᵀ`` for ``x = u s vᵀ``. The cofactors of a diagonal matrix are,
+    on its diagonal, the products of all the other entries.
+    """
+    if not singular(x).any():
+        inverse = within_rule(inv, x)
+        if (_size(x) * _size(inverse) < np.finfo(x.dtype).eps ** -0.5).all():
+            return det_x[..., None, None] * mT(inverse)
+    u, s, vh = _factors(x)
+    before = np.cumprod(s, axis=-1)
+    before = np.concatenate([np.ones_like(s[..., :1]), before[..., :-1]], axis=-1)
+    after = np.cumprod(s[..., ::-1], axis=-1)
+    after = np.concatenate([np.ones_like(s[..., :1]), after[..., :-1]], axis=-1)[..., ::-1]
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    out = (u * (sign[..., None] * before * after)[..., None, :]) @ vh
+    finite = np.isfinite(x).all((-2, -1), keepdims=True)
+    return np.where(finite, out, np.nan).astype(x.dtype, copy=False)
+
+
+def _size(x: np.ndarray) -> Any:
+    """A norm of each matrix: the greatest sum along a row."""
+    return np.abs(x).sum(axis=-1).max(axis=-1, initial=0)
+
+
+@det.defmeaning
+def _det_meaning(x: Any) -> Any:
+    """For every order: by blocks, so that what has no inverse is small and only multiplied."""
+    n, leading = x.shape[-1], x.shape[:-2]
+    count = math.prod(leading)
+    if not n * count:
+        return _regular(x)
+    stack = x.reshape((count, n, n))
+    _, s, _ = _factors(stack._data)
+    small = (s <= s[:, :1] * math.sqrt(np.finfo(x.dtype).eps)).sum(axis=-1)
+    groups = [np.flatnonzero(small == m) for m in np.unique(small)]
+    parts = [_by_blocks(stack[group], int(small[group[0]])) for group in groups]
+    return np.concatenate(parts)[np.argsort(np.concatenate(groups))].reshape(leading)
+
+
+def _regular(x: Any) -> Any:
+    """The determinant where there is an inverse."""
+    sign, logabsdet = slogdet(x)
+    return sign * np.exp(logabsdet)
+
+
+def _by_blocks(x: Any, m: int) -> Any:
+    """The determinant of matrices of which `m` singular values are small or zero.
+
+    In the bases of the singular vectors, which are constants here, the rest is a block of its own.
+    The determinant is that of this block times that of its Schur complement.
+    """
+    if not m:
+        return _regular(x)
+    n = x.shape[-1]
+    u, _, vh = _factors(x._data)
+    sign = np.rint(np.linalg.det(u) * np.linalg.det(vh)).astype(x.dtype)
+    b = mT(u).astype(x.dtype) @ x @ mT(vh).astype(x.dtype)
+    k = n - m
+    if not k:
+        return sign * _polynomial(b)
+    top, rest = b[:, :k, :k], b[:, k:, k:]
+    rest = rest - b[:, k:, :k] @ solve(top, b[:, :k, k:])
+    return sign * _regular(top) * _polynomial(rest)
+
+
+def _polynomial(x: Any) -> Any:
+    """The determinant without a division by what may be zero (Faddeev and LeVerrier)."""
+    n = x.shape[-1]
+    eye = np.eye(n, dtype=x.dtype)
+    product, coefficient = x, -np.trace(x, axis1=-2, axis2=-1)
+    for k in range(2, n + 1):
+        product = x @ (product + coefficient[:, None, None] * eye)
+        coefficient = np.trace(product, axis1=-2, axis2=-1) * (-1 / k)
+    return coefficient * (-1) ** n
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Any
+    logabsdet: Any
+
+
+@primitive(several=True, floating=True, promotes=("x",), complain=no_square)
+def _slogdet(x: Any) -> Any:
+    with np.errstate(invalid="ignore"):
+        parts = np.linalg.slogdet(wide(x))
+    return tuple(np.where(holds_nan(x), np.nan, part).astype(x.dtype) for part in parts)
+
+
+def slogdet(x: Any) -> SlogdetResult:
+    """The sign and the logarithm of the size of a determinant, which may be beyond all floats.
+
+    Args:
+        x: Shape (..., n, n).
+
+    Returns:
+        `sign`, which has no derivative, and `logabsdet`, both of shape (...). A singular matrix
+        gives 0 and -inf; a gradient that reaches it is an error.
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is not square.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.slogdet(1e-30 * minigrad.eye(2))
+        SlogdetResult(sign=Tensor(1., dtype=float32), logabsdet=Tensor(-138.15511, dtype=float32))
+    """
+    sign, logabsdet = _slogdet(x)
+    return SlogdetResult(wrap(raw(sign)), logabsdet)
+
+
+def _slogdet_x(g: Any, x: Any, out: Any) -> Any:
+    h = g[1]
+    bad = raw(out[0]) == 0
+    refuse(
+        bad & (raw(h) != 0),
+        "slogdet: {which} is singular: log|det| is -inf there and has no derivative",
+    )
+    if bad.any():
+        x = np.where(bad[..., None, None], np.eye(x.shape[-1], dtype=x.dtype), x)
+    return h[..., None, None] * mT(within_rule(inv, x))
+
+
+det.defvjp(x=lambda g, x, out: g[..., None, None] * _cofactors(x, out))
+_slogdet.defvjp(x=_slogdet_x)

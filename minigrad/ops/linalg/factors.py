@@ -1,0 +1,175 @@
+"""Triangular factors: cholesky and qr."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.autograd.mode import is_grad_enabled
+from minigrad.autograd.node import Variable
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw, within_rule
+from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
+from minigrad.ops.linalg.solving import solve
+
+__all__ = ["cholesky", "qr"]
+
+
+def _cannot_factor(x: Any, upper: bool) -> str | None:
+    if no_square(x):
+        return no_square(x)
+    stack = wide(x).reshape(-1, *x.shape[-2:])
+    bad = [_is_indefinite(matrix, upper) for matrix in stack]
+    return (
+        f"{which(np.reshape(bad, x.shape[:-2]))} is not positive definite (shape {x.shape}); if it "
+        f"should be but for rounding, add a small multiple of the identity"
+    )
+
+
+def _is_indefinite(matrix: np.ndarray, upper: bool) -> bool:
+    try:
+        np.linalg.cholesky(matrix, upper=upper)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+@primitive(arrays=1, floating=True, complain=_cannot_factor)
+def _cholesky(x: Any, upper: bool) -> Any:
+    return np.linalg.cholesky(wide(x), upper=upper).astype(x.dtype, copy=False)
+
+
+def cholesky(x: Any, *, upper: bool = False) -> Any:
+    """The triangular factor of a symmetric positive definite matrix, or of each in a stack.
+
+    Only the lower triangle of `x` is read (the upper one with ``upper=True``); that the matrix is
+    symmetric is not checked. The gradient is symmetric, as in PyTorch: it is that with respect to
+    symmetric changes of `x`, shared evenly between the two triangles.
+
+    Args:
+        x: Shape (..., n, n).
+        upper: Whether the upper factor is wanted.
+
+    Returns:
+        Shape (..., n, n): a lower triangular `l` with ``x = l lᵀ``, or an upper `u` with
+        ``x = uᵀ u``.
+
+    Raises:
+        numpy.linalg.LinAlgError: A matrix is not positive definite, or not square.
+
+    Source:
+        Murray 2016, "Differentiation of the Cholesky decomposition", arXiv:1602.07527.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.cholesky(minigrad.tensor([[4.0, 2.0], [2.0, 5.0]])).tolist()
+        [[2.0, 0.0], [1.0, 2.0]]
+    """
+    return _cholesky(x, upper)
+
+
+def _cholesky_x(g: Any, out: Any, upper: bool) -> Any:
+    """``l⁻ᵀ s l⁻¹``, where s is ``lᵀ g`` with its lower triangle mirrored, and halved."""
+    if upper:
+        g, out = mT(g), mT(out)
+    n = out.shape[-1]
+    half = (mT(out) @ g) * (np.tri(n, dtype=g.dtype) - 0.5 * np.eye(n, dtype=g.dtype))
+    s = 0.5 * (half + mT(half))
+    return within_rule(solve, mT(out), mT(within_rule(solve, mT(out), s)))
+
+
+class QRResult(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Any
+    R: Any
+
+
+@primitive(several=True, floating=True, promotes=("x",), complain=no_matrix)
+def _qr(x: Any) -> Any:
+    q, r = np.linalg.qr(wide(x))
+    return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
+
+
+@primitive(several=True, floating=True, promotes=("x",), complain=no_matrix)
+def _qr_complete(x: Any) -> Any:
+    q, r = np.linalg.qr(wide(x), mode="complete")
+    return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
+
+
+def qr(x: Any, mode: str = "reduced") -> Any:
+    """Orthonormal columns times an upper triangle, for a matrix or for each in a stack.
+
+    The first ``k = min(m, n)`` columns of `x` must be independent for a derivative: where they are
+    not, the columns of Q are not determined, and a gradient that reaches them is an error.
+
+    Args:
+        x: Shape (..., m, n).
+        mode: "reduced"; "r" for R alone; "complete" for a square Q, which has no derivative where
+            it has more columns than `x`.
+
+    Returns:
+        `Q` of shape (..., m, k) and `R` of shape (..., k, n), with ``x = Q R``.
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is no matrix.
+        TypeError: The mode is "complete", ``m > n``, and `x` requires a gradient.
+        ValueError: There is no such mode.
+
+    Source:
+        Roberts and Roberts 2020, "QR and LQ decomposition matrix backpropagation algorithms for
+        square, wide, and deep matrices", arXiv:2009.10071.
+
+    Example:
+        >>> import minigrad
+        >>> q, r = minigrad.linalg.qr(minigrad.tensor([[3.0, 1.0], [4.0, 2.0]]))
+        >>> minigrad.abs(r).numpy().round(4).tolist()
+        [[5.0, 2.2], [0.0, 0.4]]
+    """
+    if mode not in ("reduced", "r", "complete"):
+        raise ValueError(f'qr: mode must be "reduced", "r" or "complete", got {mode!r}')
+    shape = np.shape(raw(x))
+    if mode == "complete" and len(shape) > 1 and shape[-2] > shape[-1]:
+        if isinstance(x, Variable) and x._node is not None and is_grad_enabled():
+            raise TypeError(
+                f"qr: mode='complete' has no derivative for shape {shape}: the last columns of Q "
+                f"are any basis of what the matrix leaves; use mode='reduced', or pass .detach()"
+            )
+        return QRResult(*_qr_complete(x))
+    q, r = _qr(x)
+    return r if mode == "r" else QRResult(q, r)
+
+
+def _qr_x(g: Any, out: Any) -> Any:
+    """``(g_q + q s) r⁻ᵀ``, where s is ``r g_rᵀ - g_qᵀ q`` with its lower triangle mirrored.
+
+    Of a wide matrix ``(y, z) = q (u, v)``, y = q u is factored and v = qᵀ z follows.
+    """
+    (grad_q, grad_r), (q, r) = g, out
+    k, n = r.shape[-2:]
+    further: list[Any] = []
+    touched = (raw(grad_q) != 0).any((-2, -1)) | (raw(grad_r) != 0).any((-2, -1))
+    if k < n:
+        grad_v, v = grad_r[..., k:], r[..., k:]
+        further = [q @ grad_v]
+        grad_q = grad_q + q @ (v @ mT(grad_v))
+        grad_r, r = grad_r[..., :k], r[..., :k]
+    pivots = np.abs(np.diagonal(raw(r), axis1=-2, axis2=-1))
+    bad = (pivots <= resolution(pivots, max(q.shape[-2], n))).any(-1)
+    refuse(
+        bad & touched,
+        f"qr: the first {k} columns of {{which}} are linearly dependent, so Q is not determined "
+        f"and has no derivative",
+    )
+    if bad.any():
+        r = np.where(bad[..., None, None], np.eye(k, dtype=r.dtype), r)
+    product = r @ mT(grad_r) - mT(grad_q) @ q
+    lower = np.tri(k, dtype=product.dtype)
+    s = product * lower + mT(product * (lower - np.eye(k, dtype=product.dtype)))
+    found = mT(within_rule(solve, r, mT(grad_q + q @ s)))
+    return np.concatenate([found, *further], axis=-1) if further else found
+
+
+_cholesky.defvjp(x=_cholesky_x)
+_qr.defvjp(x=_qr_x)

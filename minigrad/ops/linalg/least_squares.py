@@ -1,0 +1,119 @@
+"""Systems of equations in the least-squares sense: pinv and lstsq."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw
+from minigrad.ops.elementwise import square, subtract
+from minigrad.ops.linalg._matrices import mT, no_matrix, which, wide
+from minigrad.ops.linalg.norms import matrix_rank
+from minigrad.ops.linalg.spectra import svdvals
+from minigrad.ops.products import matmul
+
+__all__ = ["lstsq", "pinv"]
+
+
+def _cannot_pinv(x: Any, rtol: Any) -> str | None:
+    if rtol is not None and rtol < 0:
+        return f"rtol must be at least 0, got {rtol!r}"
+    return no_matrix(x) or f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
+
+
+@primitive(np.linalg.pinv, arrays=1, floating=True, complain=_cannot_pinv)
+def pinv(x: Any, rtol: float | None = None) -> Any:
+    """The pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
+
+    For a matrix of full rank, ``inv(xᵀ x) xᵀ`` or ``xᵀ inv(x xᵀ)``. The derivative is that among
+    matrices of one rank (Golub and Pereyra): where the rank is not full, `pinv` is discontinuous
+    in other directions, and no number says so.
+
+    Args:
+        x: Shape (..., m, n).
+        rtol: Singular values up to `rtol` times the greatest count as zero; by default
+            ``max(m, n)`` times the precision of the dtype.
+
+    Returns:
+        Shape (..., n, m).
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is no matrix, or holds NaN or infinity.
+        ValueError: `rtol` is negative.
+
+    Source:
+        Golub and Pereyra 1973, "The differentiation of pseudo-inverses and nonlinear least
+        squares problems whose variables separate", equation 4.12.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.pinv(minigrad.tensor([[2.0], [0.0]])).tolist()
+        [[0.5, 0.0]]
+    """
+    if x.ndim < 2:
+        raise np.linalg.LinAlgError("no matrix")
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+    if rtol < 0:
+        raise ValueError("rtol")
+    return np.linalg.pinv(wide(x), rcond=rtol).astype(x.dtype, copy=False)
+
+
+def _pinv_x(g: Any, x: Any, out: Any) -> Any:
+    p, q, h = out, mT(out), mT(g)
+    left = h - x @ (p @ h)  # (1 - x p) gᵀ
+    right = h - (h @ p) @ x  # gᵀ (1 - p x)
+    return left @ (p @ q) + (q @ p) @ right - q @ g @ q
+
+
+class LstsqResult(NamedTuple):
+    """What `lstsq` returns."""
+
+    solution: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any
+
+
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
+    """The least-squares solution of ``a @ x = b``: of all the best, the shortest.
+
+    Args:
+        a: Shape (m, n).
+        b: Shape (m,) or (m, k).
+        rcond: Singular values up to `rcond` times the greatest count as zero; by default
+            ``max(m, n)`` times the precision of the dtype.
+
+    Returns:
+        As in NumPy, also by name: `solution` of shape (n,) or (n, k); `residuals`, the squared
+        lengths of the columns of ``b - a @ x``, empty unless ``rank == n < m``; `rank`; and
+        `singular_values` of `a`. The derivative of the solution is that of `pinv`.
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> a = minigrad.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+        >>> line = minigrad.linalg.lstsq(a, minigrad.tensor([1.0, 3.0, 5.0])).solution
+        >>> [round(value, 4) for value in line.tolist()]
+        [1.0, 2.0]
+    """
+    left, right = np.shape(raw(a)), np.shape(raw(b))
+    if len(left) != 2 or len(right) not in (1, 2) or left[0] != right[0]:
+        raise ValueError(
+            f"lstsq: a of shape (m, n) and b of shape (m,) or (m, k) expected, got {left} and "
+            f"{right}"
+        )
+    solution = matmul(pinv(a, rcond), b)
+    rank = matrix_rank(a, rtol=rcond)
+    if left[1] == int(rank) < left[0]:
+        residuals = square(subtract(matmul(a, solution), b)).sum(axis=0).reshape(-1)
+    else:
+        residuals = solution.reshape(-1)[:0]
+    return LstsqResult(solution, residuals, rank, svdvals(a))
+
+
+pinv.defvjp(x=_pinv_x)

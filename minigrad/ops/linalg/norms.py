@@ -1,0 +1,231 @@
+"""Norms of vectors and matrices with NumPy's meaning, and what is told by singular values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops import elementwise, reductions
+from minigrad.ops._numerics import Axis, kept_shape, raw
+from minigrad.ops.choices import where
+from minigrad.ops.comparisons import not_equal
+from minigrad.ops.copies import astype
+from minigrad.ops.linalg._matrices import no_matrix, no_square, singular, which, wide
+from minigrad.ops.linalg.solving import inv
+from minigrad.ops.linalg.spectra import svdvals
+from minigrad.ops.shapes import moveaxis, reshape
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
+
+Order = Literal["fro", "nuc"] | float
+
+
+def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """The norm of a vector or a matrix, as `numpy.linalg.norm` has it.
+
+    It differs from `minigrad.norm`, which takes the vector norm over any axes: here two axes are
+    those of a matrix, and `ord` then means a matrix norm.
+
+    Args:
+        x: Tensor or array.
+        ord: None for the root of the sum of squares; else as in `vector_norm` over one axis, as in
+            `matrix_norm` over two.
+        axis: One axis for vectors, two for matrices; None for all axes of `x`, which without `ord`
+            may be any number, and with it one or two.
+        keepdims: Keep the reduced axes with length 1.
+
+    Returns:
+        The norm.
+
+    Raises:
+        ValueError: There is no such norm over so many axes, or an axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[3.0, 0.0], [0.0, 4.0]])
+        >>> minigrad.linalg.norm(x).item(), minigrad.linalg.norm(x, 1).item()
+        (5.0, 4.0)
+    """
+    if axis is None and ord is None:
+        return reductions.norm(x, 2, None, keepdims)
+    shape = np.shape(raw(x))
+    given = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(_existing(one, shape) for one in given)
+    if len(axes) == 1:
+        return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ValueError(
+            f"norm: one axis or two expected, got {len(axes)} of shape {shape}; vector_norm takes "
+            f"any number of axes"
+        )
+    if axes[0] == axes[1]:
+        raise ValueError(f"norm: the two axes of a matrix must differ, got {axis}")
+    found = matrix_norm(moveaxis(x, axes, (-2, -1)), ord="fro" if ord is None else ord)
+    return reshape(found, kept_shape(shape, axes)) if keepdims else found
+
+
+def _existing(axis: int, shape: tuple[int, ...]) -> int:
+    """An axis counted from the start."""
+    if not -len(shape) <= axis < len(shape):
+        raise ValueError(f"norm: axis {axis} does not exist in shape {shape}")
+    return axis % len(shape)
+
+
+def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order = 2) -> Tensor:
+    """The vector norm over axes: ``sum(abs(x) ** ord) ** (1 / ord)``.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis or axes that make up the vectors; all of them if None.
+        keepdims: Keep the reduced axes with length 1.
+        ord: Any number; inf and -inf for the greatest and the least absolute value, 0 for how many
+            elements are not 0 (which has no derivative).
+
+    Returns:
+        The norm; for orders of at least 1 the gradient at 0 is 0.
+
+    Raises:
+        ValueError: `ord` is no number, or an axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.vector_norm(minigrad.tensor([3.0, 4.0]))
+        Tensor(5., dtype=float32)
+    """
+    if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
+        raise ValueError(f"vector_norm: ord must be a number for vectors, got {ord!r}")
+    if ord >= 1:
+        return reductions.norm(x, float(ord), axis, keepdims)
+    size = _sizes(x)
+    if ord == 0:
+        return reductions.sum(astype(not_equal(size, 0), size.dtype), axis, keepdims)
+    if ord == -np.inf:
+        return reductions.min(size, axis, keepdims)
+    total = reductions.sum(elementwise.power(size, float(ord)), axis, keepdims)
+    return elementwise.power(total, 1 / float(ord))
+
+
+def _sizes(x: Any) -> Tensor:
+    """The absolute values, as floats."""
+    size = elementwise.abs(x)
+    return size if size.dtype.kind == "f" else astype(size, float)
+
+
+def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
+    """The norm of a matrix, or of each in a stack.
+
+    Args:
+        x: Shape (..., m, n).
+        keepdims: Keep the last two axes with length 1.
+        ord: "fro" for the root of the sum of squares; "nuc" for the sum of the singular values; 2
+            and -2 for the greatest and the least of them; 1 and -1 for the greatest and the least
+            sum of absolute values down a column, inf and -inf along a row.
+
+    Returns:
+        Shape (...). Where several attain a greatest or a least, they share the gradient.
+
+    Raises:
+        ValueError: There is no such matrix norm, `x` is no matrix, or there is nothing to choose
+            from.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.matrix_norm(minigrad.tensor([[1.0, -2.0], [3.0, 4.0]]), ord=1)
+        Tensor(6., dtype=float32)
+    """
+    shape = np.shape(raw(x))
+    reason = no_matrix(raw(x))
+    if reason:
+        raise ValueError(f"matrix_norm: {reason}")
+    if isinstance(ord, str):
+        greatest, known = False, ord in ("fro", "nuc")
+    else:
+        greatest, known = ord > 0, abs(ord) in (1, 2, np.inf)
+    if not known:
+        raise ValueError(
+            f'matrix_norm: ord must be "fro", "nuc", 1, -1, 2, -2, inf or -inf, got {ord!r}'
+        )
+    if ord == "fro":
+        return reductions.norm(x, 2, (-2, -1), keepdims)
+    if ord == "nuc" or abs(ord) == 2:
+        parts = svdvals(x)
+    else:
+        parts = reductions.sum(_sizes(x), axis=-2 if abs(ord) == 1 else -1)
+    if ord == "nuc" or (greatest and 0 in shape[-2:]):
+        found = reductions.sum(parts, axis=-1)  # of nothing, the greatest size is 0
+    else:
+        found = (reductions.max if greatest else reductions.min)(parts, axis=-1)
+    return reshape(found, (*shape[:-2], 1, 1)) if keepdims else found
+
+
+def cond(x: Any, p: Order | None = None) -> Tensor:
+    """The condition number: how much a matrix may enlarge relative errors.
+
+    Args:
+        x: Shape (..., m, n); square unless `p` is None, 2 or -2.
+        p: None or 2 for the greatest singular value over the least, -2 for the inverse of that;
+            any other order of `matrix_norm` for ``norm(x) * norm(inv(x))``.
+
+    Returns:
+        Shape (...); inf for singular matrices.
+
+    Raises:
+        ValueError: There is no such matrix norm, or `x` is no matrix or empty.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.cond(minigrad.tensor([[1.0, 0.0], [0.0, 4.0]]))
+        Tensor(4., dtype=float32)
+    """
+    array = np.asarray(raw(x))
+    shape = array.shape
+    reason = no_matrix(array) if p is None or p in (2, -2) else no_square(array)
+    if reason or 0 in shape[-2:]:
+        raise ValueError(f"cond: {reason or f'the matrix is empty: shape {shape}'}")
+    if p is None or p in (2, -2):
+        values = svdvals(x)
+        top, bottom = values[..., 0], values[..., -1]
+        if p == -2:
+            top, bottom = bottom, top
+        bad = raw(bottom) == 0
+        return where(bad, np.inf, top / where(bad, 1, bottom))
+    bad = singular(array)
+    safe = where(bad[..., None, None], np.eye(shape[-1], dtype=bool), x)
+    return where(bad, np.inf, matrix_norm(safe, ord=p) * matrix_norm(inv(safe), ord=p))
+
+
+def _no_rank(x: Any, *_: Any) -> str | None:
+    if x.ndim < 2 or np.isfinite(x).all():
+        return None
+    return f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
+
+
+@primitive(np.linalg.matrix_rank, arrays=1, floating=True, promotes=("x",), complain=_no_rank)
+def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) -> Any:
+    """How many singular values are not zero. It records nothing.
+
+    Args:
+        x: Shape (..., m, n).
+        tol: Singular values up to it count as zero.
+        rtol: The same relative to the greatest; ``max(m, n)`` times the precision of the dtype, if
+            neither is given.
+
+    Returns:
+        Integers of shape (...).
+
+    Raises:
+        ValueError: Both tolerances are given.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.matrix_rank(minigrad.ones((3, 3)))
+        Tensor(1, dtype=int64)
+    """
+    if tol is None and rtol is None and x.ndim > 1:
+        rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+    return np.linalg.matrix_rank(wide(x), tol, rtol=rtol)

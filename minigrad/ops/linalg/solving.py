@@ -1,0 +1,121 @@
+"""Inverses and systems of linear equations: inv and solve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import within_rule
+from minigrad.ops.linalg._matrices import mT, no_square, singular, which, wide
+
+__all__ = ["inv", "solve"]
+
+
+def _cannot_invert(x: Any) -> str | None:
+    return no_square(x) or (
+        f"{which(singular(x))} is singular, so it has no inverse (shape {x.shape}); pinv gives "
+        f"the pseudo-inverse"
+    )
+
+
+@primitive(np.linalg.inv, floating=True, complain=_cannot_invert)
+def inv(x: Any) -> Any:
+    """The inverse of a square matrix, or of each in a stack.
+
+    Args:
+        x: Shape (..., n, n).
+
+    Returns:
+        Shape (..., n, n).
+
+    Raises:
+        numpy.linalg.LinAlgError: A matrix is singular, or not square.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.inv(minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
+        [[0.5, 0.0], [0.0, 0.25]]
+    """
+    return _despite_nan(np.linalg.inv, wide(x)).astype(x.dtype, copy=False)
+
+
+def _despite_nan(function: Any, a: np.ndarray, *rest: Any) -> Any:
+    """NaN for matrices with NaN; LAPACK calls some of them singular."""
+    try:
+        return function(a, *rest)
+    except np.linalg.LinAlgError:
+        bad = np.isnan(a).any((-2, -1), keepdims=True)
+        if not bad.any() or no_square(a):
+            raise
+        return np.where(bad, np.nan, function(np.where(bad, np.eye(a.shape[-1]), a), *rest))
+
+
+def _cannot_solve(a: Any, b: Any) -> str | None:
+    if no_square(a):
+        return no_square(a)
+    n, shapes = a.shape[-1], f"a {a.shape} and b {np.shape(b)}"
+    if not np.ndim(b):
+        return f"{shapes}: b must be a vector, a matrix or a stack of matrices"
+    if np.ndim(b) == 1 and b.shape != (n,):
+        return f"{shapes}: a vector b must have length {n}"
+    if np.ndim(b) > 1 and b.shape[-2] != n:
+        hint = ""
+        if b.shape[-1] == n:
+            hint = "; for a stack of vectors pass b[..., None] and take [..., 0] of the result"
+        return f"{shapes}: the second-last axis of b must be {n}{hint}"
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        return f"{shapes}: the leading axes do not broadcast"
+    return (
+        f"{shapes}: {which(singular(a))} is singular, so there is no one solution; lstsq or pinv "
+        f"solve it in the least-squares sense"
+    )
+
+
+@primitive(np.linalg.solve, floating=True, complain=_cannot_solve)
+def solve(a: Any, b: Any) -> Any:
+    """The solution `x` of ``a @ x = b``.
+
+    Args:
+        a: Shape (..., n, n).
+        b: Shape (n,), one vector for all matrices; or (..., n, k). The leading axes broadcast.
+
+    Returns:
+        Shape (..., n), or (..., n, k).
+
+    Raises:
+        numpy.linalg.LinAlgError: A matrix is singular, or not square.
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> a = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])
+        >>> minigrad.linalg.solve(a, minigrad.tensor([1.0, 1.0]))
+        Tensor([0.5 , 0.25], dtype=float32)
+    """
+    if np.ndim(b) == 1:
+        return _solve_columns(a, b[:, None])[..., 0]
+    return _solve_columns(a, b)
+
+
+def _solve_columns(a: np.ndarray, b: Any) -> np.ndarray:
+    return _despite_nan(np.linalg.solve, wide(a), wide(b)).astype(a.dtype, copy=False)
+
+
+@solve.defjoint("a", "b")
+def _solve_pull(
+    g: Any, needed: tuple[bool, bool], a: Any, b_shape: tuple[int, ...], out: Any
+) -> tuple[Any, Any]:
+    """With ``h = solve(aᵀ, g)``: h is the cotangent of `b`, and -h outᵀ that of `a`."""
+    vector = len(b_shape) == 1
+    if vector:
+        g, out = g[..., None], out[..., None]
+    h = within_rule(solve, mT(a), g)
+    grad_a = -h @ mT(out) if needed[0] else None
+    return grad_a, h[..., 0] if vector else h
+
+
+inv.defvjp(x=lambda g, out: -(mT(out) @ g @ mT(out)))

@@ -1,0 +1,287 @@
+"""Eigenvalues of symmetric matrices, singular values, and the vectors of both."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from minigrad.autograd.mode import is_grad_enabled
+from minigrad.autograd.node import Variable
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw, within_rule
+from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
+
+__all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
+
+
+def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
+    """``1 / (values[j] - values[i])`` at (i, j); 0 on the diagonal and where two are equal.
+
+    Args:
+        op: The name of the op.
+        values: Shape (..., k).
+        size: The greater side of the matrix.
+        *turns: How the result depends on turning the vectors into one another, (..., k, k).
+
+    Returns:
+        Shape (..., k, k).
+
+    Raises:
+        numpy.linalg.LinAlgError: The result depends on turning vectors of equal values.
+    """
+    gaps = values[..., None, :] - values[..., :, None]
+    known = raw(values)
+    close = np.abs(raw(gaps)) <= resolution(known, size)[..., None]
+    equal = close & ~np.eye(known.shape[-1], dtype=bool)
+    if equal.any():
+        touched = np.zeros_like(equal)
+        for turn in turns:
+            touched |= (raw(turn) != 0) | (mT(raw(turn)) != 0)
+        _refuse_equal(op, known, equal & touched)
+    return ~close / np.where(close, 1, gaps)
+
+
+def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> None:
+    if not clash.any():
+        return
+    place = tuple(np.argwhere(clash)[0].tolist())
+    i, j = place[-2:]
+    one, other = (values[(*place[:-2], index)] for index in (i, j))
+    kind, alone = ("eigenvalues", "eigvalsh") if op == "eigh" else ("singular values", "svdvals")
+    refuse(
+        clash.any((-2, -1)),
+        f"{op}: {kind} {i} and {j} of {{which}} are equal to rounding ({one:.9g} and {other:.9g}), "
+        f"so their vectors are any basis of a plane and have no derivative; {alone} gives the "
+        f"values alone, which have one",
+    )
+
+
+class EighResult(NamedTuple):
+    """What `eigh` returns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+def _no_spectrum(x: Any, UPLO: Literal["L", "U"]) -> str | None:
+    if no_square(x):
+        return no_square(x)
+    if str(UPLO).upper() not in ("L", "U"):
+        return f'UPLO must be "L" or "U", got {UPLO!r}'
+    return f"{which(~np.isfinite(x).all((-2, -1)))}: the algorithm did not converge"
+
+
+@primitive(several=True, arrays=1, floating=True, promotes=("x",), complain=_no_spectrum)
+def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
+    values, vectors = np.linalg.eigh(wide(x), UPLO)
+    return values.astype(x.dtype, copy=False), vectors.astype(x.dtype, copy=False)
+
+
+def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
+    """The eigenvalues and eigenvectors of a symmetric matrix, or of each in a stack.
+
+    Only one triangle of `x` is read; that the matrix is symmetric is not checked. The gradient is
+    symmetric: it is that with respect to symmetric changes of `x`, shared evenly between the two
+    triangles.
+
+    The eigenvectors of equal eigenvalues are not determined. Where a gradient reaches them, that is
+    an error; where it does not (it is exactly 0 there), they are taken as not used. The eigenvalues
+    have gradients also there: right for every function that treats equal ones alike. Second
+    derivatives go through all of the eigenvectors, so there equal eigenvalues are an error.
+
+    Args:
+        x: Shape (..., n, n).
+        UPLO: Which triangle is read, "L" or "U".
+
+    Returns:
+        `eigenvalues` of shape (..., n) in ascending order, and `eigenvectors` of shape (..., n, n),
+        one a column. A loss should not depend on their signs.
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is not square, or the algorithm did not converge.
+        ValueError: `UPLO` is something else.
+
+    Source:
+        Giles 2008, "An extended collection of matrix derivative results for forward and reverse
+        mode algorithmic differentiation", section 3.1.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[2.0, 1.0], [1.0, 2.0]])
+        >>> minigrad.linalg.eigh(x).eigenvalues.numpy().round(4).tolist()
+        [1.0, 3.0]
+    """
+    return EighResult(*_eigh(x, UPLO))
+
+
+def _eigh_x(g: Any, out: Any) -> Any:
+    (grad_values, grad_vectors), (values, vectors) = g, out
+    turn = mT(vectors) @ grad_vectors
+    turned = (turn - mT(turn)) * _inverse_gaps("eigh", values, values.shape[-1], turn) * 0.5
+    return (vectors * grad_values[..., None, :] + vectors @ turned) @ mT(vectors)
+
+
+@primitive(np.linalg.eigvalsh, arrays=1, floating=True, complain=_no_spectrum)
+def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
+    """The eigenvalues of a symmetric matrix, or of each in a stack.
+
+    One triangle is read, and the gradient is symmetric, as with `eigh`.
+
+    Args:
+        x: Shape (..., n, n).
+        UPLO: Which triangle is read, "L" or "U".
+
+    Returns:
+        Shape (..., n), in ascending order. Where eigenvalues are equal, the gradient is right for
+        every function that treats them alike, as sums and norms do.
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is not square, or the algorithm did not converge.
+        ValueError: `UPLO` is something else.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[2.0, 1.0], [1.0, 2.0]])
+        >>> minigrad.linalg.eigvalsh(x).numpy().round(4).tolist()
+        [1.0, 3.0]
+    """
+    return np.linalg.eigvalsh(wide(x), UPLO).astype(x.dtype, copy=False)
+
+
+def _eigvalsh_x(g: Any, x: Any, UPLO: Literal["L", "U"]) -> Any:
+    _, vectors = within_rule(_eigh, x, UPLO)
+    return (vectors * g[..., None, :]) @ mT(vectors)
+
+
+class SVDResult(NamedTuple):
+    """What `svd` returns."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def _no_singular_values(x: Any, *_: Any) -> str | None:
+    return no_matrix(x) or (
+        f"{which(~np.isfinite(x).all((-2, -1)))}: the algorithm did not converge; NaN or infinity "
+        f"among the elements is the usual reason"
+    )
+
+
+@primitive(several=True, floating=True, promotes=("x",), complain=_no_singular_values)
+def _svd(x: Any) -> Any:
+    parts = np.linalg.svd(wide(x), full_matrices=False)
+    return tuple(part.astype(x.dtype, copy=False) for part in parts)
+
+
+@primitive(several=True, floating=True, promotes=("x",), complain=_no_singular_values)
+def _svd_complete(x: Any) -> Any:
+    parts = np.linalg.svd(wide(x), full_matrices=True)
+    return tuple(part.astype(x.dtype, copy=False) for part in parts)
+
+
+def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """The singular value decomposition of a matrix, or of each in a stack: ``x = U diag(S) Vh``.
+
+    The singular vectors of equal singular values are not determined, nor are those of 0 of a
+    matrix that is not square. Where a gradient reaches them, that is an error; where it does not
+    (it is exactly 0 there), they are taken as not used.
+
+    Args:
+        x: Shape (..., m, n).
+        full_matrices: Whether U and Vh are square, as NumPy has it by default. For a matrix that
+            is not square, only ``full_matrices=False`` has a derivative.
+        compute_uv: Whether U and Vh are wanted; if not, this is `svdvals`.
+
+    Returns:
+        With ``k = min(m, n)``: `U` of shape (..., m, k), `S` of shape (..., k) in descending order,
+        `Vh` of shape (..., k, n). With `full_matrices`, (..., m, m) and (..., n, n). A loss should
+        not depend on the signs of the columns of U and the rows of Vh.
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is no matrix, or the algorithm did not converge.
+        TypeError: `full_matrices`, ``m != n``, and `x` requires a gradient.
+
+    Source:
+        Townsend 2016, "Differentiating the singular value decomposition".
+
+    Example:
+        >>> import minigrad
+        >>> u, s, vh = minigrad.linalg.svd(minigrad.tensor([[3.0, 0.0], [0.0, -4.0]]))
+        >>> s.numpy().round(4).tolist()
+        [4.0, 3.0]
+    """
+    if not compute_uv:
+        return svdvals(x)
+    shape = np.shape(raw(x))
+    if full_matrices and len(shape) > 1 and shape[-1] != shape[-2]:
+        if isinstance(x, Variable) and x._node is not None and is_grad_enabled():
+            raise TypeError(
+                f"svd: full_matrices=True has no derivative for shape {shape}: the further vectors "
+                f"are any basis of what the matrix leaves; pass full_matrices=False, or .detach()"
+            )
+        return SVDResult(*_svd_complete(x))
+    return SVDResult(*_svd(x))
+
+
+def _svd_x(g: Any, out: Any) -> Any:
+    (grad_u, grad_s, grad_vh), (u, s, vh) = g, out
+    m, n = u.shape[-2], vh.shape[-1]
+    grad_v, v = mT(grad_vh), mT(vh)
+    turn_u, turn_v = mT(u) @ grad_u, vh @ grad_v
+    gaps = _inverse_gaps("svd", s, max(m, n), turn_u, turn_v)
+    zero = raw(s) <= resolution(raw(s), max(m, n))
+    sums = s[..., None, :] + s[..., :, None]
+    # 1 / (s_j² - s_i²); the sum is zero only where the difference is, so nothing is lost.
+    inverse = gaps / np.where(raw(sums) == 0, 1, sums)
+    inner = (turn_u - mT(turn_u)) * inverse * s[..., None, :]
+    inner = inner + (turn_v - mT(turn_v)) * inverse * s[..., :, None]
+    # As with abs, the slope of a singular value at 0 is 0.
+    found = (u * (grad_s * (raw(s) != 0))[..., None, :] + u @ inner) @ vh
+    if m == n:
+        return found
+    beside = raw(grad_u if m > n else grad_v)
+    refuse(
+        (zero & (beside != 0).any(-2)).any(-1),
+        f"svd: a singular value of {{which}} is 0 to rounding, so its vector in the longer of the "
+        f"spaces ({m} and {n}) is not determined and has no derivative; svdvals has one",
+    )
+    scale = np.where(zero, 1, s)[..., None, :]
+    if m > n:
+        return found + ((grad_u - u @ turn_u) / scale) @ vh
+    return found + (u / scale) @ mT(grad_v - v @ turn_v)
+
+
+@primitive(np.linalg.svdvals, floating=True, complain=_no_singular_values)
+def svdvals(x: Any) -> Any:
+    """The singular values of a matrix, or of each in a stack.
+
+    Args:
+        x: Shape (..., m, n).
+
+    Returns:
+        Shape (..., min(m, n)), in descending order. Where some are equal, the gradient is right for
+        every function that treats them alike, as sums and norms do; at 0 the slope is 0.
+
+    Raises:
+        numpy.linalg.LinAlgError: `x` is no matrix, or the algorithm did not converge.
+
+    Example:
+        >>> import minigrad
+        >>> values = minigrad.linalg.svdvals(minigrad.tensor([[3.0, 0.0], [0.0, -4.0]]))
+        >>> values.numpy().round(4).tolist()
+        [4.0, 3.0]
+    """
+    return np.linalg.svd(wide(x), compute_uv=False).astype(x.dtype, copy=False)
+
+
+def _svdvals_x(g: Any, x: Any) -> Any:
+    u, s, vh = within_rule(_svd, x)
+    return (u * (g * (raw(s) != 0))[..., None, :]) @ vh
+
+
+_eigh.defvjp(x=_eigh_x)
+eigvalsh.defvjp(x=_eigvalsh_x)
+_svd.defvjp(x=_svd_x)
+svdvals.defvjp(x=_svdvals_x)

@@ -1,0 +1,101 @@
+"""Padding: a border around a tensor, of a constant or of its own elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.mode import located
+from minigrad.autograd.primitive import primitive
+from minigrad.ops.copies import as_tensor
+from minigrad.ops.indexing import IndexUpdate, integers
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["pad"]
+
+Widths = tuple[tuple[int, int], ...]
+_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
+@primitive(arrays=1)
+def _pad(x: Any, pad_width: Widths, mode: str, constant_values: Any) -> Any:
+    if not x.ndim:  # NumPy stumbles over a number, which has no border
+        return x.copy()
+    if mode != "constant":
+        return np.pad(x, pad_width, mode)  # type: ignore[call-overload]
+    if x.dtype.kind != "f" and np.asarray(constant_values).dtype.kind == "f":
+        raise TypeError(f"constant_values of {constant_values} do not fit into {x.dtype}")
+    return np.pad(x, pad_width, constant_values=constant_values)
+
+
+def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
+    """Put a border around a tensor.
+
+    Args:
+        x: Tensor or array.
+        pad_width: How many elements to add: one number, one pair (before, after), or a pair for
+            each axis, the first axis first.
+        mode: What the border is made of, shown for ``[1, 2, 3]`` and a width of 2:
+
+            - "constant": ``0 0 | 1 2 3 | 0 0``;
+            - "edge": ``1 1 | 1 2 3 | 3 3``;
+            - "reflect": ``3 2 | 1 2 3 | 2 1``;
+            - "symmetric": ``2 1 | 1 2 3 | 3 2``;
+            - "wrap": ``2 3 | 1 2 3 | 1 2``.
+        constant_values: What "constant" puts there: one number, or numbers as in `pad_width`.
+
+    Returns:
+        A new tensor of the dtype of `x`. An element receives the sum of the gradients of all its
+        copies.
+
+    Raises:
+        TypeError: The widths are not integers, floats are put beside integers, or a tensor of
+            constants requires a gradient.
+        ValueError: The widths do not fit the axes or are negative, the mode is unknown, or an
+            axis without elements is to be continued.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.pad(minigrad.tensor([1.0, 2.0, 3.0]), (2, 1), mode="reflect")
+        Tensor([3., 2., 1., 2., 3., 2.], dtype=float32)
+    """
+    if mode not in _MODES:
+        raise ValueError(located(f"pad: mode must be one of {', '.join(_MODES)}; got {mode!r}"))
+    x = as_tensor(x)
+    return _pad(x, _pairs(pad_width, x.shape), mode, constant_values)
+
+
+def _pairs(pad_width: Any, shape: tuple[int, ...]) -> Widths:
+    """One pair (before, after) for each axis."""
+    try:
+        widths = integers(pad_width, "pad_width")
+        pairs = np.broadcast_to(widths, (len(shape), 2)).tolist()
+    except TypeError as error:
+        raise TypeError(located(f"pad: {error}")) from None
+    except ValueError:
+        raise ValueError(
+            located(
+                f"pad: pad_width {pad_width} does not fit shape {shape}; one number expected, one "
+                f"pair (before, after), or a pair for each axis"
+            )
+        ) from None
+    if any(width < 0 for pair in pairs for width in pair):
+        raise ValueError(
+            located(f"pad: pad_width must not be negative, got {pad_width}; cut with x[1:-1]")
+        )
+    return tuple((before, after) for before, after in pairs)
+
+
+def _pad_x(g: Any, pad_width: Widths, mode: str, x_shape: tuple[int, ...]) -> Any:
+    """The inner part; where the border repeats elements, all copies of each are added up."""
+    lengths = list(zip(x_shape, pad_width, strict=True))
+    if mode == "constant":
+        return g[tuple(slice(before, before + n) for n, (before, _) in lengths)]
+    places = [np.pad(np.arange(n), width, mode) for n, width in lengths]  # type: ignore[call-overload]
+    return IndexUpdate(g, np.ix_(*places), x_shape)
+
+
+_pad.defvjp(x=_pad_x)

@@ -1,0 +1,356 @@
+"""Products of vectors and matrices: matmul and linear, and NumPy's dot and its kin."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw
+from minigrad.ops.contractions import tensordot
+from minigrad.ops.elementwise import multiply
+from minigrad.ops.shapes import moveaxis, reshape
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["cross", "dot", "inner", "kron", "linear", "matmul", "outer", "vdot", "vecdot"]
+
+
+def _cannot_multiply(a: Any, b: Any) -> str | None:
+    a, b = np.asarray(a), np.asarray(b)
+    shown = f"{a.shape} @ {b.shape}"
+    if not a.ndim or not b.ndim:
+        return f"{shown}: both need at least one axis; write * to scale"
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        which = "second-last" if b.ndim > 1 else "only"
+        return (
+            f"{shown}: the last axis of a ({a.shape[-1]}) and the {which} of b ({inner}) must match"
+        )
+    return f"{shown}: the leading axes {a.shape[:-2]} and {b.shape[:-2]} do not broadcast"
+
+
+@primitive(np.matmul, complain=_cannot_multiply)
+def matmul(a: Any, b: Any) -> Any:
+    """The matrix product, as ``a @ b`` in NumPy.
+
+    Args:
+        a: Shape (..., n, k), or (k,).
+        b: Shape (..., k, m), or (k,). The leading axes broadcast.
+
+    Returns:
+        Shape (..., n, m), without the axis of a vector.
+
+    Raises:
+        ValueError: The inner lengths differ, or the leading axes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.matmul(minigrad.ones((2, 3)), minigrad.ones((3, 4))).shape
+        (2, 4)
+    """
+    if b.ndim == 2 and a.ndim > 2 and a.size and a.flags.c_contiguous:
+        # One product instead of a stack of them.
+        return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[1])
+    return np.matmul(a, b)
+
+
+def _matmul_a(g: Any, a_shape: tuple[int, ...], b: Any) -> Any:
+    if b.ndim == 1:
+        return g[..., None] * b  # (..., n) x (k,) -> (..., n, k)
+    if len(a_shape) == 1:
+        return (b @ g[..., None])[..., 0]  # (..., k, m) @ (..., m, 1) -> (..., k)
+    return g @ b.swapaxes(-1, -2)
+
+
+def _matmul_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
+    if a.ndim == 1:
+        if len(b_shape) == 1:
+            return g * a
+        return a[:, None] * g[..., None, :]  # (k, 1) x (..., 1, m) -> (..., k, m)
+    if len(b_shape) == 1:
+        return (a.swapaxes(-1, -2) @ g[..., None])[..., 0]  # (..., k, n) @ (..., n, 1)
+    if len(b_shape) == 2 and a.ndim > 2:  # sum over the leading axes within the product
+        rows = math.prod(a.shape[:-1])
+        return a.reshape(rows, a.shape[-1]).swapaxes(0, 1) @ g.reshape(rows, g.shape[-1])
+    return a.swapaxes(-1, -2) @ g
+
+
+def _cannot_map(x: Any, weight: Any, bias: Any) -> str | None:
+    if weight.ndim != 2:
+        return f"the weight must have shape (out, in), got {weight.shape}"
+    if not x.ndim or x.shape[-1] != weight.shape[1]:
+        return (
+            f"the input has shape {x.shape}, its last axis must be {weight.shape[1]} "
+            f"for a weight of shape {weight.shape}"
+        )
+    return f"a bias of shape {bias.shape} does not fit {weight.shape[0]} outputs"
+
+
+@primitive(arrays=3, promotes=("x", "weight", "bias"), complain=_cannot_map)
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """An affine map of the last axis: ``x @ weight.T + bias``.
+
+    Args:
+        x: Shape (..., in).
+        weight: Shape (out, in).
+        bias: Shape (out,), or None.
+
+    Returns:
+        Shape (..., out).
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ops.linear(minigrad.ones((2, 3)), minigrad.ones((4, 3)), minigrad.ones(4))
+        Tensor([[4., 4., 4., 4.],
+                [4., 4., 4., 4.]], dtype=float32)
+    """
+    if weight.ndim != 2 or (bias is not None and bias.shape != weight.shape[:1]):
+        raise ValueError("shapes")
+    out = x.reshape(-1, x.shape[-1]) @ weight.T if x.ndim > 2 and x.size else x @ weight.T
+    if bias is not None:
+        out += bias
+    return out.reshape(*x.shape[:-1], weight.shape[0])
+
+
+def _linear_weight(g: Any, x: Any) -> Any:
+    if x.ndim == 1:
+        return g[:, None] * x
+    rows = math.prod(x.shape[:-1])
+    return g.reshape(rows, g.shape[-1]).swapaxes(0, 1) @ x.reshape(rows, x.shape[-1])
+
+
+def dot(a: Any, b: Any) -> Tensor:
+    """The dot product, as in NumPy: of vectors the inner, of matrices the matrix product.
+
+    Args:
+        a: Shape (..., k), or a number.
+        b: Shape (k,) or (..., k, m), or a number.
+
+    Returns:
+        Sums over the last axis of `a` and the second-last (the only) of `b`; the axes of `a` that
+        are left come first, then those of `b`. With a number, the element-wise product. The
+        leading axes do not broadcast: `matmul` is for stacks of matrices.
+
+    Raises:
+        ValueError: The lengths of the two axes differ.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.dot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]))
+        Tensor(11., dtype=float32)
+    """
+    left, right = np.shape(raw(a)), np.shape(raw(b))
+    if not left or not right:
+        return multiply(a, b)
+    length, which = right[max(len(right) - 2, 0)], "second-last" if len(right) > 1 else "only"
+    if left[-1] != length:
+        raise ValueError(
+            f"dot: shapes {left} and {right}: the last axis of a ({left[-1]}) and the {which} of b "
+            f"({length}) must match"
+        )
+    if len(left) == 1 or len(right) <= 2:
+        return matmul(a, b)
+    return tensordot(a, b, ((-1,), (-2,)))
+
+
+def inner(a: Any, b: Any) -> Tensor:
+    """Sums of products over the last axes, as in NumPy.
+
+    Args:
+        a: Shape (..., k), or a number.
+        b: Shape (..., k), or a number.
+
+    Returns:
+        The leading axes of `a`, then those of `b`. With a number, the element-wise product.
+
+    Raises:
+        ValueError: The last axes differ in length.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.inner(minigrad.ones((2, 3)), minigrad.ones((4, 3))).shape
+        (2, 4)
+    """
+    left, right = np.shape(raw(a)), np.shape(raw(b))
+    if not left or not right:
+        return multiply(a, b)
+    if left[-1] != right[-1]:
+        raise ValueError(
+            f"inner: shapes {left} and {right}: the last axes ({left[-1]} and {right[-1]}) must "
+            f"match"
+        )
+    return tensordot(a, b, ((-1,), (-1,)))
+
+
+def outer(a: Any, b: Any) -> Tensor:
+    """Every element of one times every element of the other, as in NumPy.
+
+    Args:
+        a: Any shape; it is flattened.
+        b: Any shape; it is flattened.
+
+    Returns:
+        Shape (a.size, b.size).
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.outer(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0])).tolist()
+        [[3.0, 4.0], [6.0, 8.0]]
+    """
+    return multiply(reshape(a, (np.size(raw(a)), 1)), reshape(b, (1, np.size(raw(b)))))
+
+
+def vdot(a: Any, b: Any) -> Tensor:
+    """The sum of all products of corresponding elements, as in NumPy.
+
+    Args:
+        a: Any shape; it is flattened.
+        b: As many elements; it is flattened.
+
+    Returns:
+        A tensor without axes.
+
+    Raises:
+        ValueError: The numbers of elements differ.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.vdot(minigrad.ones((2, 3)), minigrad.ones((3, 2)))
+        Tensor(6., dtype=float32)
+    """
+    left, right = np.shape(raw(a)), np.shape(raw(b))
+    if math.prod(left) != math.prod(right):
+        raise ValueError(
+            f"vdot: shapes {left} and {right} have {math.prod(left)} and {math.prod(right)} "
+            f"elements, and as many are needed"
+        )
+    return matmul(reshape(a, -1), reshape(b, -1))
+
+
+def _cannot_pair(a: Any, b: Any) -> str | None:
+    if not np.ndim(a) or not np.ndim(b):
+        return f"shapes {np.shape(a)} and {np.shape(b)}: both need at least one axis"
+    if np.shape(a)[-1] != np.shape(b)[-1]:
+        return (
+            f"vectors of lengths {np.shape(a)[-1]} and {np.shape(b)[-1]}, in shapes {np.shape(a)} "
+            f"and {np.shape(b)} (the axis of the vectors moved to the end)"
+        )
+    return None
+
+
+@primitive(complain=_cannot_pair)
+def _vecdot(a: Any, b: Any) -> Any:
+    return np.vecdot(a, b)
+
+
+def vecdot(a: Any, b: Any, axis: int = -1) -> Tensor:
+    """The dot products of stacks of vectors, with broadcasting.
+
+    Args:
+        a: Tensor or array with at least one axis.
+        b: The same. The other axes broadcast.
+        axis: The axis of the vectors, in both.
+
+    Returns:
+        The broadcast shape without the axis of the vectors.
+
+    Raises:
+        ValueError: The vectors differ in length, or the other axes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.vecdot(minigrad.ones((4, 3)), minigrad.ones(3)).tolist()
+        [3.0, 3.0, 3.0, 3.0]
+    """
+    return _vecdot(*_along_last("vecdot", a, b, axis))
+
+
+def _cannot_cross(a: Any, b: Any) -> str | None:
+    if np.shape(a)[-1:] == np.shape(b)[-1:] == (3,):
+        return None
+    return (
+        f"vectors of length 3 expected along the axis, got shapes {np.shape(a)} and {np.shape(b)} "
+        f"(the axis of the vectors moved to the end)"
+    )
+
+
+@primitive(complain=_cannot_cross)
+def _cross(a: Any, b: Any) -> Any:
+    if _cannot_cross(a, b):
+        raise ValueError("lengths")
+    return np.cross(a, b)
+
+
+def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
+    """The cross products of vectors in space, with broadcasting.
+
+    Args:
+        a: Tensor or array whose `axis` has length 3.
+        b: The same. The other axes broadcast.
+        axis: The axis of the vectors, in both and in the result.
+
+    Returns:
+        The broadcast shape: vectors at right angles to those of `a` and `b`.
+
+    Raises:
+        ValueError: The vectors are not of length 3, or the other axes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cross(minigrad.tensor([1.0, 0.0, 0.0]), minigrad.tensor([0.0, 1.0, 0.0]))
+        Tensor([0., 0., 1.], dtype=float32)
+    """
+    out = _cross(*_along_last("cross", a, b, axis))
+    return out if axis == -1 else moveaxis(out, -1, axis)
+
+
+def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
+    """Both operands with the axis of their vectors at the end."""
+    if axis == -1:
+        return a, b
+    for shape in (np.shape(raw(a)), np.shape(raw(b))):
+        if not -len(shape) <= axis < len(shape):
+            raise ValueError(f"{name}: axis {axis} does not exist in shape {shape}")
+    return moveaxis(a, axis, -1), moveaxis(b, axis, -1)
+
+
+def kron(a: Any, b: Any) -> Tensor:
+    """The Kronecker product, as in NumPy: each element of `a` times the whole of `b`, as blocks.
+
+    Args:
+        a: Tensor or array.
+        b: The same; the shorter shape gets leading axes of length 1.
+
+    Returns:
+        Shape (a.shape[0] * b.shape[0], ...).
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.kron(minigrad.tensor([1.0, 10.0]), minigrad.tensor([1.0, 2.0])).tolist()
+        [1.0, 2.0, 10.0, 20.0]
+    """
+    left, right = np.shape(raw(a)), np.shape(raw(b))
+    ndim = max(len(left), len(right))
+    left = (1,) * (ndim - len(left)) + left
+    right = (1,) * (ndim - len(right)) + right
+    blocks = reshape(a, tuple(length for n in left for length in (n, 1)))  # (n0, 1, n1, 1, ...)
+    block = reshape(b, tuple(length for n in right for length in (1, n)))  # (1, m0, 1, m1, ...)
+    shape = tuple(n * m for n, m in zip(left, right, strict=True))
+    return reshape(multiply(blocks, block), shape)
+
+
+matmul.defvjp(a=_matmul_a, b=_matmul_b)
+linear.defvjp(
+    x=lambda g, weight: g @ weight,
+    weight=_linear_weight,
+    bias=lambda g: g,
+)
+_vecdot.defvjp(a=lambda g, b: g[..., None] * b, b=lambda g, a: g[..., None] * a)
+_cross.defvjp(a=lambda g, b: np.cross(b, g), b=lambda g, a: np.cross(g, a))

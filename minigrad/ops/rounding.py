@@ -1,0 +1,201 @@
+"""Steps: rounding, whole quotients and remainders, signs.
+
+A step is flat between its jumps, so its derivative is 0, as in PyTorch; at a jump it is taken as 0
+too. The ops are recorded nevertheless: the gradient through a step is zeros, not an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import tame
+
+__all__ = ["ceil", "copysign", "floor", "floor_divide", "remainder", "round", "sign", "trunc"]
+
+
+def _stepped(function: Any, x: Any) -> Any:
+    """A function that rounds, of floats; integers and bools are whole already."""
+    return function(x) if x.dtype.kind == "f" else x.copy()
+
+
+@primitive(np.floor)
+def floor(x: Any) -> Any:
+    """The greatest whole number that is not above each element; its derivative is 0.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        Whole numbers in the dtype of `x`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.floor(minigrad.tensor([1.7, -1.2]))
+        Tensor([ 1., -2.], dtype=float32)
+    """
+    return _stepped(np.floor, x)
+
+
+@primitive(np.ceil)
+def ceil(x: Any) -> Any:
+    """The least whole number that is not below each element; its derivative is 0.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        Whole numbers in the dtype of `x`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ceil(minigrad.tensor([1.2, -1.7]))
+        Tensor([ 2., -1.], dtype=float32)
+    """
+    return _stepped(np.ceil, x)
+
+
+@primitive(np.trunc)
+def trunc(x: Any) -> Any:
+    """Each element without its fractional part; its derivative is 0.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        Whole numbers in the dtype of `x`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.trunc(minigrad.tensor([1.7, -1.7]))
+        Tensor([ 1., -1.], dtype=float32)
+    """
+    return _stepped(np.trunc, x)
+
+
+@primitive(np.round, np.around, np.rint, arrays=1)
+def round(x: Any, decimals: int = 0) -> Any:
+    """Round each element, halves to the even neighbour; its derivative is 0.
+
+    Args:
+        x: Tensor, array or number.
+        decimals: How many digits to keep after the point; negative ones count before it.
+
+    Returns:
+        A tensor of the dtype of `x`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.round(minigrad.tensor([0.5, 1.5, 2.6]))
+        Tensor([0., 2., 3.], dtype=float32)
+    """
+    return np.round(x, decimals).astype(x.dtype, copy=False)
+
+
+@primitive(np.sign)
+def sign(x: Any) -> Any:
+    """The sign of each element: -1, 0 or 1; its derivative is 0.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        A tensor of the dtype of `x`.
+
+    Raises:
+        TypeError: `x` holds bools.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.sign(minigrad.tensor([3.0, 0.0, -2.0]))
+        Tensor([ 1.,  0., -1.], dtype=float32)
+    """
+    return np.sign(x)
+
+
+@primitive(np.copysign, floating=True)
+def copysign(a: Any, b: Any) -> Any:
+    """The size of `a` with the sign of `b`, element by element, with broadcasting.
+
+    The derivative with respect to `a` is 0 at 0; the sign of `b` counts for -0.0 too.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        ``|a|`` or ``-|a|``; integers become floats.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.copysign(minigrad.tensor([1.0, -2.0]), -3)
+        Tensor([-1., -2.], dtype=float32)
+    """
+    return np.copysign(a, b)
+
+
+@primitive(np.floor_divide)
+def floor_divide(a: Any, b: Any) -> Any:
+    """The quotient rounded down, element by element, with broadcasting; its derivative is 0.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        ``a // b``, the floor of ``a / b``; integers stay integers.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.floor_divide(minigrad.tensor([7.0, -7.0]), 2)
+        Tensor([ 3., -4.], dtype=float32)
+    """
+    return np.floor_divide(a, b)
+
+
+@primitive(np.remainder)
+def remainder(a: Any, b: Any) -> Any:
+    """What a division rounded down leaves over, element by element, with broadcasting.
+
+    ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        ``a % b``, which has the sign of `b`, as in Python; integers stay integers.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.remainder(minigrad.tensor([7.0, -7.0]), 3)
+        Tensor([1., 2.], dtype=float32)
+    """
+    return np.remainder(a, b)
+
+
+def _flat(g: Any) -> Any:
+    """The cotangent of what does not change: zeros, also where `g` is infinite."""
+    return np.where(False, g, 0)
+
+
+# The table.
+floor.defvjp(x=_flat)
+ceil.defvjp(x=_flat)
+trunc.defvjp(x=_flat)
+round.defvjp(x=_flat)
+sign.defvjp(x=_flat)
+copysign.defvjp(a=lambda g, a, out: g * (np.sign(a) * np.sign(out)), b=_flat)
+floor_divide.defvjp(a=_flat, b=_flat)
+remainder.defvjp(a=lambda g: g, b=lambda g, a, b: g * tame(-np.floor_divide(a, b), g))

@@ -1,0 +1,170 @@
+"""Scans: what has come together so far along an axis, and what changes from place to place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.mode import located
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import tame, widened, within_rule
+from minigrad.ops.comparisons import not_equal
+from minigrad.ops.copies import as_tensor
+from minigrad.ops.elementwise import add, subtract
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["cumprod", "cumsum", "diff"]
+
+
+@primitive(np.cumsum, arrays=1)
+def cumsum(x: Any, axis: int | None = None) -> Any:
+    """Sum up along an axis: the sum of each element and all before it.
+
+    Args:
+        x: Tensor, array or number.
+        axis: The axis to go along; the flattened tensor if None.
+
+    Returns:
+        A tensor of the shape of `x`, or with one axis; in the dtype of `x` (float16 is accumulated
+        in float32; bools and small integers become 64-bit integers).
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cumsum(minigrad.tensor([1.0, 2.0, 3.0]))
+        Tensor([1., 3., 6.], dtype=float32)
+    """
+    out = np.cumsum(widened(x), axis)
+    return out.astype(np.float16) if x.dtype == np.float16 else out
+
+
+@primitive(np.cumprod, arrays=1)
+def cumprod(x: Any, axis: int | None = None) -> Any:
+    """Multiply up along an axis: the product of each element and all before it.
+
+    Derivatives of every order are right beside any number of zeros, since nothing is divided. A
+    backward pass along n elements takes log2(n) steps, each over the whole tensor.
+
+    Args:
+        x: Tensor, array or number.
+        axis: The axis to go along; the flattened tensor if None.
+
+    Returns:
+        A tensor of the shape of `x`, or with one axis; in the dtype of `x` (float16 is multiplied
+        in float32; bools and small integers become 64-bit integers).
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Source:
+        The backward pass is a scan in the manner of Hillis and Steele 1986, "Data parallel
+        algorithms".
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cumprod(minigrad.tensor([1.0, 2.0, 3.0]))
+        Tensor([1., 2., 6.], dtype=float32)
+    """
+    out = np.cumprod(widened(x), axis)
+    return out.astype(np.float16) if x.dtype == np.float16 else out
+
+
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The difference of each element and the one before it along an axis.
+
+    Args:
+        x: Tensor or array.
+        n: How many times differences are taken.
+        axis: The axis to go along.
+        prepend: Put before `x` first: a number, or a tensor whose other axes fit.
+        append: Put behind `x` first, the same.
+
+    Returns:
+        A tensor shorter by `n` along the axis; of bools, whether they differ.
+
+    Raises:
+        ValueError: There is no such axis, `n` is negative, or what is put before or behind does
+            not fit.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.diff(minigrad.tensor([1.0, 4.0, 9.0, 16.0]))
+        Tensor([3., 5., 7.], dtype=float32)
+    """
+    if n < 0:
+        raise ValueError(located(f"diff: n must not be negative, got {n}"))
+    x = as_tensor(x)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(located(f"diff: axis {axis} does not exist in shape {x.shape}"))
+    axis %= x.ndim
+    x = _extended(x, axis, prepend, append)
+    along = (slice(None),) * axis
+    for _ in range(n):
+        later, earlier = x[(*along, slice(1, None))], x[(*along, slice(None, -1))]
+        x = (not_equal if x.dtype == np.bool_ else subtract)(later, earlier)
+    return x
+
+
+def _extended(x: Tensor, axis: int, prepend: Any, append: Any) -> Tensor:
+    """`x` with what stands before and behind it; numbers are repeated along the other axes."""
+    if prepend is None and append is None:
+        return x
+    edge = np.zeros((*x.shape[:axis], 1, *x.shape[axis + 1 :]), x.dtype)
+    parts = [
+        add(edge, part) if np.ndim(part) == 0 else part
+        for part in (prepend, x, append)
+        if part is not None
+    ]
+    extended: Any = np.concatenate(parts, axis=axis)
+    return extended
+
+
+def products_before(x: Any) -> Any:
+    """The product of all elements that stand before each along the last axis; 1 for the first."""
+    if not x.shape[-1]:
+        return x
+    shifted = np.concatenate([np.ones((*x.shape[:-1], 1), x.dtype), x[..., :-1]], axis=-1)
+    return within_rule(cumprod, shifted, -1)
+
+
+def _carried_back(g: Any, x: Any) -> Any:
+    """Solve ``s[k] = g[k] + x[k + 1] * s[k + 1]`` along the last axis.
+
+    Before the step of width w, ``s[k]`` holds the terms of g[k] to g[k + w - 1], and ``lead[k]``
+    the product that leads from s[k + w] to s[k]. A step doubles w.
+    """
+    s, lead, w = g, x[..., 1:], 1  # (..., n), (..., n - w)
+    while w < x.shape[-1]:
+        later = s[..., w:]
+        s = np.concatenate([s[..., :-w] + later * tame(lead, later), s[..., -w:]], axis=-1)
+        lead = lead[..., :-w] * lead[..., w:]
+        w *= 2
+    return s
+
+
+def _cumsum_x(g: Any, x_shape: tuple[int, ...], axis: int | None) -> Any:
+    """Each element is in its own sum and in all after it: the sums of `g` from the end."""
+    along = -1 if axis is None else axis
+    from_the_end = g.swapaxes(along, -1)[..., ::-1]
+    sums = within_rule(cumsum, from_the_end, -1)[..., ::-1]
+    return sums.swapaxes(along, -1).reshape(x_shape)
+
+
+def _cumprod_x(g: Any, x: Any, axis: int | None) -> Any:
+    """Out of a product falls the element itself: those before it, times those after it."""
+    wide = widened(x)
+    flat = axis is None or x.ndim == 0
+    rows = wide.reshape(-1) if flat else wide.swapaxes(axis, -1)
+    after = _carried_back(g if flat else g.swapaxes(axis, -1), rows)
+    cotangent = after * tame(products_before(rows), after)
+    return cotangent.reshape(x.shape) if flat else cotangent.swapaxes(axis, -1)
+
+
+# The table.
+cumsum.defvjp(x=_cumsum_x)
+cumprod.defvjp(x=_cumprod_x)

@@ -1,0 +1,187 @@
+"""Searching: where elements stand, and which there are. Places record nothing, elements do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.autograd.node import Variable
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import raw
+from minigrad.ops.copies import as_tensor
+from minigrad.ops.gathering import take
+
+if TYPE_CHECKING:
+    from minigrad._tensor import Tensor
+
+__all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique"]
+
+
+@primitive(np.nonzero, arrays=1, several=True)
+def nonzero(x: Any) -> Any:
+    """Where the elements that are not zero (or the True ones) stand. It records nothing.
+
+    Args:
+        x: Tensor or array with at least one axis.
+
+    Returns:
+        A tuple of int64 tensors, one for each axis: together an index, ``x[nonzero(x)]``.
+
+    Raises:
+        ValueError: `x` has no axis.
+
+    Example:
+        >>> import minigrad
+        >>> rows, columns = minigrad.nonzero(minigrad.tensor([[0, 5], [7, 0]]))
+        >>> rows.tolist(), columns.tolist()
+        ([0, 1], [1, 0])
+    """
+    if not x.ndim:
+        raise ValueError("at least one axis expected, got a number; write atleast_1d(x)")
+    return x.nonzero()
+
+
+@primitive(np.flatnonzero, arrays=1)
+def flatnonzero(x: Any) -> Any:
+    """Where the elements that are not zero stand in the flattened tensor. It records nothing.
+
+    Args:
+        x: Tensor or array.
+
+    Returns:
+        Indices, int64.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.flatnonzero(minigrad.tensor([[0, 5], [7, 0]])).tolist()
+        [1, 2]
+    """
+    return np.flatnonzero(x)
+
+
+@primitive(np.argwhere, arrays=1)
+def argwhere(x: Any) -> Any:
+    """Where the elements that are not zero stand, one row for each. It records nothing.
+
+    Args:
+        x: Tensor or array.
+
+    Returns:
+        Shape (found, axes of `x`), int64.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.argwhere(minigrad.tensor([[0, 5], [7, 0]])).tolist()
+        [[0, 1], [1, 0]]
+    """
+    return np.argwhere(x)
+
+
+@primitive(arrays=2)
+def _isin(element: Any, test_elements: Any, invert: bool) -> Any:
+    return np.isin(element, test_elements, invert=invert)
+
+
+def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
+    """Tell which elements are among given ones. It records nothing.
+
+    Args:
+        element: Tensor, array or number.
+        test_elements: What they are compared with, of any shape. Numbers and lists of them take
+            the dtype of the other argument: 0.1 is found in float32.
+        invert: Tell which are not among them.
+
+    Returns:
+        Bools of the shape of `element`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isin(minigrad.tensor([1, 2, 3]), [3, 1])
+        Tensor([ True, False,  True], dtype=bool)
+    """
+    return _isin(_like(element, test_elements), _like(test_elements, element), invert)
+
+
+def _not_sorted_in_a_row(a: Any, v: Any, side: str) -> str | None:
+    if a.ndim != 1:
+        return f"a must have one axis, got shape {a.shape}"
+    return None if side in ("left", "right") else f'side must be "left" or "right", got {side!r}'
+
+
+@primitive(arrays=2, complain=_not_sorted_in_a_row)
+def _searchsorted(a: Any, v: Any, side: str) -> Any:
+    return np.searchsorted(a, v, side)  # type: ignore[call-overload]
+
+
+def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
+    """Where to insert values into a sorted tensor so that it stays sorted. It records nothing.
+
+    Args:
+        a: The sorted values, in ascending order, shape (n,). The order is not checked.
+        v: The values to insert, of any shape. Numbers and lists of them take the dtype of `a`.
+        side: Before ("left") or behind ("right") elements that are equal.
+
+    Returns:
+        Places from 0 to n, int64, of the shape of `v`.
+
+    Raises:
+        ValueError: `a` has not one axis, or the side is unknown.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.searchsorted(minigrad.tensor([1.0, 2.0, 2.0, 5.0]), [2.0, 9.0]).tolist()
+        [1, 4]
+    """
+    return _searchsorted(_like(a, v), _like(v, a), side)
+
+
+def _like(x: Any, other: Any) -> Any:
+    """`x`, in the dtype of `other` where it is a float without a dtype of its own."""
+    values, dtype = np.asarray(raw(x)), np.asarray(raw(other)).dtype
+    if isinstance(x, (np.ndarray, Variable)) and values.ndim:
+        return x
+    return values.astype(dtype) if values.dtype.kind == "f" == dtype.kind else values
+
+
+@primitive(arrays=1, several=True)
+def _unique(x: Any, axis: int | None) -> Any:
+    """For each different element: where it stands first, which ones equal it, and how many."""
+    return np.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)[1:]
+
+
+def unique(
+    x: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+) -> Any:
+    """The different elements, sorted.
+
+    Args:
+        x: Tensor or array.
+        return_index: Also return where each of them stands first.
+        return_inverse: Also return which of them each element of `x` is.
+        return_counts: Also return how often each of them stands in `x`.
+        axis: Compare the slices along this axis; the elements of the flattened tensor if None.
+
+    Returns:
+        The values, or a tuple of the values and what else was asked for, int64. The gradient of a
+        value goes to the first of the elements that are equal to it. NaNs count as equal.
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> values, counts = minigrad.unique(minigrad.tensor([3, 1, 3]), return_counts=True)
+        >>> values.tolist(), counts.tolist()
+        ([1, 3], [1, 2])
+    """
+    x = as_tensor(x)
+    places = _unique(x, axis)
+    values = take(x, places[0], axis)
+    wanted = (return_index, return_inverse, return_counts)
+    extras = [place for place, want in zip(places, wanted, strict=True) if want]
+    return (values, *extras) if extras else values

@@ -1,0 +1,349 @@
+"""Circular and hyperbolic functions, their inverses, and lengths and angles in the plane.
+
+One derivative a line. Where a formula can be had that neither overflows nor cancels, it is taken:
+``(1 - x) * (1 + x)`` for 1 - x², ``hypot(x, 1)`` for √(x² + 1).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import flat_at_zero, tame
+
+__all__ = [
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh",
+    "deg2rad", "hypot", "rad2deg", "sin", "sinh", "tan", "tanh",
+]  # fmt: skip
+
+_DEGREE = math.pi / 180
+
+
+@primitive(np.sin, floating=True)
+def sin(x: Any) -> Any:
+    """The sine of each element.
+
+    Args:
+        x: Angles in radians.
+
+    Returns:
+        Values from -1 to 1.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.sin(minigrad.tensor([0.0, 1.0]))
+        Tensor([0.      , 0.841471], dtype=float32)
+    """
+    return np.sin(x)
+
+
+@primitive(np.cos, floating=True)
+def cos(x: Any) -> Any:
+    """The cosine of each element.
+
+    Args:
+        x: Angles in radians.
+
+    Returns:
+        Values from -1 to 1.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cos(minigrad.tensor([0.0, 1.0]))
+        Tensor([1.       , 0.5403023], dtype=float32)
+    """
+    return np.cos(x)
+
+
+@primitive(np.tan, floating=True)
+def tan(x: Any) -> Any:
+    """The tangent of each element.
+
+    Args:
+        x: Angles in radians.
+
+    Returns:
+        ``sin(x) / cos(x)``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.tan(minigrad.tensor([0.0, 1.0]))
+        Tensor([0.       , 1.5574077], dtype=float32)
+    """
+    return np.tan(x)
+
+
+@primitive(np.arcsin, floating=True)
+def arcsin(x: Any) -> Any:
+    """The angle whose sine each element is; its slope at -1 and 1 is infinite.
+
+    Args:
+        x: Numbers from -1 to 1.
+
+    Returns:
+        Radians from -π/2 to π/2; NaN for other numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arcsin(minigrad.tensor([0.0, 1.0]))
+        Tensor([0.       , 1.5707964], dtype=float32)
+    """
+    return np.arcsin(x)
+
+
+@primitive(np.arccos, floating=True)
+def arccos(x: Any) -> Any:
+    """The angle whose cosine each element is; its slope at -1 and 1 is infinite.
+
+    Args:
+        x: Numbers from -1 to 1.
+
+    Returns:
+        Radians from 0 to π; NaN for other numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arccos(minigrad.tensor([0.0, 1.0]))
+        Tensor([1.5707964, 0.       ], dtype=float32)
+    """
+    return np.arccos(x)
+
+
+@primitive(np.arctan, floating=True)
+def arctan(x: Any) -> Any:
+    """The angle whose tangent each element is.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        Radians between -π/2 and π/2.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arctan(minigrad.tensor([0.0, 1.0]))
+        Tensor([0.       , 0.7853982], dtype=float32)
+    """
+    return np.arctan(x)
+
+
+@primitive(np.arctan2, floating=True)
+def arctan2(a: Any, b: Any) -> Any:
+    """The angle of the point (b, a) of the plane, with broadcasting.
+
+    Args:
+        a: The second coordinate (y): tensor, array or number.
+        b: The first coordinate (x), of a shape that broadcasts with `a`.
+
+    Returns:
+        Radians from -π to π; at the origin NumPy's values, with gradient 0.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arctan2(minigrad.tensor([1.0, -1.0]), -1)
+        Tensor([ 2.3561945, -2.3561945], dtype=float32)
+    """
+    return np.arctan2(a, b)
+
+
+@primitive(np.hypot, floating=True)
+def hypot(a: Any, b: Any) -> Any:
+    """The hypotenuse ``sqrt(a**2 + b**2)``, with broadcasting, without overflow on the way.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        The length; its gradient at the origin is 0, as that of `norm`.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.hypot(minigrad.tensor([3.0, 0.0]), 4)
+        Tensor([5., 4.], dtype=float32)
+    """
+    return np.hypot(a, b)
+
+
+@primitive(np.sinh, floating=True)
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine of each element.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``(exp(x) - exp(-x)) / 2``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.sinh(minigrad.tensor([0.0, 1.0]))
+        Tensor([0.       , 1.1752012], dtype=float32)
+    """
+    return np.sinh(x)
+
+
+@primitive(np.cosh, floating=True)
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine of each element.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``(exp(x) + exp(-x)) / 2``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.cosh(minigrad.tensor([0.0, 1.0]))
+        Tensor([1.       , 1.5430807], dtype=float32)
+    """
+    return np.cosh(x)
+
+
+@primitive(np.tanh, floating=True)
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent of each element.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        Values between -1 and 1.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.tanh(minigrad.tensor([0.0, 1000.0]))
+        Tensor([0., 1.], dtype=float32)
+    """
+    return np.tanh(x)
+
+
+@primitive(np.arcsinh, floating=True)
+def arcsinh(x: Any) -> Any:
+    """The inverse of `sinh`.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``log(x + sqrt(x**2 + 1))``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arcsinh(minigrad.tensor([0.0, 1.0]))
+        Tensor([0.      , 0.881374], dtype=float32)
+    """
+    return np.arcsinh(x)
+
+
+@primitive(np.arccosh, floating=True)
+def arccosh(x: Any) -> Any:
+    """The inverse of `cosh`; its slope at 1 is infinite.
+
+    Args:
+        x: Numbers of at least 1.
+
+    Returns:
+        Numbers of at least 0; NaN for other numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arccosh(minigrad.tensor([1.0, 2.0]))
+        Tensor([0.      , 1.316958], dtype=float32)
+    """
+    return np.arccosh(x)
+
+
+@primitive(np.arctanh, floating=True)
+def arctanh(x: Any) -> Any:
+    """The inverse of `tanh`; its slope at -1 and 1 is infinite.
+
+    Args:
+        x: Numbers between -1 and 1.
+
+    Returns:
+        ``log((1 + x) / (1 - x)) / 2``; infinite at -1 and 1, NaN beyond.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.arctanh(minigrad.tensor([0.0, 0.5]))
+        Tensor([0.       , 0.5493061], dtype=float32)
+    """
+    return np.arctanh(x)
+
+
+@primitive(np.deg2rad, np.radians, floating=True)
+def deg2rad(x: Any) -> Any:
+    """Degrees as radians.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``x * π / 180``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.deg2rad(minigrad.tensor([0.0, 180.0]))
+        Tensor([0.       , 3.1415927], dtype=float32)
+    """
+    return np.deg2rad(x)
+
+
+@primitive(np.rad2deg, np.degrees, floating=True)
+def rad2deg(x: Any) -> Any:
+    """Radians as degrees.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``x * 180 / π``.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.rad2deg(minigrad.tensor([0.0, 1.0]))
+        Tensor([ 0.     , 57.29578], dtype=float32)
+    """
+    return np.rad2deg(x)
+
+
+def _turn(a: Any, b: Any) -> Any:
+    """How fast the angle of (b, a) changes with a: b / r², where r is the distance."""
+    r = flat_at_zero(np.hypot(a, b))
+    return b / r / r
+
+
+# The table. `tame` guards the slopes that can be infinite.
+sin.defvjp(x=lambda g, x: g * np.cos(x))
+cos.defvjp(x=lambda g, x: g * -np.sin(x))
+tan.defvjp(x=lambda g, out: g * (1 + out * out))
+arcsin.defvjp(x=lambda g, x: g * tame(1 / np.sqrt((1 - x) * (1 + x)), g))
+arccos.defvjp(x=lambda g, x: g * tame(-1 / np.sqrt((1 - x) * (1 + x)), g))
+arctan.defvjp(x=lambda g, x: g / (1 + x * x))
+arctan2.defvjp(
+    a=lambda g, a, b: g * tame(_turn(a, b), g),
+    b=lambda g, a, b: g * tame(-_turn(b, a), g),
+)
+hypot.defvjp(
+    a=lambda g, a, out: g * tame(a / flat_at_zero(out), g),
+    b=lambda g, b, out: g * tame(b / flat_at_zero(out), g),
+)
+sinh.defvjp(x=lambda g, x: g * tame(np.cosh(x), g))
+cosh.defvjp(x=lambda g, x: g * tame(np.sinh(x), g))
+tanh.defvjp(x=lambda g, out: g * (1 - out * out))
+arcsinh.defvjp(x=lambda g, x: g / np.hypot(x, 1))
+arccosh.defvjp(x=lambda g, x: g * tame(1 / np.sqrt(x - 1) / np.sqrt(x + 1), g))
+arctanh.defvjp(x=lambda g, x: g * tame(1 / ((1 - x) * (1 + x)), g))
+deg2rad.defvjp(x=lambda g: g * _DEGREE)
+rad2deg.defvjp(x=lambda g: g * (1 / _DEGREE))

@@ -1,0 +1,271 @@
+"""CausalSelfAttention: it equals three other ways of computing it, and does not look ahead."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.nn import functional as F
+
+pytest.importorskip("einops")
+
+float64 = minigrad.float64
+N, L, D, H = 2, 5, 12, 3
+
+biases = pytest.mark.parametrize("bias", [True, False])
+
+
+def draw(*shape: int, dtype: Any = float64) -> Tensor:
+    return minigrad.randn(*shape, dtype=dtype, requires_grad=True)
+
+
+def attention(**options: Any) -> nn.CausalSelfAttention:
+    """A layer in float64 with no bias at zero."""
+    layer = nn.CausalSelfAttention(D, H, **options).double()
+    for parameter in layer.parameters():
+        nn.init.normal(parameter, std=0.5)
+    return layer
+
+
+def gradients(layer: Any, x: Tensor, output: Tensor) -> dict[str, np.ndarray]:
+    """The gradients of input and parameters for one fixed cotangent; they are cleared first."""
+    x.zero_grad()
+    layer.zero_grad()
+    weight = np.random.default_rng(3).standard_normal(output.shape)
+    (output * weight).sum().backward()
+    found = {name: parameter.grad.numpy() for name, parameter in layer.named_parameters()}
+    return {**found, "x": x.grad.numpy()}
+
+
+def close(found: Any, wanted: Any) -> None:
+    np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-10, atol=1e-12)
+
+
+class TestAgainst:
+    @biases
+    def test_multi_head_attention_with_the_weights_packed(self, bias: bool) -> None:
+        layer, x = attention(bias=bias), draw(N, L, D)
+        other = nn.MultiHeadAttention(D, H, bias=bias).double()
+        names = {"qkv_weights.": "in_proj_", "o_weight.": "out_proj."}
+        state = layer.state_dict()
+        for mine, theirs in names.items():
+            state = {name.replace(mine, theirs): value for name, value in state.items()}
+        other.load_state_dict(state)
+
+        output = layer(x)
+        found = gradients(layer, x, output)
+        expected = other(x, x, x, is_causal=True)
+        wanted = gradients(other, x, expected)
+        close(output, expected)
+        close(found["x"], wanted["x"])
+        for kind in ("weight", "bias")[: 1 + bias]:
+            packed = [wanted[f"{name}_proj.{kind}"] for name in "qkv"]
+            close(found[f"qkv_weights.{kind}"], np.concatenate(packed))
+            close(found[f"o_weight.{kind}"], wanted[f"out_proj.{kind}"])
+
+    def test_attention_by_hand(self) -> None:
+        layer, x = attention(bias=False), draw(N, L, D)
+        other = nn.by_hand.MultiHeadAttention(D, H)
+        fused, out = layer.qkv_weights.weight.numpy(), layer.o_weight.weight.numpy()
+        w_q, w_k, w_v = np.split(fused.T, 3, axis=1)
+        other.set_params({"W_Q": w_q, "W_K": w_k, "W_V": w_v, "W_O": out.T})
+        array = x.numpy()
+        output = layer(x)
+        close(output, other.forward(array, array, array, np.tri(L, dtype=bool)))
+        found = gradients(layer, x, output)
+        cotangent = np.random.default_rng(3).standard_normal(output.shape)
+        *parts, parameters = other.backward(cotangent)
+        close(found["x"], sum(parts))
+        packed = [parameters[name].T for name in ("W_Q", "W_K", "W_V")]
+        close(found["qkv_weights.weight"], np.concatenate(packed))
+        close(found["o_weight.weight"], parameters["W_O"].T)
+
+    @biases
+    def test_the_code_of_the_document_in_einx(self, bias: bool) -> None:
+        einx = pytest.importorskip("einx")
+        pytest.importorskip("array_api_compat")
+        layer, x = attention(bias=bias), draw(N, L, D)
+        output = layer(x)
+        found = gradients(layer, x, output)
+
+        q, k, v = einx.id(
+            "b... seq_len (o head d_k) -> o b... head seq_len d_k",
+            layer.qkv_weights(x), head=H, o=3,
+        )  # fmt: skip
+        mask = np.tril(np.ones((*q.shape[:-1], k.shape[-2]))).astype(bool)
+        attn = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        attn = einx.id("batch head seq_len_q dv -> batch seq_len_q (head dv)", attn, head=H)
+        expected = layer.o_weight(attn)
+        close(output, expected)
+        wanted = gradients(layer, x, expected)
+        assert found.keys() == wanted.keys()
+        for name in found:
+            close(found[name], wanted[name])
+
+    @biases
+    def test_finite_differences(self, bias: bool) -> None:
+        layer, x = attention(bias=bias), draw(N, 3, D)
+        tensors = [x, *layer.parameters()]
+        assert gradcheck(lambda *_: layer(x), tensors)
+        assert gradgradcheck(lambda *_: layer(x), tensors)
+
+
+class TestTheFutureHasNoInfluence:
+    @pytest.mark.parametrize("position", range(L))
+    def test_on_values(self, position: int) -> None:
+        layer, x = attention(), draw(N, L, D)
+        changed = minigrad.tensor(x.numpy())
+        changed[:, position + 1 :] = 100.0
+        before, after = layer(x).numpy(), layer(changed).numpy()
+        np.testing.assert_array_equal(after[:, : position + 1], before[:, : position + 1])
+        later = after[:, position + 1 :] != before[:, position + 1 :]
+        assert later.all()
+
+    @pytest.mark.parametrize("position", range(L))
+    def test_on_gradients(self, position: int) -> None:
+        layer, x = attention(), draw(N, L, D)
+        layer(x)[:, position].sum().backward()
+        assert x.grad is not None
+        seen = (x.grad.numpy() != 0).any(axis=(0, 2))
+        np.testing.assert_array_equal(seen, np.arange(L) <= position)
+
+    def test_weights(self) -> None:
+        layer, x = attention(), draw(N, L, D)
+        output, weights = layer(x, need_weights=True)
+        assert weights.shape == (N, H, L, L)
+        assert not np.triu(weights.numpy(), 1).any()
+        close(weights.sum(axis=-1), np.ones((N, H, L)))
+        close(output, layer(x))
+
+
+class TestShapes:
+    @pytest.mark.parametrize("lead", [(), (1,), (4,), (2, 3), (2, 1, 2, 2)])
+    def test_any_number_of_batch_axes(self, lead: tuple[int, ...]) -> None:
+        layer, x = attention(), draw(*lead, L, D)
+        output, weights = layer(x, need_weights=True)
+        assert output.shape == x.shape
+        assert weights.shape == (*lead, H, L, L)
+        flat = layer(x.reshape(-1, L, D))
+        close(output, flat.reshape(x.shape))
+        found = gradients(layer, x, output)
+        wanted = gradients(layer, x, layer(x.reshape(-1, L, D)).reshape(x.shape))
+        for name in found:
+            close(found[name], wanted[name])
+
+    @pytest.mark.parametrize("shape", [(0, L, D), (2, 0, L, D), (N, 0, D)])
+    def test_nothing(self, shape: tuple[int, ...]) -> None:
+        layer, x = attention(), draw(*shape)
+        output = layer(x)
+        assert output.shape == shape
+        found = gradients(layer, x, output)
+        assert found["x"].shape == shape
+        assert not found["qkv_weights.weight"].any()
+
+    def test_a_single_position_gets_its_own_value(self) -> None:
+        layer, x = attention(), draw(N, 1, D)
+        value = layer.qkv_weights(x)[..., 2 * D :]
+        close(layer(x), layer.o_weight(value))
+
+    @pytest.mark.parametrize("dtype", [minigrad.float32, float64])
+    def test_dtype(self, dtype: Any) -> None:
+        layer, x = nn.CausalSelfAttention(D, H).to(dtype), draw(N, L, D, dtype=dtype)
+        output, weights = layer(x, need_weights=True)
+        assert output.dtype == weights.dtype == layer(x).dtype == dtype
+        assert {array.dtype for array in gradients(layer, x, output).values()} == {dtype}
+
+
+class TestTheLayer:
+    def test_parameters(self) -> None:
+        shapes = {name: p.shape for name, p in nn.CausalSelfAttention(D, H).named_parameters()}
+        assert shapes == {
+            "qkv_weights.weight": (3 * D, D),
+            "qkv_weights.bias": (3 * D,),
+            "o_weight.weight": (D, D),
+            "o_weight.bias": (D,),
+        }
+
+    def test_each_projection_is_drawn_by_itself(self) -> None:
+        """The bound is Xavier's of a (D, D) matrix, not of the fused (3 D, D) one."""
+        layer = nn.CausalSelfAttention(64, 4)
+        fused = layer.qkv_weights.weight.numpy()
+        xavier = nn.init.xavier_uniform(minigrad.empty(64, 64)).numpy()
+        for part in np.split(fused, 3):
+            np.testing.assert_allclose(np.abs(part).max(), np.abs(xavier).max(), rtol=0.01)
+            np.testing.assert_allclose(part.std(), xavier.std(), rtol=0.05)
+        for projection in (layer.qkv_weights, layer.o_weight):
+            assert projection.bias is not None and not projection.bias.numpy().any()
+
+    def test_dropout_acts_in_training_only(self) -> None:
+        layer, x = attention(dropout=0.5), draw(N, L, D)
+        assert (layer(x).numpy() != layer(x).numpy()).any()
+        layer.eval()
+        plain = attention()
+        plain.load_state_dict(layer.state_dict())
+        close(layer(x), plain(x))
+
+    def test_repr(self) -> None:
+        first = repr(nn.CausalSelfAttention(D, H)).splitlines()[1]
+        assert first.strip() == "d_model=12, num_heads=3, dropout=0.0"
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("arguments", "kind", "message"),
+        [
+            ((10, 3), ValueError, "d_model must be divisible by num_heads, got 10, 3"),
+            ((0, 1), ValueError, "d_model must be at least 1, got 0"),
+            ((8, 0), ValueError, "num_heads must be at least 1, got 0"),
+            ((8.0, 2), TypeError, "d_model must be an int, got 8.0"),
+            ((8, True), TypeError, "num_heads must be an int, got True"),
+        ],
+    )
+    def test_arguments(self, arguments: Any, kind: Any, message: str) -> None:
+        with pytest.raises(kind, match=f"^CausalSelfAttention: {message}$"):
+            nn.CausalSelfAttention(*arguments)
+
+    def test_dropout(self) -> None:
+        with pytest.raises(ValueError, match=r"^CausalSelfAttention: dropout must be .* got 1\.5$"):
+            nn.CausalSelfAttention(8, 2, dropout=1.5)
+
+    @pytest.mark.parametrize("shape", [(D,), (N, L, D + 1), ()])
+    def test_input(self, shape: tuple[int, ...]) -> None:
+        model = nn.Sequential(nn.Identity(), nn.CausalSelfAttention(D, H))
+        expected = (
+            rf"^CausalSelfAttention: x must have shape \(\.\.\., seq_len, {D}\), "
+            rf"got \({', '.join(map(str, shape))},?\) \[in 1\]$"
+        )
+        with pytest.raises(ValueError, match=expected):
+            model(minigrad.ones(shape))
+
+
+MISSING = "pip install 'minigrad[interop]'"
+
+
+class TestWithoutEinops:
+    def test_the_layer_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        layer = nn.CausalSelfAttention(D, H)
+        monkeypatch.setitem(sys.modules, "einops", None)
+        for use in (lambda: nn.CausalSelfAttention(D, H), lambda: layer(minigrad.ones((L, D)))):
+            with pytest.raises(ImportError) as caught:
+                use()
+            assert str(caught.value) == f"CausalSelfAttention: einops is missing: {MISSING}"
+
+    def test_the_rest_works(self) -> None:
+        code = (
+            "import sys; sys.modules['einops'] = sys.modules['array_api_compat'] = None\n"
+            "import minigrad, minigrad.nn as nn\n"
+            "print(nn.Linear(2, 3)(minigrad.ones((4, 2))).shape)\n"
+            "try: nn.CausalSelfAttention(4, 2)\n"
+            "except ImportError as error: print(error)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        expected = ["(4, 3)", f"CausalSelfAttention: einops is missing: {MISSING}"]
+        assert done.stdout.splitlines() == expected

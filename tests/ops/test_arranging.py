@@ -1,0 +1,172 @@
+"""Ops that only move elements: against NumPy on any shape, in values and in gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
+DTYPES = [np.float16, np.float32, np.float64, np.int8, np.int64, np.uint8, np.bool_]
+
+
+def numbered(shape: tuple[int, ...], first: int = 0) -> np.ndarray:
+    """Different numbers, so that it can be told where each has gone."""
+    return np.arange(first, first + math.prod(shape)).reshape(shape)
+
+
+def check(ours: Callable[..., Any], theirs: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    """The values are NumPy's; an element receives the cotangents of all its copies.
+
+    Numbers from 1 on tell where an element has gone; 0 is what came in from outside.
+    """
+    values = numbered(shape, 1).astype(float)
+    x = Tensor(values, requires_grad=True)
+    out, wanted = ours(x), theirs(values)
+    assert out.shape == wanted.shape
+    np.testing.assert_array_equal(out.numpy(), wanted)
+    g = 1.0 + np.arange(out.size).reshape(out.shape) % 7
+    counted = np.bincount(wanted.ravel().astype(int), g.ravel(), values.size + 1)[1:]
+    for create_graph in (False, True):
+        found = grad(ours(x), x, g, create_graph=create_graph)
+        np.testing.assert_array_equal(found.numpy(), counted.reshape(shape))
+
+
+@given(data=st.data(), shape=SHAPES)
+def test_flip_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
+    axis = data.draw(st.none() | hnp.valid_tuple_axes(len(shape)))
+    check(lambda x: ops.flip(x, axis), lambda x: np.flip(x, axis), shape)
+
+
+@given(data=st.data(), shape=SHAPES, by=st.integers(-9, 9))
+def test_roll_of_any_shape(data: Any, shape: tuple[int, ...], by: int) -> None:
+    check(lambda x: ops.roll(x, by), lambda x: np.roll(x, by), shape)
+    if not shape:
+        return  # a number has no axis to be rolled along
+    axes = data.draw(hnp.valid_tuple_axes(len(shape), min_size=1))
+    check(lambda x: ops.roll(x, by, axes), lambda x: np.roll(x, by, axes), shape)
+    shifts = tuple(data.draw(st.integers(-9, 9)) for _ in axes)
+    check(lambda x: ops.roll(x, shifts, axes), lambda x: np.roll(x, shifts, axes), shape)
+
+
+@given(data=st.data(), shape=SHAPES, times=st.integers(0, 3))
+def test_repeat_of_any_shape(data: Any, shape: tuple[int, ...], times: int) -> None:
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1) if shape else st.none())
+    check(lambda x: ops.repeat(x, times, axis), lambda x: np.repeat(x, times, axis), shape)
+    n = math.prod(shape) if axis is None else shape[axis]
+    counts = data.draw(hnp.arrays(int, n, elements=st.integers(0, 3)))
+    check(lambda x: ops.repeat(x, counts, axis), lambda x: np.repeat(x, counts, axis), shape)
+
+
+@given(shape=SHAPES, reps=st.lists(st.integers(0, 3), max_size=5).map(tuple))
+def test_tile_of_any_shape(shape: tuple[int, ...], reps: tuple[int, ...]) -> None:
+    check(lambda x: ops.tile(x, reps), lambda x: np.tile(x, reps), shape)
+
+
+@given(
+    data=st.data(),
+    shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4),
+    mode=st.sampled_from(["constant", "edge", "reflect", "symmetric", "wrap"]),
+)
+def test_pad_of_any_shape(data: Any, shape: tuple[int, ...], mode: str) -> None:
+    width = data.draw(hnp.arrays(int, (len(shape), 2), elements=st.integers(0, 6))).tolist()
+    check(lambda x: ops.pad(x, width, mode), lambda x: np.pad(x, width, mode), shape)  # type: ignore[call-overload]
+
+
+@given(shape=hnp.array_shapes(min_dims=2, max_dims=4, min_side=0, max_side=4), k=st.integers(-5, 5))
+def test_triangles_of_any_shape(shape: tuple[int, ...], k: int) -> None:
+    check(lambda x: ops.tril(x, k), lambda x: np.tril(x, k), shape)
+    check(lambda x: ops.triu(x, k), lambda x: np.triu(x, k), shape)
+
+
+@given(shape=hnp.array_shapes(min_dims=1, max_dims=2, min_side=0, max_side=4), k=st.integers(-5, 5))
+def test_diag_of_any_shape(shape: tuple[int, ...], k: int) -> None:
+    check(lambda x: ops.diag(x, k), lambda x: np.diag(x, k), shape)
+
+
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "flip": lambda m, x: m.flip(x, 0),
+    "fliplr": lambda m, x: m.fliplr(x),
+    "flipud": lambda m, x: m.flipud(x),
+    "rot90": lambda m, x: m.rot90(x),
+    "roll": lambda m, x: m.roll(x, 1, 0),
+    "repeat": lambda m, x: m.repeat(x, [1, 2], 0),
+    "tile": lambda m, x: m.tile(x, 2),
+    "pad": lambda m, x: m.pad(x, 1, constant_values=1),
+    "pad reflect": lambda m, x: m.pad(x, 1, "reflect"),
+    "tril": lambda m, x: m.tril(x),
+    "triu": lambda m, x: m.triu(x),
+    "diag": lambda m, x: m.diag(x),
+    "diag of a vector": lambda m, x: m.diag(x[0]),
+    "ravel": lambda m, x: m.ravel(x),
+    "moveaxis": lambda m, x: m.moveaxis(x, 0, 1),
+    "hstack": lambda m, x: m.hstack([x, x]),
+    "take": lambda m, x: m.take(x, [0, 0], 1),
+    "take_along_axis": lambda m, x: m.take_along_axis(x, np.array([[0], [1]]), 1),
+    "sort": lambda m, x: m.sort(x, 0),
+    "argsort": lambda m, x: m.argsort(x, 0),
+    "unique": lambda m, x: m.unique(x),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+def test_every_dtype_stays_what_it_is(call: Callable[[Any, Any], Any], dtype: Any) -> None:
+    values = np.array([[3, 0, 2], [1, 5, 0]]).astype(dtype)
+    if dtype == np.bool_:
+        values = values > 1
+    out, wanted = call(ops, Tensor(values)), call(np, values)
+    assert out.dtype == wanted.dtype
+    np.testing.assert_array_equal(out.numpy(), wanted)
+    if np.dtype(dtype).kind == "f" and call is not CALLS["argsort"]:
+        x = Tensor(values, requires_grad=True)
+        assert grad(call(ops, x).sum(), x).dtype == dtype
+
+
+def test_triangles_cut_off_what_is_not_finite() -> None:
+    """A product with a mask would make NaN of it."""
+    x = Tensor([[1.0, math.inf], [math.nan, 1.0]], requires_grad=True)
+    assert ops.tril(ops.triu(x)).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert grad(ops.triu(x).sum(), x).tolist() == [[1.0, 1.0], [0.0, 1.0]]
+
+
+def test_copies_in_float16_are_counted_in_float32() -> None:
+    """5,000 ones do not fit into float16 one by one: after 2,048 another 1 is rounded away."""
+    ones = Tensor(np.ones(2, np.float16), requires_grad=True)
+    for call in (
+        lambda x: ops.repeat(x, 5000),
+        lambda x: ops.repeat(x, [5000, 5000]),
+        lambda x: ops.tile(x, 5000),
+        lambda x: ops.take(x, np.arange(10_000) % 2),
+        lambda x: ops.gather(x, 0, np.arange(10_000) % 2),
+        lambda x: ops.pad(x, (0, 9998), "wrap"),
+        lambda x: x[np.arange(10_000) % 2],
+        lambda x: ops.take_along_axis(ops.reshape(x, (1, 2)), np.arange(10_000)[None] % 2),
+    ):
+        found = grad(call(ones), ones, np.ones(10_000, np.float16).reshape(call(ones).shape))
+        assert found.dtype == np.float16
+        assert found.tolist() == [5000.0, 5000.0]
+
+
+def test_a_tensor_tells_how_far_and_how_often() -> None:
+    x = Tensor([1.0, 2.0, 3.0])
+    assert ops.roll(x, Tensor(1)).tolist() == [3.0, 1.0, 2.0]
+    assert ops.repeat(x, Tensor([0, 1, 2])).tolist() == [2.0, 3.0, 3.0]
+    assert ops.pad(x, Tensor([1, 0])).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert ops.tile(x, Tensor([2])).tolist() == [1.0, 2.0, 3.0] * 2
+
+
+def test_what_is_around_an_integer_tensor_is_an_integer() -> None:
+    x = Tensor([1, 2])
+    assert ops.pad(x, 1, constant_values=-7).tolist() == [-7, 1, 2, -7]
+    with pytest.raises(TypeError, match=r"^pad: constant_values of -inf do not fit into int64"):
+        ops.pad(x, 1, constant_values=-math.inf)

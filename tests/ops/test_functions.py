@@ -1,0 +1,225 @@
+"""Exponentials, logarithms, trigonometry: small and large numbers, and the edges of domains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+
+INF, NAN = float("inf"), float("nan")
+FLOATING = [
+    ops.exp, ops.exp2, ops.expm1, ops.log, ops.log1p, ops.log2, ops.log10, ops.sin, ops.cos,
+    ops.tan, ops.arcsin, ops.arccos, ops.arctan, ops.sinh, ops.cosh, ops.tanh, ops.arcsinh,
+    ops.arccosh, ops.arctanh, ops.deg2rad, ops.rad2deg, ops.reciprocal, ops.cbrt, ops.softplus,
+]  # fmt: skip
+BINARY = [ops.arctan2, ops.hypot, ops.logaddexp, ops.copysign]
+named = {"ids": lambda op: op.__name__}
+
+
+def variable(*values: Any, dtype: Any = float) -> Tensor:
+    return Tensor(np.array(values, dtype), requires_grad=True)
+
+
+def slope(call: Callable[..., Tensor], *at: float, dtype: Any = float) -> list[float]:
+    """The gradients at a point; those of create_graph=True must be the same."""
+    inputs = [variable(value, dtype=dtype) for value in at]
+    plain = grad(call(*inputs), inputs, np.ones(1))
+    recorded = grad(call(*inputs), inputs, np.ones(1), create_graph=True)
+    for one, other in zip(plain, recorded, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12, atol=1e-300)
+    return [g.item() for g in plain]
+
+
+# Dtypes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # arctanh(1)
+@pytest.mark.parametrize("op", FLOATING, **named)
+def test_floats_keep_their_dtype_and_integers_become_the_default(op: Any) -> None:
+    for dtype in (np.float16, np.float32, np.float64):
+        x = variable([1.0, 1.0], dtype=dtype)
+        y = op(x)
+        assert y.dtype == dtype
+        y.backward(np.ones((1, 2)))
+        assert x.grad.dtype == dtype
+    for dtype in (bool, np.int8, np.int64):
+        assert op(Tensor(np.ones((2, 3), dtype))).dtype == np.float32
+
+
+@pytest.mark.parametrize("op", BINARY, **named)
+def test_two_floats_meet_as_in_an_addition(op: Any) -> None:
+    single = variable([1.0, 2.0], dtype=np.float32)
+    for other in (1, 1.0, np.float64(1.0), np.array(1.0), np.ones(2, int), Tensor([1, 1])):
+        assert op(single, other).dtype == op(other, single).dtype == np.float32
+    assert op(single, np.ones(2)).dtype == np.float64
+    assert op(Tensor([1, 2]), Tensor([1, 2])).dtype == np.float32
+    op(single, np.ones(2)).sum().backward()
+    assert single.grad.dtype == np.float32
+
+
+def test_softplus_takes_a_float64_scalar_for_its_beta() -> None:
+    x = variable(1.0, dtype=np.float32)
+    y = ops.softplus(x, np.float64(2.0))
+    assert y.dtype == np.float32
+    np.testing.assert_allclose(y.item(), math.log1p(math.exp(2)) / 2, rtol=1e-6)
+    with pytest.raises(ValueError, match="^softplus: beta must not be 0"):
+        ops.softplus(x, 0)
+
+
+# Values at the edges are NumPy's ----------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy warns, and so do we
+@pytest.mark.parametrize("op", [op for op in FLOATING if op.__name__ != "softplus"], **named)
+def test_values_at_the_edges_are_numpys(op: Any) -> None:
+    x = np.array([-INF, -1000.0, -2.0, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 1000.0, INF, NAN])
+    function = getattr(np, op.__name__)
+    np.testing.assert_array_equal(op(Tensor(x)).numpy(), function(x))
+    np.testing.assert_array_equal(function(Tensor(x)).numpy(), function(x))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("op", BINARY, **named)
+def test_values_of_two_at_the_edges_are_numpys(op: Any) -> None:
+    x = np.array([-INF, -1.0, -0.0, 0.0, 2.0, 1000.0, INF, NAN])
+    function = getattr(np, op.__name__)
+    np.testing.assert_array_equal(op(x, Tensor(x[:, None])).numpy(), function(x, x[:, None]))
+
+
+def test_the_forward_pass_warns_as_numpy_does_and_the_backward_pass_is_silent() -> None:
+    """Every warning is an error in this test run."""
+    for call, at in (
+        (ops.log2, 0.0), (ops.log10, 0.0), (ops.log1p, -1.0), (ops.reciprocal, 0.0),
+        (ops.arctanh, 1.0), (ops.arcsin, 2.0), (ops.arccosh, 0.5), (ops.sinh, 1000.0),
+        (ops.cosh, 1000.0), (ops.exp2, 1e5), (ops.expm1, 1000.0),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeWarning):
+            call(variable(at))
+        with np.errstate(all="ignore"):
+            y = call(variable(at))
+        y.backward(np.ones(1))
+    for call, at in ((ops.cbrt, 0.0), (ops.arcsin, 1.0), (ops.arccos, -1.0), (ops.arccosh, 1.0)):
+        call(variable(at)).backward(np.ones(1))
+
+
+# Slopes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_slopes_at_the_ends_of_a_domain_are_infinite() -> None:
+    """Where they count: as in PyTorch. Beyond the domain they are NaN, as the value is."""
+    for call, at, wanted in (
+        (ops.arcsin, 1.0, INF), (ops.arcsin, -1.0, INF), (ops.arccos, 1.0, -INF),
+        (ops.arccosh, 1.0, INF), (ops.arctanh, 1.0, INF), (ops.arctanh, -1.0, INF),
+        (ops.log1p, -1.0, INF), (ops.log2, 0.0, INF), (ops.log10, 0.0, INF),
+        (ops.reciprocal, 0.0, -INF), (ops.cbrt, 0.0, INF), (ops.cbrt, -0.0, INF),
+    ):  # fmt: skip
+        assert slope(call, at) == [wanted], (call.__name__, at)
+    for call, at in ((ops.arcsin, 2.0), (ops.arccos, -2.0), (ops.arccosh, 0.5)):
+        assert math.isnan(slope(call, at)[0])
+
+
+def test_the_origin_of_the_plane_has_gradient_zero() -> None:
+    """Its length has none and its angle no value; norm(0) sets the example."""
+    assert slope(ops.hypot, 0.0, 0.0) == [0.0, 0.0]
+    assert slope(ops.arctan2, 0.0, 0.0) == [0.0, 0.0]
+    for op in (ops.hypot, ops.arctan2):
+        x, y = variable(0.0), variable(0.0)
+        first = grad(op(x, y).sum(), (x, y), create_graph=True)
+        for second in grad(first[0] + first[1], (x, y), np.ones(1)):
+            assert second.tolist() == [0.0]
+    first = grad(ops.norm(zero := variable(0.0, 0.0)), zero, create_graph=True)
+    assert grad(first.sum(), zero).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_lengths_and_angles_of_any_scale(scale: float) -> None:
+    """The squares neither overflow nor vanish on the way, in float32."""
+    x, y = variable(3 * scale, dtype=np.float32), variable(4 * scale, dtype=np.float32)
+    np.testing.assert_allclose(ops.hypot(x, y).item(), 5 * scale, rtol=1e-6)
+    found = slope(ops.hypot, 3 * scale, 4 * scale, dtype=np.float32)
+    np.testing.assert_allclose(found, [0.6, 0.8], rtol=1e-6)
+    found = slope(ops.arctan2, 3 * scale, 4 * scale, dtype=np.float32)
+    np.testing.assert_allclose(found, [4 / (25 * scale), -3 / (25 * scale)], rtol=1e-6)
+
+
+def test_slopes_near_the_ends_keep_their_digits() -> None:
+    """1 - x² cancels there; (1 - x)(1 + x) does not."""
+    for step in (1e-8, 1e-12):
+        gap = 1 - (1 - step)  # what is left of the step after rounding
+        exact = 1 / math.sqrt(gap * (2 - gap))
+        np.testing.assert_allclose(slope(ops.arcsin, 1 - step), [exact], rtol=1e-14)
+        np.testing.assert_allclose(slope(ops.arccos, 1 - step), [-exact], rtol=1e-14)
+        np.testing.assert_allclose(slope(ops.arctanh, 1 - step), [exact**2], rtol=1e-14)
+        gap = (1 + step) - 1
+        exact = 1 / math.sqrt(gap * (2 + gap))
+        np.testing.assert_allclose(slope(ops.arccosh, 1 + step), [exact], rtol=1e-14)
+
+
+def test_slopes_far_out() -> None:
+    for call, at, wanted in (
+        (ops.arcsinh, 1e200, 1e-200), (ops.arccosh, 1e200, 1e-200), (ops.arctan, 1e100, 1e-200),
+        (ops.arctan, 1e200, 0.0), (ops.tanh, 1e300, 0.0), (ops.expm1, -100.0, math.exp(-100.0)),
+        (ops.exp2, -100.0, math.log(2) * 2.0**-100), (ops.log1p, 1e300, 1e-300),
+    ):  # fmt: skip
+        np.testing.assert_allclose(slope(call, at), [wanted], rtol=1e-14)
+
+
+def test_small_numbers_keep_their_digits() -> None:
+    for op in (ops.expm1, ops.log1p, ops.sinh, ops.arcsinh, ops.sin, ops.arctan):
+        for x in (1e-10, -1e-10, 1e-300):
+            for dtype in (np.float32, np.float64) if abs(x) > 1e-30 else (np.float64,):
+                wanted = getattr(np, op.__name__)(np.float64(x))
+                found = op(variable(x, dtype=dtype)).item()
+                np.testing.assert_allclose(found, wanted, rtol=2e-7 if dtype != np.float64 else 0)
+    np.testing.assert_allclose(ops.expm1(variable(1e-10)).item(), 1.00000000005e-10, rtol=1e-15)
+    np.testing.assert_allclose(ops.log1p(variable(1e-10)).item(), 0.99999999995e-10, rtol=1e-15)
+
+
+# softplus and logaddexp -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("beta", [1.0, 0.5, 3])
+def test_softplus_of_large_numbers(dtype: Any, beta: float) -> None:
+    """Without a warning, to every order."""
+    x = variable(-1000.0, -50.0, 0.0, 50.0, 1000.0, dtype=dtype)
+    y = ops.softplus(x, beta)
+    wanted = [0.0, 0.0, math.log(2) / beta, 50.0, 1000.0]
+    np.testing.assert_allclose(y.numpy(), wanted, rtol=1e-3, atol=1e-10)
+    first = grad(y, x, np.ones(5), create_graph=True)
+    np.testing.assert_allclose(first.numpy(), [0.0, 0.0, 0.5, 1.0, 1.0], atol=1e-7)
+    second = grad(first, x, np.ones(5))
+    np.testing.assert_allclose(second.numpy(), [0.0, 0.0, beta / 4, 0.0, 0.0], atol=1e-7)
+
+
+def test_softplus_is_exact_where_others_take_a_threshold() -> None:
+    for x in (-30.0, 15.0, 19.0, 21.0, 30.0):
+        exact = max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+        assert abs(ops.softplus(variable(x)).item() - exact) <= 1e-15 * exact
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_logaddexp_of_large_and_infinite_numbers(create_graph: bool) -> None:
+    for a, b, wanted in (
+        (1000.0, 1000.0, [0.5, 0.5]), (-1e30, 1e30, [0.0, 1.0]), (-INF, 0.0, [0.0, 1.0]),
+        (0.0, -INF, [1.0, 0.0]), (-INF, -INF, [0.0, 0.0]), (INF, 0.0, [1.0, 0.0]),
+        (1e8, 1e8 + 1, [1 / (1 + math.e), 1 / (1 + 1 / math.e)]),
+    ):  # fmt: skip
+        x, y = variable(a), variable(b)
+        z = ops.logaddexp(x, y)
+        np.testing.assert_array_equal(z.numpy(), np.logaddexp(x.data, y.data))
+        found = grad(z, (x, y), np.ones(1), create_graph=create_graph)
+        np.testing.assert_allclose([g.item() for g in found], wanted, rtol=1e-14)
+
+
+def test_second_derivatives_of_logaddexp_beside_infinity() -> None:
+    a, b = variable(-INF, -INF, 1000.0, 0.0), variable(-INF, 2.0, 0.0, 0.0)
+    first = grad(ops.logaddexp(a, b), a, np.ones(4), create_graph=True)
+    assert grad(first, a, np.ones(4)).tolist() == [0.0, 0.0, 0.0, 0.25]

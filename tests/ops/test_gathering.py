@@ -1,0 +1,248 @@
+"""Reading and adding by integers along an axis: take, take_along_axis, gather, scatter_add."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from op_cases import NAIVE
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+from minigrad.ops.indexing import add_at
+
+SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
+
+
+def integers(data: Any, shape: Any, low: int, high: int) -> np.ndarray:
+    dtype = data.draw(st.sampled_from([np.int64, np.int32, np.int8]))
+    drawn: np.ndarray = data.draw(hnp.arrays(dtype, shape, elements=st.integers(low, high)))
+    return drawn
+
+
+def check(ours: Callable[..., Any], theirs: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    """The values are NumPy's; an element receives the cotangents of all that it was read for."""
+    places = np.arange(math.prod(shape)).reshape(shape)
+    x = Tensor(places, dtype=np.float64, requires_grad=True)
+    out, wanted = ours(x), np.asarray(theirs(places), int)
+    np.testing.assert_array_equal(out.numpy(), wanted)
+    assert out.shape == wanted.shape
+    g = 1.0 + np.arange(out.size).reshape(out.shape) % 5
+    counted = np.bincount(wanted.ravel(), g.ravel(), places.size).reshape(shape)
+    for create_graph in (False, True):
+        found = grad(ours(x), x, g, create_graph=create_graph)
+        np.testing.assert_array_equal(found.numpy(), counted)
+
+
+@given(data=st.data(), shape=SHAPES)
+def test_take_from_any_shape(data: Any, shape: tuple[int, ...]) -> None:
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
+    n = math.prod(shape) if axis is None else shape[axis]
+    many = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)
+    near = integers(data, many, -n, n - 1)
+    check(lambda x: ops.take(x, near, axis), lambda x: np.take(x, near, axis), shape)
+    far = integers(data, many, -20, 20)
+    for mode in ("wrap", "clip"):
+        check(
+            lambda x, mode=mode: ops.take(x, far, axis, mode),
+            lambda x, mode=mode: np.take(x, far, axis, mode=mode),
+            shape,
+        )
+
+
+@given(data=st.data(), shape=SHAPES)
+def test_take_along_axis_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    wanted = [data.draw(st.sampled_from([1, n])) for n in shape]
+    wanted[axis] = data.draw(st.integers(0, 5))
+    indices = integers(data, tuple(wanted), -shape[axis], shape[axis] - 1)
+    check(
+        lambda x: ops.take_along_axis(x, indices, axis),
+        lambda x: np.take_along_axis(x, indices, axis),
+        shape,
+    )
+
+
+@given(data=st.data(), shape=SHAPES)
+def test_gather_and_scatter_add_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
+    """One element at a time; and each is the other's transpose: <gather x, s> = <x, scatter s>."""
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    shorter = [data.draw(st.integers(1, n)) for n in shape]
+    shorter[axis] = data.draw(st.integers(0, 5))
+    index = integers(data, tuple(shorter), 0, shape[axis] - 1)
+    check(lambda x: ops.gather(x, axis, index), lambda x: NAIVE.gather(x, axis, index), shape)
+    src = np.cos(np.arange(index.size)).reshape(index.shape)
+    onto = np.sin(np.arange(math.prod(shape))).reshape(shape)
+    added = ops.scatter_add(Tensor(onto), axis, Tensor(index), Tensor(src))
+    np.testing.assert_allclose(added.numpy(), NAIVE.scatter_add(onto, axis, index, src))
+    zeros = np.zeros(shape)
+    there = (ops.gather(onto, axis, index).numpy() * src).sum()
+    back = (ops.scatter_add(zeros, axis, index, src).numpy() * onto).sum()
+    np.testing.assert_allclose(there, back, atol=1e-12)
+
+
+READS: dict[str, Callable[[Any, np.ndarray], Any]] = {
+    "getitem": lambda x, i: x[i],
+    "take": lambda x, i: ops.take(x, i),
+    "take, wrap": lambda x, i: ops.take(x, i, mode="wrap"),
+    "take along": lambda x, i: ops.take_along_axis(x, i),
+    "gather": lambda x, i: ops.gather(x, 0, i),
+    "scatter_add": lambda x, i: ops.scatter_add(np.zeros(4), 0, i, x),
+    "repeat": lambda x, i: ops.repeat(x, i),
+    "roll": lambda x, i: ops.roll(x, i, (0, 0, 0)),
+    "pad": lambda x, i: ops.pad(x, i[1:], "wrap"),
+    "split": lambda x, i: ops.split(x, i)[1],
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_the_callers_integers_may_change_between_forward_and_backward(
+    read: Callable[[Any, np.ndarray], Any],
+) -> None:
+    for create_graph in (False, True):
+        x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+        index = np.array([0, 1, 2])
+        g = np.arange(1.0, 1.0 + read(x, index).size)
+        wanted = grad(read(x, index), x, g)
+        out = read(x, index)
+        index[:] = [2, 0, 0]
+        found = grad(out, x, g, create_graph=create_graph)
+        assert found.tolist() == wanted.tolist()
+        index[:] = [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["take", "take along", "gather", "scatter_add", "repeat", "roll"])
+def test_an_index_tensor_written_before_backward_is_noticed(name: str) -> None:
+    x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    index: Any = Tensor([0, 1, 2])
+    out = READS[name](x, index)
+    index[0] = 2
+    with pytest.raises(RuntimeError, match=r"(indices|index|repeats|shift) was written in place"):
+        out.sum().backward()
+
+
+def test_many_small_reads_of_a_large_tensor_share_one_buffer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """3,000 × x[i] is linear, and so are 3,000 of each of these."""
+    x = Tensor(np.zeros((20, 50)), requires_grad=True)
+    two = np.array([1, 1])
+    reads = [ops.take(x, two + i) for i in range(50)]
+    reads += [ops.take(x, [i], 1) for i in range(50)]
+    reads += [ops.gather(x, 0, two[None] * i) for i in range(20)]
+    reads += [ops.take_along_axis(x, two + i, None) for i in range(50)]
+    reads += [*ops.split(x, 20), *ops.chunk(x, 20), *ops.unbind(x)]
+    out = ops.concatenate(reads, axis=None).sum()
+    made = []
+    zeros = np.zeros
+
+    def counting(shape: Any, *args: Any, **kwargs: Any) -> Any:
+        made.append(shape)
+        return zeros(shape, *args, **kwargs)
+
+    monkeypatch.setattr(np, "zeros", counting)
+    out.backward()
+    assert made.count((20, 50)) == 1
+    assert x.grad.sum().item() == 50 * 2 + 50 * 20 + 20 * 2 + 50 * 2 + 3 * 1000
+
+
+def test_adding_is_linear_in_the_number_of_reads() -> None:
+    """A hundred times the reads take about a hundred times as long: far from ten thousand."""
+
+    def seconds(n: int) -> float:
+        index = np.arange(n) % 7
+        x = Tensor(np.zeros(10), requires_grad=True)
+        best = math.inf
+        for _ in range(3):
+            outs = [
+                ops.take(x, index),
+                ops.gather(x, 0, index),
+                ops.repeat(x, np.full(10, n // 10)),
+            ]
+            out = ops.concatenate(outs).sum()
+            start = time.perf_counter()
+            out.backward()
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    assert seconds(1_000_000) < 1500 * seconds(10_000)
+
+
+def test_add_at_is_numpys_for_every_kind_of_index() -> None:
+    """It has paths of its own for rows and for single elements, in any layout and dtype."""
+    rng = np.random.default_rng(3)
+    rows, columns = rng.integers(-4, 4, (2, 50))
+    kinds: list[Any] = [
+        (rows, columns),
+        (rows[:, None], columns[None, :5]),
+        (rows.astype(np.int8), columns.astype(np.int16)),
+        (rows % 4).astype(np.uint8),
+        (rows,),
+        rows,
+        (slice(None), columns),
+        (rows, slice(1, 3)),
+        (..., columns),
+        (rows[:0], columns[:0]),
+        rows[:0],
+    ]
+    layouts: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "C": lambda a: a,
+        "Fortran": lambda a: np.asfortranarray(a),
+        "strided": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+        "reversed": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+    }
+    for index, layout, dtype in itertools.product(
+        kinds, layouts.values(), (np.float16, np.float32, np.float64)
+    ):
+        start = rng.integers(-9, 9, (4, 4)).astype(dtype)
+        buffer, wanted = layout(start), start.copy()
+        value = rng.integers(-9, 9, start[index].shape).astype(dtype)
+        add_at(buffer, index, value)
+        np.add.at(wanted, index, value)
+        np.testing.assert_array_equal(buffer, wanted)
+        assert buffer.dtype == dtype
+
+
+def test_gather_and_take_along_axis_differ_in_what_they_allow() -> None:
+    """The one is PyTorch's: no broadcasting, nothing from the end. The other is NumPy's."""
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    first, from_the_end = np.array([[0, 0]]), np.array([[-1, -1], [0, -2]])
+    assert ops.gather(x, 1, first).tolist() == [[1.0, 1.0]]
+    assert ops.take_along_axis(x, first, 1).tolist() == [[1.0, 1.0], [3.0, 3.0]]
+    with pytest.raises(IndexError, match=r"^gather: index -1 is outside of axis 1"):
+        ops.gather(x, 1, from_the_end)
+    assert ops.take_along_axis(x, from_the_end, 1).tolist() == [[2.0, 2.0], [3.0, 3.0]]
+
+
+def test_scatter_add_changes_none_of_its_arguments() -> None:
+    x, src = Tensor(np.zeros(3), requires_grad=True), Tensor([1.0, 2.0], requires_grad=True)
+    out = ops.scatter_add(x, 0, [1, 1], src)
+    assert out.tolist() == [0.0, 3.0, 0.0]
+    assert x.tolist() == [0.0] * 3
+    assert not np.shares_memory(out.data, x.data)
+    to_x, to_src = grad(out, (x, src), [1.0, 10.0, 100.0])
+    assert to_x.tolist() == [1.0, 10.0, 100.0]
+    assert to_src.tolist() == [10.0, 10.0]
+
+
+def test_scatter_add_takes_the_common_dtype() -> None:
+    for one, other, common in (
+        (np.float32, np.float64, np.float64),
+        (np.int64, np.float32, np.float32),
+        (np.float32, np.int64, np.float32),
+        (np.int32, np.int64, np.int64),
+    ):
+        out = ops.scatter_add(np.zeros(2, one), 0, [0], np.ones(1, other))
+        assert out.dtype == common
+    x, src = Tensor(np.zeros(2, np.float32)), Tensor(np.ones(2), requires_grad=True)
+    x.requires_grad = True
+    found = grad(ops.scatter_add(x, 0, [0, 0], src).sum(), (x, src))
+    assert [g.dtype for g in found] == [np.float32, np.float64]

@@ -1,0 +1,189 @@
+"""Determinants: right to every order where the matrix is singular, and honest where log is not."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import minigrad
+from minigrad import Tensor, linalg
+from minigrad.autograd import grad, gradcheck, gradgradcheck
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.asarray(np.random.default_rng([4, seed, *shape]).standard_normal(shape))
+
+
+def of_rank(rank: int, n: int, seed: int = 0) -> np.ndarray:
+    return np.asarray(draw(n, rank, seed=seed) @ draw(rank, n, seed=seed))
+
+
+def leaf(values: Any) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+def by_permutations(x: Any) -> Any:
+    """The determinant by its definition: a polynomial, whose every derivative is plain."""
+    n, total = x.shape[-1], 0.0
+    for order in itertools.permutations(range(n)):
+        sign = round(np.linalg.det(np.eye(n)[list(order)]))
+        product = sign
+        for row, column in enumerate(order):
+            product = product * x[row, column]
+        total = total + product
+    return total
+
+
+def derivatives(function: Any, values: np.ndarray, orders: int) -> list[np.ndarray]:
+    """The gradient, and again and again the gradient of its product with a fixed matrix."""
+    x, found = leaf(values), []
+    out = function(x)
+    for k in range(orders):
+        slope = grad(out, x, create_graph=True)
+        found.append(slope.numpy().copy())
+        out = (slope * draw(*x.shape, seed=k + 50)).sum()
+    return found
+
+
+@pytest.mark.parametrize(("n", "rank"), [(n, rank) for n in (2, 3, 4) for rank in range(n + 1)])
+def test_every_derivative_is_that_of_the_polynomial(n: int, rank: int) -> None:
+    values = of_rank(rank, n)
+    ours = derivatives(linalg.det, values, n)
+    exact = derivatives(by_permutations, values, n)
+    for one, other in zip(ours, exact, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@given(st.integers(2, 6), st.integers(0, 99))
+def test_the_gradient_where_one_rank_is_missing_is_of_rank_one(n: int, seed: int) -> None:
+    """The adjugate: not zero, and what it is multiplied with is."""
+    x = leaf(of_rank(n - 1, n, seed))
+    cofactors = grad(linalg.det(x), x).numpy()
+    values = np.linalg.svd(cofactors, compute_uv=False)
+    assert values[0] > 1e-6 * np.linalg.norm(x.numpy(), 2) ** (n - 1) * 1e-6
+    assert values[1:].max(initial=0) < 1e-9 * values[0]
+    np.testing.assert_allclose(x.numpy() @ cofactors.T, 0, atol=1e-8 * values[0])
+
+
+def test_the_gradient_where_two_ranks_are_missing_is_zero() -> None:
+    x = leaf(of_rank(2, 4))
+    np.testing.assert_allclose(grad(linalg.det(x), x).numpy(), 0, atol=1e-13)
+
+
+def test_matrices_of_every_rank_in_one_stack() -> None:
+    stack = leaf([of_rank(rank, 3) for rank in (3, 0, 2, 1, 2, 3)])
+    for order in (False, True):
+        found = grad(linalg.det(stack).sum(), stack, create_graph=order).numpy()
+        for matrix, slope in zip(stack.numpy(), found, strict=True):
+            np.testing.assert_allclose(
+                slope, derivatives(by_permutations, matrix, 1)[0], atol=1e-13
+            )
+    assert gradcheck(linalg.det, stack)
+    assert gradgradcheck(linalg.det, stack)
+
+
+def test_equal_singular_values_are_no_trouble() -> None:
+    x = leaf(np.eye(3))
+    assert grad(linalg.det(x), x).tolist() == np.eye(3).tolist()
+    assert gradgradcheck(linalg.det, x)
+
+
+def test_nearly_singular() -> None:
+    """The determinant is far below rounding; its gradient is not."""
+    u, _ = np.linalg.qr(draw(4, 4))
+    x = leaf(u @ np.diag([3.0, 2.0, 1.0, 1e-17]) @ u.T)
+    for create_graph in (False, True):
+        found = grad(linalg.det(x), x, create_graph=create_graph).numpy()
+        np.testing.assert_allclose(found, 6.0 * np.outer(u[:, 3], u[:, 3]), atol=1e-13)
+
+
+def test_a_large_matrix() -> None:
+    x = leaf(draw(60, 60) / 8)
+    for create_graph in (False, True):
+        value = linalg.det(x)
+        slope = grad(value, x, create_graph=create_graph).numpy()
+        np.testing.assert_allclose(slope, value.item() * np.linalg.inv(x.numpy()).T, rtol=1e-9)
+
+
+def test_nan_stays_in_its_matrix() -> None:
+    x = leaf([[[1.0, 2.0], [3.0, 4.0]], [[np.nan, 1.0], [1.0, 1.0]]])
+    value = linalg.det(x)
+    assert np.isnan(value.numpy()).tolist() == [False, True]
+    for create_graph in (True, False):
+        slope = grad(value.sum(), x, retain_graph=True, create_graph=create_graph).numpy()
+        np.testing.assert_allclose(slope[0], [[4.0, -3.0], [-2.0, 1.0]])
+        assert np.isnan(slope[1]).all()
+
+
+@pytest.mark.parametrize("place", [(0, 0), (1, 1), slice(None)])
+def test_nan_is_not_taken_for_singular(place: Any) -> None:
+    """As LAPACK takes it, depending on where it stands."""
+    x = leaf(np.stack([np.ones((2, 2)) + np.eye(2)] * 2))
+    x.data[(0, *place) if isinstance(place, tuple) else 0] = np.nan
+    for op in (linalg.det, linalg.inv, lambda x: linalg.solve(x, [1.0, 2.0])):
+        value = op(x).numpy()
+        assert np.isnan(value[0]).any() and np.isfinite(value[1]).all()
+    sign, logabsdet = linalg.slogdet(x)
+    assert np.isnan([sign.numpy()[0], logabsdet.numpy()[0]]).all()
+    slope = grad(logabsdet.sum(), x).numpy()
+    assert np.isnan(slope[0]).any() and np.isfinite(slope[1]).all()
+    x.data[1] = 1.0
+    with pytest.raises(np.linalg.LinAlgError, match=r"matrix \(1,\) of the stack is singular"):
+        linalg.inv(x)
+
+
+# slogdet -------------------------------------------------------------------------------------
+
+
+def test_slogdet_beyond_the_range_of_floats() -> None:
+    for scale, sign in ((1e-30, 1.0), (-1e30, -1.0)):
+        x = Tensor(scale * np.eye(101), dtype=np.float32, requires_grad=True)
+        found = linalg.slogdet(x)
+        assert found.sign.item() == sign
+        assert found.logabsdet.item() == pytest.approx(101 * np.log(abs(scale)), rel=1e-6)
+        slope = grad(found.logabsdet, x).numpy()
+        np.testing.assert_allclose(slope, np.eye(101) / scale, rtol=1e-6)
+
+
+def test_the_sign_is_a_constant() -> None:
+    sign, logabsdet = linalg.slogdet(leaf([[0.0, 1.0], [2.0, 0.0]]))
+    assert not sign.requires_grad
+    assert logabsdet.requires_grad
+    assert (sign.item(), logabsdet.item()) == (-1.0, pytest.approx(np.log(2.0)))
+
+
+def test_slogdet_of_a_singular_matrix() -> None:
+    x = leaf([np.eye(2), np.ones((2, 2))])
+    sign, logabsdet = linalg.slogdet(x)
+    assert sign.tolist() == [1.0, 0.0]
+    assert logabsdet.tolist() == [0.0, -np.inf]
+    for create_graph in (False, True):
+        with pytest.raises(
+            np.linalg.LinAlgError, match=r"^slogdet: matrix \(1,\) of the stack is singular"
+        ):
+            grad(linalg.slogdet(x).logabsdet.sum(), x, create_graph=create_graph)
+
+
+def test_a_singular_matrix_that_is_not_used_is_no_trouble() -> None:
+    """The where trap: a zero cotangent meets an infinite slope."""
+    x = leaf([np.eye(2), np.ones((2, 2))])
+    for create_graph in (False, True):
+        sign, logabsdet = linalg.slogdet(x)
+        used = minigrad.where(sign.numpy() != 0, logabsdet, 0.0)
+        slope = grad(used.sum(), x, create_graph=create_graph)
+        assert slope.tolist() == [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]]
+        if create_graph:
+            second = grad((slope * slope).sum(), x)
+            np.testing.assert_allclose(second.numpy()[0], -2 * np.eye(2))
+            assert not second.numpy()[1].any()
+
+
+@pytest.mark.parametrize("op", [linalg.det, linalg.slogdet])
+def test_message(op: Any) -> None:
+    with pytest.raises(np.linalg.LinAlgError, match=rf"^{op.__name__}: a square .*\(2, 3\)"):
+        op(draw(2, 3))

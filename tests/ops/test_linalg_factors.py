@@ -1,0 +1,170 @@
+"""Cholesky and QR: what they rebuild, which triangle is read, and where no derivative exists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import minigrad
+from minigrad import Tensor, linalg
+from minigrad.autograd import grad, gradcheck
+
+sizes = st.tuples(st.integers(0, 2), st.integers(1, 5), st.integers(1, 5), st.integers(0, 99))
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.asarray(np.random.default_rng([6, seed, *shape]).standard_normal(shape))
+
+
+def definite(*shape: int, seed: int = 0) -> np.ndarray:
+    x = draw(*shape, seed=seed)
+    return np.asarray(x @ x.swapaxes(-1, -2) + np.eye(shape[-1]))
+
+
+def leaf(values: Any) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+# Cholesky ------------------------------------------------------------------------------------
+
+
+@given(sizes)
+def test_cholesky_rebuilds_its_matrix(size: tuple[int, int, int, int]) -> None:
+    batch, n, _, seed = size
+    x = Tensor(definite(batch, n, n, seed=seed))
+    lower, upper = linalg.cholesky(x), linalg.cholesky(x, upper=True)
+    np.testing.assert_allclose((lower @ lower.mT).numpy(), x.numpy(), atol=1e-12)
+    np.testing.assert_allclose((upper.mT @ upper).numpy(), x.numpy(), atol=1e-12)
+    assert not np.triu(lower.numpy(), 1).any()
+    assert not np.tril(upper.numpy(), -1).any()
+
+
+def test_one_triangle_is_read_and_the_gradient_is_symmetric() -> None:
+    x = definite(3, 3)
+    along = draw(3, 3)
+    wanted = grad((linalg.cholesky(leaf_x := leaf(x)) * along).sum(), leaf_x).numpy()
+    np.testing.assert_allclose(wanted, wanted.T, atol=1e-14)
+    for upper in (False, True):
+        other = np.tril(np.full((3, 3), 99.0), -1)
+        spoiled = leaf(x - other if upper else x - other.T)
+        factor = linalg.cholesky(spoiled, upper=upper)
+        np.testing.assert_allclose(factor.numpy(), np.linalg.cholesky(x, upper=upper))
+        weight = along.T if upper else along
+        np.testing.assert_allclose(grad((factor * weight).sum(), spoiled).numpy(), wanted)
+
+
+def test_the_gradient_counts_symmetric_changes() -> None:
+    """<gradient, d> is the change of the loss for every symmetric d."""
+    x, along = definite(3, 3), draw(3, 3)
+    variable = leaf(x)
+    slope = grad((linalg.cholesky(variable) * along).sum(), variable).numpy()
+    for seed in range(5):
+        d = draw(3, 3, seed=seed)
+        d = d + d.T
+        step = 1e-6
+        change = np.linalg.cholesky(x + step * d) - np.linalg.cholesky(x - step * d)
+        assert (slope * d).sum() == pytest.approx((change * along).sum() / (2 * step), rel=1e-6)
+
+
+def test_cotangents_above_the_diagonal_have_no_effect() -> None:
+    x = leaf(definite(3, 3))
+    junk = np.triu(draw(3, 3), 1)
+    assert not grad((linalg.cholesky(x) * junk).sum(), x).numpy().any()
+
+
+def test_an_indefinite_matrix_is_named() -> None:
+    with pytest.raises(
+        np.linalg.LinAlgError, match=r"^cholesky: matrix \(1,\) of the stack is not positive def"
+    ):
+        linalg.cholesky(leaf([np.eye(2), -np.eye(2), np.eye(2)]))
+    with pytest.raises(np.linalg.LinAlgError, match=r"cholesky: the matrix .*\(2, 2\).*multiple"):
+        linalg.cholesky(np.ones((2, 2)), upper=True)
+    with pytest.raises(np.linalg.LinAlgError, match=r"^cholesky: a square .*\(2, 3\)"):
+        linalg.cholesky(draw(2, 3))
+
+
+# QR ------------------------------------------------------------------------------------------
+
+
+@given(sizes)
+def test_qr_rebuilds_its_matrix(size: tuple[int, int, int, int]) -> None:
+    batch, m, n, seed = size
+    x = Tensor(draw(batch, m, n, seed=seed))
+    k = min(m, n)
+    for mode, columns in (("reduced", k), ("complete", m)):
+        q, r = linalg.qr(x, mode)
+        assert q.shape == (batch, m, columns)
+        assert r.shape == (batch, columns, n)
+        np.testing.assert_allclose((q @ r).numpy(), x.numpy(), atol=1e-12)
+        unit = np.broadcast_to(np.eye(columns), (batch, columns, columns))
+        np.testing.assert_allclose((q.mT @ q).numpy(), unit, atol=1e-12)
+        assert not np.tril(r.numpy(), -1).any()
+    np.testing.assert_array_equal(linalg.qr(x, mode="r").numpy(), linalg.qr(x).R.numpy())
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 5)])
+def test_losses_of_one_factor_alone(shape: tuple[int, ...]) -> None:
+    for part in (0, 1):
+        assert gradcheck(lambda x, part=part: linalg.qr(x)[part], leaf(draw(*shape)))
+    assert gradcheck(lambda x: linalg.qr(x, "r"), leaf(draw(*shape)))
+
+
+def test_cotangents_below_the_diagonal_of_r_have_no_effect() -> None:
+    for shape in ((3, 3), (4, 2), (2, 4)):
+        x = leaf(draw(*shape))
+        r = linalg.qr(x).R
+        assert not grad((r * np.tril(draw(*r.shape), -1)).sum(), x).numpy().any()
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.ones((3, 2)),
+        np.zeros((2, 2)),
+        np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 1.0]]),
+        np.array([[0.1, 0.3], [0.2, 0.6], [0.7, 2.1]]),  # dependent but for rounding
+    ],
+    ids=["tall", "zero", "wide", "rounding"],
+)
+def test_dependent_columns_have_no_derivative(x: np.ndarray) -> None:
+    variable = leaf(x)
+    q, r = linalg.qr(variable)
+    np.testing.assert_allclose((q @ r).numpy(), x, atol=1e-15)
+    for create_graph in (False, True):
+        with pytest.raises(
+            np.linalg.LinAlgError,
+            match=r"^qr: the first 2 columns of the matrix are linearly dependent",
+        ):
+            loss = linalg.qr(variable).R.sum()
+            grad(loss, variable, create_graph=create_graph)
+
+
+def test_dependent_columns_that_are_not_used_are_no_trouble() -> None:
+    x = leaf([np.ones((2, 2)), [[3.0, 1.0], [4.0, 2.0]]])
+    for create_graph in (False, True):
+        slope = grad(linalg.qr(x).R[1].sum(), x, create_graph=create_graph).numpy()
+        assert not slope[0].any()
+        alone = leaf(x.numpy()[1])
+        np.testing.assert_allclose(slope[1], grad(linalg.qr(alone).R.sum(), alone).numpy())
+
+
+def test_the_complete_mode_has_no_derivative_where_it_has_more_columns() -> None:
+    x = leaf(draw(3, 2))
+    with pytest.raises(TypeError, match=r"^qr: mode='complete' .*\(3, 2\).*'reduced'.*detach"):
+        linalg.qr(x, mode="complete")
+    assert linalg.qr(x.detach(), mode="complete").Q.shape == (3, 3)
+    with minigrad.no_grad():
+        assert not linalg.qr(x, mode="complete").R.requires_grad
+    assert gradcheck(lambda x: list(linalg.qr(x, mode="complete")), leaf(draw(2, 3)))
+
+
+def test_messages() -> None:
+    with pytest.raises(ValueError, match=r"^qr: mode must be .*got 'raw'"):
+        linalg.qr(draw(2, 2), "raw")
+    for mode in ("reduced", "complete"):
+        with pytest.raises(np.linalg.LinAlgError, match=r"^qr: a matrix .* got shape \(3,\)"):
+            linalg.qr(draw(3), mode)

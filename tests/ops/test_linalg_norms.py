@@ -1,0 +1,163 @@
+"""Norms as numpy.linalg has them, and what is told by singular values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, linalg
+from minigrad.autograd import grad, gradcheck
+
+INF = math.inf
+ORDERS = [None, "fro", "nuc", 0, 0.5, 1, -1, 2, -2, 3, INF, -INF]
+AXES = [None, 0, -1, (1,), (0, 1), (1, 0), (-1, 0), (2, 1), (0, 0), (0, 1, 2), 5, (0, 7)]
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.asarray(np.random.default_rng([9, seed, *shape]).standard_normal(shape))
+
+
+def leaf(values: Any) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (3, 2), (2, 3, 4)])
+@pytest.mark.parametrize("ord", ORDERS)
+def test_norm_is_numpys(shape: tuple[int, ...], ord: Any) -> None:
+    """Every order over every axis: the same number, or an error where NumPy has one."""
+    for axis, keepdims in itertools.product(AXES, (False, True)):
+        x = draw(*shape)
+        try:
+            wanted = np.linalg.norm(x, ord, axis, keepdims)
+        except (ValueError, np.exceptions.AxisError):
+            with pytest.raises(ValueError, match=r"^(\w+_)?(norm|min|max|sum): "):
+                linalg.norm(Tensor(x), ord, axis, keepdims)
+            continue
+        found = np.linalg.norm(Tensor(x), ord, axis, keepdims)
+        assert type(found) is Tensor
+        assert found.shape == np.shape(wanted)
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12, err_msg=f"{ord} over {axis}")
+
+
+def test_the_norm_of_the_elements_has_another_meaning() -> None:
+    """minigrad.norm and Tensor.norm take two axes for the elements, linalg.norm for a matrix."""
+    x = Tensor([[1.0, -2.0], [3.0, 4.0]])
+    assert x.norm(1).item() == minigrad.norm(x, 1).item() == 10.0
+    assert linalg.vector_norm(x, ord=1).item() == 10.0
+    assert linalg.norm(x, 1).item() == np.linalg.norm(x, 1).item() == 6.0
+    assert linalg.norm(x).item() == x.norm().item()
+
+
+@pytest.mark.parametrize("ord", ["fro", "nuc", 1, 2, INF])
+def test_the_gradient_of_a_norm_at_zero_is_zero(ord: Any) -> None:
+    x = leaf(np.zeros((2, 3)))
+    assert not grad(linalg.matrix_norm(x, ord=ord), x).numpy().any()
+    assert not grad(linalg.norm(x, ord), x).numpy().any()
+
+
+@pytest.mark.parametrize("ord", [1, -1, 2, -2, INF, -INF])
+def test_ties_share_the_gradient(ord: Any) -> None:
+    x = leaf(np.eye(2))
+    assert grad(linalg.matrix_norm(x, ord=ord), x).tolist() == [[0.5, 0.0], [0.0, 0.5]]
+
+
+def test_norms_far_from_one_do_not_overflow() -> None:
+    for scale in (1e-30, 1e30):
+        x = Tensor(np.array([[3.0, 0.0], [0.0, 4.0]]) * scale, dtype=np.float32)
+        for ord, wanted in (("fro", 5.0), ("nuc", 7.0), (2, 4.0), (-2, 3.0), (1, 4.0)):
+            found = linalg.matrix_norm(x, ord=ord)
+            assert found.dtype == np.float32
+            assert found.item() == pytest.approx(wanted * scale, rel=1e-6)
+
+
+def test_the_norm_that_counts_records_nothing() -> None:
+    x = leaf([[1.0, 0.0], [2.0, 3.0]])
+    found = linalg.vector_norm(x, ord=0, axis=1)
+    assert found.tolist() == [1.0, 2.0]
+    assert not found.requires_grad
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 3)])
+def test_of_nothing_the_greatest_size_is_zero_and_the_least_does_not_exist(shape: Any) -> None:
+    x = Tensor(np.zeros(shape), requires_grad=True)
+    for ord in ("fro", "nuc", 1, 2, INF):
+        found = linalg.matrix_norm(x, ord=ord)
+        assert found.shape == shape[:-2]
+        assert not found.numpy().any()
+        assert grad(found.sum(), x).shape == shape
+    for ord in (-1, -2, -INF):
+        if (ord != -1 or shape[-1] == 0) and (ord != -INF or shape[-2] == 0):
+            with pytest.raises(ValueError, match=r"^min: "):
+                linalg.matrix_norm(x, ord=ord)
+
+
+# Singular values -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", [None, "fro", "nuc", 1, -1, 2, -2, INF, -INF])
+def test_cond(p: Any) -> None:
+    x = draw(4, 3, 3)
+    found = linalg.cond(Tensor(x), p)
+    np.testing.assert_allclose(found.numpy(), np.linalg.cond(x, p), rtol=1e-10)
+    assert gradcheck(lambda x: linalg.cond(x, p), leaf(x), directions=2)
+
+
+@pytest.mark.parametrize("p", [None, "fro", 1, 2, INF])
+def test_the_condition_number_of_a_singular_matrix_is_infinite(p: Any) -> None:
+    x = leaf([np.zeros((2, 2)), np.eye(2) * 2, np.diag([1.0, 0.0])])
+    found = linalg.cond(x, p)
+    assert np.isinf(found.numpy()).tolist() == [True, False, True]
+    slope = grad(found[1], x).numpy()
+    assert np.isfinite(slope).all() and not slope[[0, 2]].any()
+
+
+def test_matrix_rank() -> None:
+    stack = Tensor([np.eye(3), np.ones((3, 3)), np.zeros((3, 3))], requires_grad=True)
+    found = linalg.matrix_rank(stack)
+    assert found.tolist() == [3, 1, 0]
+    assert found.dtype == np.int64
+    assert not found.requires_grad
+    x = np.diag([1.0, 1e-3, 1e-6])
+    assert linalg.matrix_rank(x).item() == 3
+    assert linalg.matrix_rank(x, 1e-4).item() == linalg.matrix_rank(x, rtol=1e-4).item() == 2
+    # In float32, what float32 cannot tell from rounding counts as zero.
+    thirds = Tensor(np.outer([1.0, 2.0, 3.0], [1 / 3, 2 / 3, 1 / 7]), dtype=np.float32)
+    assert linalg.matrix_rank(thirds).item() == 1
+    assert linalg.matrix_rank(np.ones(3)).item() == 1
+
+
+# Errors --------------------------------------------------------------------------------------
+
+MESSAGES = {
+    "vectors": (lambda: linalg.norm(draw(3), "fro"), r"^vector_norm: ord .* vectors, got 'fro'"),
+    "nan": (lambda: linalg.vector_norm(draw(3), ord=math.nan), r"^vector_norm: .*got nan"),
+    "matrix": (
+        lambda: linalg.norm(draw(3, 3), 3),
+        r'^matrix_norm: ord must be "fro", "nuc", 1, -1, 2, -2, inf or -inf, got 3',
+    ),
+    "axes": (
+        lambda: linalg.norm(draw(2, 2, 2), 2),
+        r"^norm: one axis or two expected, got 3 of shape \(2, 2, 2\); vector_norm",
+    ),
+    "axis": (lambda: linalg.norm(draw(2, 2), axis=(0, 2)), r"^norm: axis 2 .*\(2, 2\)"),
+    "one axis": (lambda: linalg.norm(draw(2, 2), axis=2), r"^norm: axis 2"),
+    "same": (lambda: linalg.norm(draw(2, 2), axis=(0, -2)), r"^norm: the two axes .*differ"),
+    "no matrix": (lambda: linalg.matrix_norm(draw(3)), r"^matrix_norm: .* got shape \(3,\)"),
+    "cond": (lambda: linalg.cond(draw(3)), r"^cond: a matrix .* got shape \(3,\)"),
+    "cond square": (lambda: linalg.cond(draw(2, 3), 1), r"^cond: a square .*\(2, 3\)"),
+    "cond empty": (lambda: linalg.cond(draw(0, 3)), r"^cond: the matrix is empty: shape \(0, 3\)"),
+    "cond order": (lambda: linalg.cond(draw(2, 2), 3), r"^matrix_norm: ord .*got 3"),
+    "rank": (lambda: linalg.matrix_rank(draw(2, 2), 1e-3, rtol=1e-3), r"^matrix_rank: .*tol"),
+    "rank nan": (lambda: linalg.matrix_rank([[np.nan]]), r"^matrix_rank: .*NaN or infinity"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_message(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

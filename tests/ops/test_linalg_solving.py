@@ -1,0 +1,242 @@
+"""Inverses, linear systems, least squares, powers and chains: properties, corners, messages."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import minigrad
+from minigrad import Tensor, linalg
+from minigrad.autograd import grad, gradcheck
+
+sizes = st.tuples(st.integers(0, 3), st.integers(1, 5), st.integers(1, 4), st.integers(0, 99))
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.asarray(np.random.default_rng([3, seed, *shape]).standard_normal(shape))
+
+
+def regular(*shape: int, seed: int = 0) -> np.ndarray:
+    return draw(*shape, seed=seed) + 6 * np.eye(*shape[-2:])
+
+
+def leaf(values: Any) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+@given(sizes)
+def test_the_inverse_undoes_its_matrix(size: tuple[int, int, int, int]) -> None:
+    batch, n, _, seed = size
+    x = Tensor(regular(batch, n, n, seed=seed))
+    for product in (linalg.inv(x) @ x, x @ linalg.inv(x)):
+        np.testing.assert_allclose(product.numpy(), np.broadcast_to(np.eye(n), x.shape), atol=1e-12)
+
+
+@given(sizes)
+def test_solve_solves(size: tuple[int, int, int, int]) -> None:
+    batch, n, k, seed = size
+    a, b = Tensor(regular(batch, n, n, seed=seed)), Tensor(draw(n, k, seed=seed))
+    np.testing.assert_allclose((a @ linalg.solve(a, b)).numpy(), np.broadcast_to(b, (batch, n, k)))
+
+
+@given(sizes)
+def test_the_four_properties_of_the_pseudo_inverse(size: tuple[int, int, int, int]) -> None:
+    batch, n, k, seed = size
+    x = Tensor(draw(batch, n, k, seed=seed))
+    p = linalg.pinv(x)
+    for one, other in ((x @ p @ x, x), (p @ x @ p, p), ((x @ p).mT, x @ p), ((p @ x).mT, p @ x)):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (a, b)
+        for a, b in itertools.product(
+            [(3, 3), (2, 3, 3), (2, 1, 3, 3)], [(3,), (3, 2), (1, 3, 2), (2, 3, 1), (4, 1, 3, 2)]
+        )
+        if not (a == (2, 1, 3, 3) and b == (4, 1, 3, 2))
+    ],
+)
+def test_solve_takes_the_shapes_that_numpy_takes(a: Any, b: Any) -> None:
+    """A vector only where b has one axis: otherwise, a stack of matrices."""
+    values = regular(*a), draw(*b)
+    tensors = [Tensor(value, requires_grad=True) for value in values]
+    found = linalg.solve(*tensors)
+    np.testing.assert_allclose(found.numpy(), np.linalg.solve(*values), rtol=1e-12)
+    assert gradcheck(linalg.solve, tensors, directions=2)
+
+
+def test_a_singular_matrix_is_named() -> None:
+    stack = np.stack([np.eye(2), np.ones((2, 2))])[None]
+    with pytest.raises(np.linalg.LinAlgError, match=r"^inv: matrix \(0, 1\) of the stack is sing"):
+        linalg.inv(stack)
+    with pytest.raises(np.linalg.LinAlgError, match=r"^inv: the matrix is singular.*pinv"):
+        linalg.inv(leaf(np.zeros((3, 3))))
+    with pytest.raises(
+        np.linalg.LinAlgError,
+        match=r"^solve: a \(2, 2\) and b \(2,\): the matrix is singular.*lstsq",
+    ):
+        linalg.solve(leaf(np.ones((2, 2))), np.ones(2))
+    with pytest.raises(ValueError, match="singular"):  # LinAlgError is one
+        linalg.matrix_power(np.ones((2, 2)), -1)
+
+
+def test_an_error_names_the_module_it_happened_in() -> None:
+    class Solver(minigrad.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return linalg.inv(x)
+
+    model = minigrad.nn.Sequential(Solver())
+    with pytest.raises(np.linalg.LinAlgError, match=r"^inv: .*\[in 0\]$"):
+        model(minigrad.zeros(2, 2))
+
+
+def test_nan_comes_back_as_nan() -> None:
+    x = leaf(np.full((2, 2), np.nan))
+    value = linalg.inv(x)
+    assert np.isnan(value.numpy()).all()
+    assert np.isnan(grad(value.sum(), x).numpy()).all()
+
+
+# Least squares -------------------------------------------------------------------------------
+
+
+def test_pinv_counts_as_zero_what_rtol_says() -> None:
+    x = np.diag([1.0, 1e-3])
+    assert linalg.pinv(x)[1, 1].item() == pytest.approx(1e3)
+    assert linalg.pinv(x, 1e-2)[1, 1].item() == 0.0
+    rank_one = np.outer([1.0, 2.0, 3.0], [1.0, -1.0]).astype(np.float32)
+    found = linalg.pinv(rank_one)  # what rounding left of the second singular value is dropped
+    np.testing.assert_allclose(found.numpy(), rank_one.T / (14 * 2), atol=1e-6)
+
+
+def test_pinv_where_the_rank_is_not_full_differentiates_among_matrices_of_its_rank() -> None:
+    """Scaling keeps the rank: pinv(c x) = pinv(x) / c."""
+    x = np.outer([1.0, 2.0, 3.0], [1.0, -1.0])
+    c = leaf(2.0)
+    along = draw(2, 3)
+    slope = grad((linalg.pinv(c * x) * along).sum(), c).item()
+    assert slope == pytest.approx(-(np.linalg.pinv(x) * along).sum() / 4)
+
+
+def test_lstsq_is_numpys() -> None:
+    for a, b in [
+        (draw(5, 2), draw(5)),
+        (draw(5, 2), draw(5, 3)),
+        (draw(2, 4), draw(2, 3)),
+        (draw(3, 3), draw(3)),
+        (np.ones((4, 2)), draw(4)),
+    ]:
+        ours, theirs = linalg.lstsq(Tensor(a), b), np.linalg.lstsq(a, b, rcond=None)
+        for one, other in zip(ours, theirs, strict=True):
+            assert one.shape == np.shape(other)
+            np.testing.assert_allclose(one.numpy(), other, atol=1e-12)
+        assert ours._fields == ("solution", "residuals", "rank", "singular_values")
+
+
+def test_lstsq_leads_to_zero_slope() -> None:
+    """At the solution, the squared error does not change to first order."""
+    a, b = Tensor(draw(6, 3)), draw(6)
+    solution = leaf(linalg.lstsq(a, b).solution.numpy())
+    slope = grad(((a @ solution - b) ** 2).sum(), solution)
+    np.testing.assert_allclose(slope.numpy(), 0, atol=1e-12)
+
+
+# Powers and chains ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", range(-4, 9))
+def test_powers(n: int) -> None:
+    x = regular(2, 3, 3) / 6
+    found = linalg.matrix_power(Tensor(x), n)
+    np.testing.assert_allclose(found.numpy(), np.linalg.matrix_power(x, n), rtol=1e-12, atol=1e-12)
+    assert not np.shares_memory(found.numpy(), x)
+
+
+def test_the_power_zero_is_constant_but_has_a_gradient() -> None:
+    x = leaf([[0.0, np.inf], [1.0, 2.0]])
+    value = linalg.matrix_power(x, 0)
+    assert value.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert grad(value.sum(), x).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_the_first_power_has_memory_of_its_own() -> None:
+    x = minigrad.ones(2, 2)
+    linalg.matrix_power(x, 1)[0, 0] = 5.0
+    assert x.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def test_a_chain_is_multiplied_in_the_cheapest_order() -> None:
+    """(10, 100) (100, 5) (5, 50): first the left pair, which makes 7,500 products, not 75,000."""
+    chain = [Tensor(draw(10, 100), requires_grad=True), draw(100, 5), draw(5, 50)]
+    result = linalg.multi_dot(chain)
+    assert result._node.edges[0].shape == (10, 5)
+    chain = [Tensor(draw(50, 5), requires_grad=True), draw(5, 100), draw(100, 10)]
+    assert linalg.multi_dot(chain)._node.edges[0] is chain[0]._node
+
+
+@pytest.mark.parametrize(
+    "shapes", [[(3,), (3,)], [(3,), (3, 2)], [(2, 3), (3,)], [(3,), (3, 4), (4, 5), (5,)]]
+)
+def test_vectors_at_the_ends_of_a_chain(shapes: list[Any]) -> None:
+    arrays = [draw(*shape) for shape in shapes]
+    found = linalg.multi_dot([Tensor(array) for array in arrays])
+    np.testing.assert_allclose(found.numpy(), np.linalg.multi_dot(arrays), rtol=1e-12)
+
+
+# Errors --------------------------------------------------------------------------------------
+
+MESSAGES = {
+    "inv": (lambda: linalg.inv(draw(2, 3)), r"^inv: a square matrix .* got shape \(2, 3\)"),
+    "inv vector": (lambda: linalg.inv(draw(3)), r"^inv: a square matrix .* got shape \(3,\)"),
+    "solve square": (lambda: linalg.solve(draw(2, 3), draw(2)), r"^solve: a square .*\(2, 3\)"),
+    "solve vector": (
+        lambda: linalg.solve(regular(3, 3), draw(2)),
+        r"^solve: a \(3, 3\) and b \(2,\): a vector b must have length 3",
+    ),
+    "solve matrix": (
+        lambda: linalg.solve(regular(3, 3), draw(2, 4)),
+        r"^solve: .*the second-last axis of b must be 3$",
+    ),
+    "solve vectors": (
+        lambda: linalg.solve(regular(2, 3, 3), draw(2, 3)),
+        r"^solve: .*second-last axis of b must be 3; .*b\[\.\.\., None\]",
+    ),
+    "solve stacks": (
+        lambda: linalg.solve(regular(2, 3, 3), draw(4, 3, 1)),
+        r"^solve: .*leading axes do not broadcast",
+    ),
+    "solve number": (lambda: linalg.solve(regular(3, 3), 1.0), r"^solve: .*b \(\): b must be"),
+    "pinv": (lambda: linalg.pinv(draw(3)), r"^pinv: a matrix .* got shape \(3,\)"),
+    "pinv nan": (lambda: linalg.pinv([[np.nan]]), r"^pinv: the matrix holds NaN or infinity"),
+    "pinv rtol": (lambda: linalg.pinv(draw(2, 2), -1.0), r"^pinv: rtol .*got -1\.0"),
+    "lstsq": (lambda: linalg.lstsq(draw(3, 2), draw(2)), r"^lstsq: .*\(3, 2\) and \(2,\)"),
+    "lstsq stack": (lambda: linalg.lstsq(draw(1, 3, 2), draw(3)), r"^lstsq: .*\(1, 3, 2\)"),
+    "matrix_power": (lambda: linalg.matrix_power(draw(2, 3), 2), r"^matrix_power: .*\(2, 3\)"),
+    "multi_dot one": (lambda: linalg.multi_dot([draw(2, 2)]), r"^multi_dot: at least two .*got 1"),
+    "multi_dot shapes": (
+        lambda: linalg.multi_dot([draw(2, 3), draw(2, 3)]),
+        r"^multi_dot: shapes \(2, 3\) and \(2, 3\) at places 0 and 1 do not fit",
+    ),
+    "multi_dot vector": (
+        lambda: linalg.multi_dot([draw(2, 3), draw(3), draw(3, 2)]),
+        r"^multi_dot: .*vectors only at the ends; got shape \(3,\) at place 1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_message(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_power_is_an_integer() -> None:
+    with pytest.raises(TypeError, match=r"^matrix_power: n must be an integer, got 0\.5"):
+        linalg.matrix_power(draw(2, 2), 0.5)

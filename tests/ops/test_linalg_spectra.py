@@ -1,0 +1,298 @@
+"""Eigenvalues and singular values: what they rebuild, and what is said where some are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import minigrad
+from minigrad import Tensor, linalg
+from minigrad.autograd import grad, gradcheck, gradgradcheck
+
+sizes = st.tuples(st.integers(0, 2), st.integers(1, 5), st.integers(1, 5), st.integers(0, 99))
+LinAlgError = np.linalg.LinAlgError
+
+
+def draw(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.asarray(np.random.default_rng([8, seed, *shape]).standard_normal(shape))
+
+
+def turned(*values: float) -> np.ndarray:
+    """A symmetric matrix with these eigenvalues, and no zeros to make it easy."""
+    q, _ = np.linalg.qr(draw(len(values), len(values)))
+    return np.asarray(q @ np.diag(values) @ q.T)
+
+
+def leaf(values: Any) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+def symmetric(x: Any) -> Any:
+    return (x + x.swapaxes(-1, -2)) / 2
+
+
+# Eigenvalues ---------------------------------------------------------------------------------
+
+
+@given(sizes)
+def test_eigh_rebuilds_its_matrix(size: tuple[int, int, int, int]) -> None:
+    batch, n, _, seed = size
+    x = symmetric(Tensor(draw(batch, n, n, seed=seed)))
+    values, vectors = linalg.eigh(x)
+    np.testing.assert_allclose(
+        (vectors * values[..., None, :] @ vectors.mT).numpy(), x.numpy(), atol=1e-12
+    )
+    np.testing.assert_allclose(linalg.eigvalsh(x).numpy(), values.numpy(), atol=1e-12)
+    assert (np.diff(values.numpy()) >= 0).all()
+
+
+def test_one_triangle_is_read_and_the_gradient_is_symmetric() -> None:
+    x, along = turned(1.0, 2.0, 4.0), draw(3, 3)
+
+    def loss(x: Any, **options: Any) -> Any:
+        values, vectors = linalg.eigh(x, **options)
+        return ((vectors * np.exp(values)[..., None, :] @ vectors.mT) * along).sum()
+
+    plain = leaf(x)
+    wanted = grad(loss(plain), plain).numpy()
+    np.testing.assert_allclose(wanted, wanted.T, atol=1e-13)
+    for triangle, junk in (("L", np.triu), ("U", np.tril)):
+        spoiled = leaf(x + junk(np.full((3, 3), 99.0)) - np.diag([99.0] * 3))
+        found = grad(loss(spoiled, UPLO=triangle), spoiled).numpy()
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+        only = grad(linalg.eigvalsh(spoiled, triangle)[0], spoiled).numpy()
+        np.testing.assert_allclose(only, grad(linalg.eigvalsh(plain)[0], plain).numpy(), atol=1e-12)
+
+
+def test_a_function_of_a_matrix() -> None:
+    """tr(exp(x) c), by the eigenvalues and by its series."""
+    c = draw(3, 3)
+
+    def by_eigenvalues(x: Any) -> Any:
+        values, vectors = linalg.eigh(symmetric(x))
+        return ((vectors * np.exp(values)[..., None, :] @ vectors.mT) * c).sum()
+
+    def by_series(x: Any) -> Any:
+        term, total = np.eye(3), np.eye(3)
+        for k in range(1, 30):
+            term = term @ symmetric(x) / k
+            total = total + term
+        return (total * c).sum()
+
+    x = leaf(draw(3, 3))
+    assert by_eigenvalues(x).item() == pytest.approx(by_series(x).item())
+    one = grad(by_eigenvalues(x), x, create_graph=True)
+    other = grad(by_series(x), x, create_graph=True)
+    np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9)
+    along = draw(3, 3, seed=1)
+    np.testing.assert_allclose(
+        grad((one * along).sum(), x).numpy(), grad((other * along).sum(), x).numpy(), rtol=1e-8
+    )
+
+
+@pytest.mark.parametrize("x", [np.eye(3), turned(2.0, 2.0, 5.0)], ids=["identity", "turned"])
+def test_equal_eigenvalues_have_gradients(x: np.ndarray) -> None:
+    """Of what treats them alike: the sum of their cubes is the trace of the cube."""
+    for values in (linalg.eigvalsh, lambda x: linalg.eigh(x).eigenvalues):
+        variable = leaf(x)
+        slope = grad((values(variable) ** 3).sum(), variable)
+        np.testing.assert_allclose(slope.numpy(), 3 * x @ x, atol=1e-12)
+
+
+@pytest.mark.parametrize("x", [np.eye(3), turned(2.0, 2.0, 5.0)], ids=["identity", "turned"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_vectors_of_equal_eigenvalues_have_none(x: np.ndarray, create_graph: bool) -> None:
+    variable = leaf(x)
+    _, vectors = linalg.eigh(variable)
+    with pytest.raises(
+        LinAlgError,
+        match=r"^eigh: eigenvalues 0 and 1 of the matrix are equal to rounding \([12].*eigvalsh",
+    ):
+        grad((vectors * draw(3, 3)).sum(), variable, create_graph=create_graph)
+
+
+def test_a_matrix_function_of_equal_eigenvalues_is_refused_not_wrong() -> None:
+    """The slope of exp at the identity has parts that no cotangent of the vectors shows."""
+    x = leaf(np.eye(2))
+    values, vectors = linalg.eigh(x)
+    rebuilt = vectors * np.exp(values)[None, :] @ vectors.mT
+    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1"):
+        grad((rebuilt * draw(2, 2)).sum(), x)
+
+
+def test_second_derivatives_of_equal_eigenvalues_are_refused() -> None:
+    x = leaf(np.eye(2))
+    slope = grad((linalg.eigvalsh(x) ** 2).sum(), x, create_graph=True)
+    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1"):
+        grad((slope * draw(2, 2)).sum(), x)
+
+
+def test_a_vector_of_its_own_eigenvalue_has_a_derivative_beside_equal_ones() -> None:
+    """The leading direction of a matrix of rank 1, as in principal components."""
+
+    def projector(x: Any) -> Any:
+        top = linalg.eigh(symmetric(x)).eigenvectors[:, -1:]
+        return top @ top.mT
+
+    x = leaf(turned(0.0, 0.0, 0.0, 3.0))
+    assert gradcheck(projector, x)
+    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1"):
+        gradgradcheck(projector, x)
+    x = leaf(turned(0.0, 1.0, -2.0, 3.0))
+    assert gradgradcheck(projector, x)
+
+
+def test_the_matrix_of_a_stack_is_named() -> None:
+    x = leaf([np.diag([1.0, 2.0, 3.0]), np.diag([1.0, 4.0, 4.0])])
+    _, vectors = linalg.eigh(x)
+    with pytest.raises(
+        LinAlgError, match=r"^eigh: eigenvalues 1 and 2 of matrix \(1,\) of the stack are equal"
+    ):
+        grad((vectors * draw(3, 3)).sum(), x)
+    _, vectors = linalg.eigh(x)
+    slope = grad((vectors[0] * draw(3, 3)).sum(), x).numpy()
+    assert slope[0].any() and not slope[1].any()
+
+
+def test_nearly_equal_eigenvalues_are_told_apart_as_far_as_numbers_go() -> None:
+    c = draw(2, 2)
+
+    def loss(x: Any) -> Any:
+        values, vectors = linalg.eigh(x)
+        return ((vectors * values[None, :] ** 2 @ vectors.mT) * c).sum()
+
+    for gap in (1e-3, 1e-6, 1e-9):
+        x = leaf(turned(1.0, 1.0 + gap))
+        wanted = 2 * symmetric(x.numpy() @ symmetric(c))  # of tr(x² c), for symmetric changes
+        np.testing.assert_allclose(grad(loss(x), x).numpy(), wanted, atol=1e-14 / gap)
+
+
+# Singular values -----------------------------------------------------------------------------
+
+
+@given(sizes)
+def test_svd_rebuilds_its_matrix(size: tuple[int, int, int, int]) -> None:
+    batch, m, n, seed = size
+    x = Tensor(draw(batch, m, n, seed=seed))
+    u, s, vh = linalg.svd(x, full_matrices=False)
+    np.testing.assert_allclose((u * s[..., None, :] @ vh).numpy(), x.numpy(), atol=1e-12)
+    np.testing.assert_allclose(linalg.svdvals(x).numpy(), s.numpy(), atol=1e-12)
+    full = linalg.svd(x)
+    assert (full.U.shape, full.Vh.shape) == ((batch, m, m), (batch, n, n))
+    np.testing.assert_allclose(full.S.numpy(), s.numpy(), atol=1e-12)
+
+
+def test_only_the_reduced_form_of_a_rectangle_has_a_derivative() -> None:
+    x = leaf(draw(3, 2))
+    with pytest.raises(
+        TypeError, match=r"^svd: full_matrices=True .*\(3, 2\).*full_matrices=False"
+    ):
+        linalg.svd(x)
+    assert linalg.svd(x.detach()).U.shape == (3, 3)
+    with minigrad.no_grad():
+        assert not linalg.svd(x).S.requires_grad
+    assert linalg.svd(x, compute_uv=False).requires_grad
+    assert linalg.svd(leaf(draw(3, 3))).U.requires_grad
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
+def test_losses_that_no_sign_and_no_basis_changes(shape: tuple[int, int]) -> None:
+    """The polar factor, and the nearest matrix of rank 1."""
+
+    def polar(x: Any) -> Any:
+        u, _, vh = linalg.svd(x, full_matrices=False)
+        return u @ vh
+
+    def nearest(x: Any) -> Any:
+        u, s, vh = linalg.svd(x, full_matrices=False)
+        return u[:, :1] * s[0] @ vh[:1]
+
+    x = leaf(draw(*shape))
+    for function in (polar, nearest):
+        assert gradcheck(function, x)
+        assert gradgradcheck(function, x)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
+def test_the_whole_product_has_the_identity_for_a_derivative(shape: tuple[int, int]) -> None:
+    x, along = leaf(draw(*shape)), draw(*shape)
+    u, s, vh = linalg.svd(x, full_matrices=False)
+    slope = grad(((u * s[None, :] @ vh) * along).sum(), x)
+    np.testing.assert_allclose(slope.numpy(), along, atol=1e-12)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_vectors_of_equal_singular_values_have_no_derivative(create_graph: bool) -> None:
+    for x in (np.eye(2), np.eye(3)[:, :2], 2 * np.eye(4)[:2], np.zeros((2, 2))):
+        variable = leaf(x)
+        parts = linalg.svd(variable, full_matrices=False)
+        for part in (parts.U, parts.Vh):
+            with pytest.raises(
+                LinAlgError, match="^svd: singular values 0 and 1 of the matrix are equal.*svdvals"
+            ):
+                grad(
+                    (part * draw(*part.shape)).sum(),
+                    variable,
+                    retain_graph=True,
+                    create_graph=create_graph,
+                )
+
+
+def test_the_longer_vectors_of_zero_have_no_derivative() -> None:
+    """Of a tall matrix without full rank, U is not determined; of a square one, it is."""
+    tall = leaf(np.outer([1.0, 2.0, 3.0], [1.0, -1.0]) + 0.0)
+    u, s, vh = linalg.svd(tall, full_matrices=False)
+    with pytest.raises(
+        LinAlgError, match=r"^svd: a singular value of the matrix is 0 .*\(3 and 2\)"
+    ):
+        grad((u * draw(3, 2)).sum(), tall, retain_graph=True)
+    leading = (u[:, :1] * s[0] @ vh[:1]).sum()  # what belongs to the other one is not touched
+    assert np.isfinite(grad(leading, tall).numpy()).all()
+    wide = leaf(tall.numpy().T)
+    with pytest.raises(LinAlgError, match=r"^svd: a singular value .*\(2 and 3\)"):
+        grad((linalg.svd(wide, full_matrices=False).Vh * draw(2, 3)).sum(), wide)
+
+    def null_space(x: Any) -> Any:
+        u, _, _ = linalg.svd(x)
+        return u[:, -1:] @ u[:, -1:].mT
+
+    assert gradcheck(null_space, leaf([[1.0, 2.0, 3.0], [0.0, 1.0, 1.0], [1.0, 3.0, 4.0]]))
+
+
+def test_equal_singular_values_have_gradients() -> None:
+    """Of what treats them alike: the sum of their squares is that of the elements."""
+    for x in (np.eye(3), draw(3, 3) * 0, np.linalg.qr(draw(4, 2))[0]):
+        for values in (linalg.svdvals, lambda x: linalg.svd(x, full_matrices=False).S):
+            variable = leaf(x)
+            slope = grad((values(variable) ** 2).sum(), variable)
+            np.testing.assert_allclose(slope.numpy(), 2 * x, atol=1e-12)
+
+
+def test_the_slope_of_a_singular_value_at_zero_is_zero() -> None:
+    x = leaf(np.zeros((2, 3)))
+    for values in (linalg.svdvals(x), linalg.svd(x, full_matrices=False).S):
+        assert not grad(values.sum(), x).numpy().any()
+
+
+def test_a_stack_in_which_one_matrix_has_equal_values_and_is_not_used() -> None:
+    x = leaf([np.eye(2), np.diag([1.0, 3.0])])
+    u, _, _ = linalg.svd(x)
+    slope = grad((u[1] * draw(2, 2)).sum(), x).numpy()
+    assert slope[1].any() and not slope[0].any()
+
+
+def test_messages() -> None:
+    for op in (linalg.eigh, linalg.eigvalsh):
+        with pytest.raises(LinAlgError, match=rf"^{op.__name__}: a square .*\(2, 3\)"):
+            op(draw(2, 3))
+        with pytest.raises(ValueError, match=rf'^{op.__name__}: UPLO must be "L" or "U", got 0'):
+            op(draw(2, 2), 0)
+    for op in (linalg.svd, linalg.svdvals):
+        with pytest.raises(LinAlgError, match=rf"^{op.__name__}: a matrix .* got shape \(3,\)"):
+            op(draw(3))
+        with pytest.raises(LinAlgError, match=rf"^{op.__name__}: matrix \(1,\) .*NaN or inf"):
+            op([[[1.0]], [[np.nan]]])

@@ -1,0 +1,237 @@
+"""Corners of the products and the diagonals: ranks, dtypes, views; einsum in all its forms."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+from minigrad.ops.diagonals import scatter_diagonal
+
+RANKS = [(), (3,), (2, 3), (4, 2, 3), (1, 4, 2, 3)]
+OTHERS = [(), (3,), (3, 5), (2, 3, 5), (1, 2, 3, 5)]
+
+
+def draw(*shape: int, dtype: Any = np.float64) -> np.ndarray:
+    return np.asarray(np.random.default_rng([5, *shape]).standard_normal(shape).astype(dtype))
+
+
+@pytest.mark.parametrize(("left", "right"), [*itertools.product(RANKS, OTHERS)])
+def test_dot_means_what_numpy_means_at_every_rank(left: Any, right: Any) -> None:
+    a, b = draw(*left), draw(*right)
+    for x, y in ((Tensor(a), Tensor(b)), (Tensor(a), b), (a, Tensor(b))):
+        result = np.dot(x, y)
+        assert type(result) is Tensor
+        np.testing.assert_allclose(result.numpy(), np.dot(a, b), rtol=1e-13)
+    np.testing.assert_allclose(Tensor(a).dot(b).numpy(), np.dot(a, b), rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda m, a, b: m.dot(a, b.T),
+        lambda m, a, b: m.inner(a, b),
+        lambda m, a, b: m.outer(a, b),
+        lambda m, a, b: m.vdot(a, b),
+        lambda m, a, b: m.vecdot(a, b),
+        lambda m, a, b: m.cross(a, b),
+        lambda m, a, b: m.kron(a, b),
+        lambda m, a, b: m.tensordot(a, b, ([0, 1], [0, 1])),
+    ],
+)
+def test_dtypes(product: Any) -> None:
+    """Integers stay integers, and with float32 they do not widen it, nor does a number."""
+    i, j = np.arange(6).reshape(2, 3), np.arange(6, 12).reshape(2, 3)
+    exact = product(minigrad, Tensor(i), j)
+    assert exact.dtype == np.int64
+    np.testing.assert_array_equal(exact.numpy(), product(np, i, j))
+    x = Tensor(i, dtype=np.float32, requires_grad=True)
+    for other in (j, j.astype(np.float32), Tensor(j)):
+        result = product(minigrad, x, other)
+        assert result.dtype == np.float32
+        assert grad(result.sum(), x).dtype == np.float32
+        np.testing.assert_allclose(result.numpy(), product(np, i, j), rtol=1e-6)
+    assert minigrad.dot(x, 2.5).dtype == minigrad.inner(2.5, x).dtype == np.float32
+
+
+def test_half_precision_is_added_up_in_single() -> None:
+    many = Tensor(np.full(70_000, 0.25, np.float16), requires_grad=True)
+    assert minigrad.vecdot(many, many).item() == 4376.0  # 4375 to the nearest float16
+    square = Tensor(np.eye(5000, dtype=np.float16))
+    assert minigrad.trace(square).item() == 5000.0
+
+
+def test_a_vector_times_itself() -> None:
+    for call in (ops.dot, ops.inner, ops.vdot, ops.vecdot):
+        x = Tensor([1.0, -2.0, 3.0], requires_grad=True)
+        call(x, x).backward()
+        assert x.grad.tolist() == [2.0, -4.0, 6.0]
+
+
+def test_methods() -> None:
+    x, y = Tensor(draw(3, 3)), draw(3, 3)
+    np.testing.assert_allclose(x.dot(y).numpy(), x.data.dot(y))
+    np.testing.assert_allclose(x.inner(y).numpy(), np.inner(x.data, y))
+    np.testing.assert_allclose(x.outer(y).numpy(), np.outer(x.data, y))
+    assert x.trace(offset=1).item() == pytest.approx(x.data.trace(1))
+    assert x.diagonal(-1).tolist() == x.data.diagonal(-1).tolist()
+
+
+# Einsum, in all its forms --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "shapes"),
+    [
+        ("i,i", [(3,), (3,)]),  # dot
+        ("ii", [(3, 3)]),  # trace
+        ("ii->i", [(3, 3)]),  # diagonal
+        ("ij->", [(2, 3)]),  # summed only
+        ("ij,jk->k", [(2, 3), (3, 4)]),  # i is summed, and in one operand only
+        ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 2)]),  # ellipsis
+        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]),  # three operands
+        ("b...ii->b...", [(2, 3, 4, 4)]),
+    ],
+)
+def test_einsum(subscripts: str, shapes: list[Any]) -> None:
+    arrays = [draw(*shape) for shape in shapes]
+    tensors = [Tensor(array, requires_grad=True) for array in arrays]
+    result = np.einsum(subscripts, *tensors)
+    np.testing.assert_allclose(result.numpy(), np.einsum(subscripts, *arrays), rtol=1e-12)
+    along = draw(*result.shape)
+    found = grad((result * along).sum(), tensors)
+    for i, array in enumerate(arrays):  # linear in each: the slope is a difference of any size
+        for place in np.ndindex(array.shape):
+            moved = [other.copy() for other in arrays]
+            moved[i][place] += 1.0
+            step = np.einsum(subscripts, *moved) - np.einsum(subscripts, *arrays)
+            np.testing.assert_allclose(found[i].numpy()[place], (step * along).sum(), atol=1e-12)
+
+
+# Diagonals -----------------------------------------------------------------------------------
+
+
+def test_a_diagonal_is_a_view() -> None:
+    x = minigrad.zeros(3, 4)
+    row = x.diagonal(1)
+    assert np.shares_memory(row.data, x.data)
+    row += 2.0
+    row[0] = 5.0
+    assert x.tolist() == [[0, 5, 0, 0], [0, 0, 2, 0], [0, 0, 0, 2]]
+
+
+def test_a_write_through_a_diagonal_is_seen_by_the_backward_pass() -> None:
+    x = minigrad.ones(2, 2)
+    w = minigrad.ones(2, 2, requires_grad=True)
+    loss = (w * x).sum()
+    x.diagonal()[0] = 7.0
+    with pytest.raises(RuntimeError, match="multiply: .*written in place"):
+        loss.backward()
+
+
+def test_the_diagonal_of_a_read_only_view_is_read_only() -> None:
+    view = minigrad.broadcast_to(minigrad.ones(3), (3, 3)).diagonal()
+    with pytest.raises(RuntimeError, match="read-only view"):
+        view += 1.0
+
+
+def test_cotangents_stay_on_their_diagonal() -> None:
+    """Elsewhere is 0, also where the cotangent is infinite; overlapping reads add up."""
+    x = minigrad.ones(2, 3, requires_grad=True)
+    loss = (x.diagonal() * np.array([np.inf, 1.0])).sum() + x.trace() + x[0].sum()
+    loss.backward()
+    assert x.grad.tolist() == [[np.inf, 1.0, 1.0], [0.0, 2.0, 0.0]]
+
+
+def test_an_outside_diagonal_is_empty() -> None:
+    x = minigrad.ones(2, 3, requires_grad=True)
+    assert x.diagonal(7).shape == (0,)
+    assert x.trace(-4).item() == 0.0
+    x.trace(-4).backward()
+    assert x.grad.tolist() == [[0.0] * 3] * 2
+
+
+def test_scatter_diagonal_is_the_transpose_of_diagonal() -> None:
+    shape, place = (3, 2, 4), (-1, 2, 0)
+    x = draw(*shape)
+    value = draw(*np.diagonal(x, *place).shape)
+    spread = scatter_diagonal(value, shape, *place)
+    assert (spread.numpy() * x).sum() == pytest.approx((value * np.diagonal(x, *place)).sum())
+
+
+# Errors --------------------------------------------------------------------------------------
+
+
+def t(*shape: int) -> Tensor:
+    return Tensor(np.ones(shape), requires_grad=True)
+
+
+MESSAGES = {
+    "dot": (
+        lambda: ops.dot(t(2, 3), t(2, 4)),
+        r"^dot: shapes \(2, 3\) and \(2, 4\): the last axis of a \(3\) and the second-last of b "
+        r"\(2\) must match$",
+    ),
+    "dot of vectors": (lambda: ops.dot(t(3), t(2)), r"^dot: .*\(3\) and the only of b \(2\)"),
+    "inner": (lambda: ops.inner(t(2, 3), t(3, 2)), r"^inner: .*last axes \(3 and 2\)"),
+    "vdot": (lambda: ops.vdot(t(2, 3), t(5)), r"^vdot: .*6 and 5 elements"),
+    "vecdot": (
+        lambda: ops.vecdot(t(2, 3), t(2, 4)),
+        r"^vecdot: vectors of lengths 3 and 4, in shapes \(2, 3\) and \(2, 4\)",
+    ),
+    "vecdot leading": (lambda: ops.vecdot(t(2, 3), t(4, 3)), r"^vecdot: .*\(2, 3\) and \(4, 3\)"),
+    "vecdot number": (lambda: ops.vecdot(t(2), 2.0), r"^vecdot: .*\(\): both need .*one axis"),
+    "vecdot axis": (
+        lambda: ops.vecdot(t(2), t(2), axis=1),
+        r"^vecdot: axis 1 does not exist",
+    ),
+    "cross": (
+        lambda: ops.cross(t(2), t(3)),
+        r"^cross: vectors of length 3 expected .*\(2,\) and \(3,\)",
+    ),
+    "cross leading": (lambda: ops.cross(t(2, 3), t(4, 3)), r"^cross: .*\(2, 3\).*\(4, 3\)"),
+    "tensordot": (
+        lambda: ops.tensordot(t(2, 3), t(4, 2), 1),
+        r"^tensordot: shapes \(2, 3\) and \(4, 2\): the axes \(1,\) of a and \(0,\) of b, of "
+        r"lengths \[3\] and \[4\], must match",
+    ),
+    "tensordot broadcast": (
+        lambda: ops.tensordot(t(2, 3), t(1, 2), 1),
+        r"^tensordot: .*lengths \[3\] and \[1\]",
+    ),
+    "tensordot many": (lambda: ops.tensordot(t(2), t(2), 2), r"^tensordot: 2 axes .*1 and 1"),
+    "tensordot triple": (lambda: ops.tensordot(t(2), t(2), (0, 0, 0)), r"^tensordot: .*pair"),
+    "tensordot axis": (
+        lambda: ops.tensordot(t(2), t(2), (0, 1)),
+        r"^tensordot: axis 1 does not exist in b, which has 1 axes",
+    ),
+    "tensordot twice": (
+        lambda: ops.tensordot(t(2, 2), t(2, 2), ([0, -2], [0, 1])),
+        r"^tensordot: an axis of a is repeated",
+    ),
+    "tensordot uneven": (
+        lambda: ops.tensordot(t(2, 2), t(2, 2), ([0, 1], [0])),
+        r"^tensordot: as many axes of a as of b",
+    ),
+    "diagonal": (
+        lambda: ops.diagonal(t(3)),
+        r"^diagonal: two different axes .*axes 0 and 1 of shape \(3,\)",
+    ),
+    "trace": (lambda: ops.trace(t(3, 3), 0, 1, -1), r"^trace: .*axes 1 and -1 of shape \(3, 3\)"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), MESSAGES.values(), ids=MESSAGES)
+def test_message(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_einsum_takes_text_only() -> None:
+    with pytest.raises(TypeError, match=r"^einsum: text such as 'ij,j->i' .* got Tensor"):
+        np.einsum(t(2, 2), [0, 0], [0])

@@ -1,0 +1,208 @@
+"""Reductions: NumPy's values and dtypes, over every choice of axes; zeros in a product."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+
+DTYPES = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
+AXES: list[Any] = [None, 0, 1, -1, (0,), (0, 2), (-1, 0), (2, 1, 0), ()]
+named = {"ids": lambda dtype: dtype.__name__}
+
+
+def sample(dtype: Any, *shape: int) -> np.ndarray:
+    """Numbers of the dtype, zeros among them."""
+    rng = np.random.default_rng(len(shape))
+    return rng.integers(0 if np.dtype(dtype).kind in "bu" else -2, 3, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, **named)
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "count_nonzero"])
+def test_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
+    function = getattr(np, name)
+    for shape in ((2, 3, 4), (1, 3, 1)):
+        x = sample(dtype, *shape)
+        for axis, keepdims in itertools.product(AXES, (False, True)):
+            if name == "count_nonzero" and axis == ():
+                continue  # NumPy counts over all axes there
+            wanted = np.asarray(function(x, axis=axis, keepdims=keepdims))
+            for ours in (
+                getattr(ops, name)(Tensor(x), axis=axis, keepdims=keepdims),
+                getattr(Tensor(x), name)(axis, keepdims),
+                function(Tensor(x), axis=axis, keepdims=keepdims),
+            ):
+                assert type(ours) is Tensor
+                assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
+                np.testing.assert_array_equal(ours.numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, **named)
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places_are_numpys(name: str, dtype: Any) -> None:
+    """The first of equal ones."""
+    x = sample(dtype, 2, 3, 4)
+    for axis, keepdims in itertools.product((None, 0, 1, -1), (False, True)):
+        wanted = getattr(np, name)(x, axis=axis, keepdims=keepdims)
+        ours = getattr(ops, name)(Tensor(x), axis=axis, keepdims=keepdims)
+        assert ours.dtype == np.int64
+        np.testing.assert_array_equal(ours.numpy(), wanted)
+        np.testing.assert_array_equal(getattr(np, name)(Tensor(x), axis=axis).numpy(),
+                                      getattr(np, name)(x, axis=axis))  # fmt: skip
+
+
+def test_reductions_of_nothing_and_of_numbers() -> None:
+    nothing = Tensor(np.zeros((0, 3)))
+    assert ops.prod(nothing).item() == 1.0
+    assert ops.prod(nothing, axis=0).tolist() == [1.0] * 3
+    assert (ops.any(nothing).item(), ops.all(nothing).item()) == (False, True)
+    assert ops.count_nonzero(nothing).item() == 0
+    with pytest.raises(ValueError, match="^argmin: "):
+        ops.argmin(nothing)
+    for op in (ops.prod, ops.any, ops.all, ops.count_nonzero, ops.argmin):
+        assert op(Tensor(3.0)).shape == op(3.0).shape == ()
+    assert Tensor([True, False]).any()
+    assert not Tensor([True, False]).all()
+    assert ops.any(Tensor([0.0, math.nan])).item() is True
+
+
+def test_what_only_asks_records_nothing() -> None:
+    x = Tensor([1.0, 0.0], requires_grad=True)
+    for out in (
+        x.any(), x.all(), x.count_nonzero(), x.argmin(), x.isinf(), x.isnan(), x.isfinite(),
+        x.logical_and(True), x.logical_or(x), x.logical_xor(x), x.logical_not(), (x > 0) ^ True,
+    ):  # fmt: skip
+        assert out.dtype.kind in "bi"
+        assert out._node is None
+
+
+# True and False -------------------------------------------------------------------------------
+
+
+def test_logical_functions_are_numpys_and_broadcast() -> None:
+    a = np.array([[0.0, 2.0, math.nan, -0.0]])
+    b = np.array([[0], [3]])
+    for name in ("logical_and", "logical_or", "logical_xor"):
+        function = getattr(np, name)
+        for ours in (
+            getattr(ops, name)(Tensor(a), b),
+            function(a, Tensor(b)),
+            getattr(Tensor(a), name)(Tensor(b)),
+        ):
+            assert ours.dtype == bool
+            np.testing.assert_array_equal(ours.numpy(), function(a, b))
+    np.testing.assert_array_equal(np.logical_not(Tensor(a)).numpy(), np.logical_not(a))
+    infinite = np.array([math.inf, -math.inf, math.nan, 1.0])
+    np.testing.assert_array_equal(np.isinf(Tensor(infinite)).numpy(), np.isinf(infinite))
+
+
+def test_exclusive_or() -> None:
+    a, b = np.array([True, True, False, False]), np.array([True, False, True, False])
+    for result in (
+        Tensor(a) ^ Tensor(b),
+        Tensor(a) ^ b,
+        a ^ Tensor(b),
+        np.bitwise_xor(Tensor(a), b),
+    ):
+        assert type(result) is Tensor
+        assert result.tolist() == [False, True, True, False]
+    assert (True ^ Tensor(a)).tolist() == [False, False, True, True]
+    assert (Tensor([6, 3]) ^ 5).tolist() == [3, 6]
+    with pytest.raises(TypeError, match=r"^bitwise_xor: .*(float|bool)"):
+        Tensor([1.0]) ^ Tensor([2.0])
+
+
+def test_reductions_by_ufunc() -> None:
+    x = np.array([[1.5, -2.0, 0.0], [0.5, 3.0, 1.0]])
+    for function, method in itertools.product((np.add, np.multiply), ("reduce", "accumulate")):
+        for axis in (0, 1, -1):
+            ours = getattr(function, method)(Tensor(x), axis=axis)
+            wanted = getattr(function, method)(x, axis=axis)
+            np.testing.assert_allclose(ours.numpy(), wanted, rtol=1e-15)
+        ours, wanted = (getattr(function, method)(v) for v in (Tensor(x), x))
+        assert type(ours) is Tensor
+        np.testing.assert_allclose(ours.numpy(), wanted, rtol=1e-15)
+    for function in (np.logical_and, np.logical_or, np.logaddexp):
+        for axis in (0, 1):
+            ours = function.reduce(Tensor(x), axis=axis)
+            np.testing.assert_allclose(ours.numpy(), function.reduce(x, axis=axis), rtol=1e-15)
+
+
+# prod, with any number of zeros -----------------------------------------------------------------
+
+FACTORS = [
+    [2.0, -3.0, 0.5, 4.0],
+    [2.0, 0.0, 0.5, 4.0],
+    [0.0, -3.0, 0.0, 4.0],
+    [0.0, 0.0, 0.5, 0.0],
+    [0.0, 0.0, 0.0, 0.0],
+]
+
+
+def multiplied(x: Tensor) -> Tensor:
+    """The product as repeated multiplication, whose rule divides nothing."""
+    out = x[0]
+    for i in range(1, len(x)):
+        out = out * x[i]
+    return out
+
+
+@pytest.mark.parametrize("values", FACTORS, ids=str)
+def test_three_derivatives_of_a_product_beside_zeros(values: list[float]) -> None:
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((3, 4))
+    for along in (directions, np.eye(4)[:3], np.eye(4)[[2, 0, 3]]):
+        results = []
+        for call in (ops.prod, multiplied):
+            x = Tensor(np.array(values), requires_grad=True)
+            value, found = call(x), []
+            for direction in along:
+                gradient = grad(value, x, create_graph=True)
+                found.append(gradient.numpy())
+                value = (gradient * direction).sum() + 0 * x.sum()
+            results.append(found)
+        np.testing.assert_allclose(results[0], results[1], rtol=1e-12, atol=1e-12)
+
+
+def test_a_product_beside_zeros_along_axes() -> None:
+    x = np.array([[[2.0, 0.0], [3.0, 0.0]], [[0.0, 5.0], [4.0, 1.5]]])
+    for axis in (0, 1, -1, (0, 1), (-1, 0), (2, 1), None):
+        for keepdims in (False, True):
+            t = Tensor(x, requires_grad=True)
+            out = ops.prod(t, axis=axis, keepdims=keepdims)
+            weights = np.arange(1.0, out.size + 1).reshape(out.shape)
+            found = grad(out, t, weights).numpy()
+            for place in np.ndindex(x.shape):
+                ones = x.copy()
+                ones[place] = 1.0  # a product is linear in each factor
+                zeros = x.copy()
+                zeros[place] = 0.0
+                change = np.prod(ones, axis, keepdims=keepdims) - np.prod(
+                    zeros, axis, keepdims=keepdims
+                )
+                np.testing.assert_allclose(found[place], (change * weights).sum(), rtol=1e-14)
+
+
+def test_products_in_low_precision() -> None:
+    """The product is taken in float32: on the way it may leave the range of float16."""
+    x = Tensor(np.array([300.0, 300.0, 0.01, 0.01], np.float16), requires_grad=True)
+    out = ops.prod(x)
+    np.testing.assert_allclose(out.item(), 9.0, rtol=2e-3)
+    out.backward()
+    np.testing.assert_allclose(x.grad.numpy(), [0.03, 0.03, 900.0, 900.0], rtol=2e-3)
+    assert out.dtype == x.grad.dtype == np.float16
+    columns = Tensor(np.stack([x.numpy()] * 2, axis=1))
+    np.testing.assert_allclose(ops.prod(columns, axis=0).numpy(), [9.0, 9.0], rtol=2e-3)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_masked_product_that_overflows_has_gradient_zero() -> None:
+    x = Tensor(np.array([[1e200, 1e200, 0.5], [2.0, 3.0, 4.0]]), requires_grad=True)
+    out = ops.where(np.array([False, True]), ops.prod(x, axis=1), 0.0)
+    assert grad(out.sum(), x).tolist() == [[0.0] * 3, [12.0, 8.0, 6.0]]

@@ -1,0 +1,191 @@
+"""What goes in steps: values as NumPy's, gradients 0 and never an error, remainders."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, ops
+from minigrad.autograd import grad, gradcheck
+
+INF, NAN = float("inf"), float("nan")
+STEPS: dict[str, Callable[[Any], Any]] = {
+    "floor": ops.floor,
+    "ceil": ops.ceil,
+    "trunc": ops.trunc,
+    "round": ops.round,
+    "round to tens": lambda x: ops.round(x, -1),
+    "sign": ops.sign,
+    "floor_divide": lambda x: ops.floor_divide(x, 0.7),
+    "divided": lambda x: ops.floor_divide(0.7, x),
+    "copysign of a number": lambda x: ops.copysign(2.0, x),
+}
+CORNERS = np.array([-INF, -2.5, -1.5, -1.0, -0.5, -0.2, -0.0, 0.0, 0.5, 1.0, 1.5, 2.5, 7.3, INF])
+
+
+def variable(*values: Any) -> Tensor:
+    return Tensor(np.array(values, float), requires_grad=True)
+
+
+# Gradients ------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, of division by 0
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_the_gradient_of_a_step_is_zero(name: str, create_graph: bool) -> None:
+    """At its jumps and at infinity too, whatever the cotangent; and so are higher derivatives."""
+    x = variable(*CORNERS)
+    y = STEPS[name](x)
+    assert y.requires_grad
+    for cotangent in (np.ones(14), np.full(14, INF)):
+        found = grad(y, x, cotangent, retain_graph=True, create_graph=create_graph)
+        assert found.tolist() == [0.0] * 14
+    x = variable(*CORNERS[1:-1])
+    first = grad((x * STEPS[name](x)).sum(), x, create_graph=True)
+    assert grad(first.sum(), x).tolist() == [0.0] * 12
+
+
+def test_a_loss_that_only_rounds_has_gradient_zero() -> None:
+    """As in PyTorch: zeros, not an error that says that nothing was differentiable."""
+    for step in STEPS.values():
+        x = variable(0.3, 1.4)
+        step(x).sum().backward()
+        assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_abs_and_relu_have_second_derivative_zero() -> None:
+    for op in (ops.abs, ops.relu):
+        x = variable(-1.0, 2.0)
+        first = grad(op(x).sum(), x, create_graph=True)
+        assert grad(first.sum(), x).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_remainder_has_the_slopes_of_a_minus_b_times_the_quotient(create_graph: bool) -> None:
+    a, b = variable(7.0, -7.0, 7.0, -7.0, 0.5), variable(3.0, 3.0, -3.0, -3.0, 2.0)
+    found = grad((a % b).sum(), (a, b), create_graph=create_graph)
+    assert found[0].tolist() == [1.0] * 5
+    assert found[1].tolist() == [-2.0, 3.0, 3.0, -2.0, 0.0]
+
+
+def test_copysign_turns_the_slope_with_the_sign() -> None:
+    a, b = variable(2.0, -2.0, 2.0, -2.0, 0.0), variable(1.0, 1.0, -0.0, -3.0, -1.0)
+    y = ops.copysign(a, b)
+    assert y.tolist() == [2.0, 2.0, -2.0, -2.0, -0.0]
+    found = grad(y.sum(), (a, b))
+    assert found[0].tolist() == [1.0, -1.0, -1.0, 1.0, 0.0]
+    assert found[1].tolist() == [0.0] * 5
+
+
+# Values ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round", "rint", "around", "sign"])
+def test_steps_of_floats_are_numpys(name: str, dtype: Any) -> None:
+    x = np.append(CORNERS, NAN).astype(dtype)
+    function = getattr(np, name)
+    ours, wanted = function(Tensor(x)), function(x)
+    assert type(ours) is Tensor
+    assert ours.dtype == wanted.dtype == dtype
+    np.testing.assert_array_equal(ours.numpy(), wanted)
+    np.testing.assert_array_equal(np.signbit(ours.numpy()), np.signbit(wanted))
+
+
+@pytest.mark.parametrize("decimals", [3, 1, 0, -1, -2])
+def test_rounding_to_decimals(decimals: int) -> None:
+    x = np.array([[1234.5678, -0.125], [55.0, 0.0449]])
+    for ours in (ops.round(Tensor(x), decimals), Tensor(x).round(decimals=decimals)):
+        np.testing.assert_array_equal(ours.numpy(), np.round(x, decimals))
+    np.testing.assert_array_equal(np.round(Tensor(x), decimals).numpy(), np.round(x, decimals))
+    whole = np.array([15, 25, -15, 149])
+    np.testing.assert_array_equal(ops.round(Tensor(whole), decimals), np.round(whole, decimals))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int32, np.int64])
+def test_whole_numbers_stay_what_they_are(dtype: Any) -> None:
+    x = Tensor(np.array([0, 1, 1, 0], dtype))
+    for op in (ops.floor, ops.ceil, ops.trunc, ops.round):
+        y = op(x)
+        assert y.dtype == dtype
+        assert y.tolist() == x.tolist()
+        assert not np.shares_memory(y.data, x.data)
+    if dtype is not bool:
+        assert ops.sign(x).dtype == dtype
+        assert ops.sign(x).tolist() == [0, 1, 1, 0]
+    assert ops.copysign(x, x).dtype == np.float32
+
+
+SIGNED = [7, -7, 6, -6, 1, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("divisor", [3, -3, 1, -5])
+def test_quotients_and_remainders_round_down_as_in_python(dtype: Any, divisor: int) -> None:
+    x = Tensor(np.array(SIGNED, dtype))
+    d = Tensor(np.array([divisor], dtype))
+    for quotient, rest in (
+        (x // divisor, x % divisor),
+        (x // d, x % d),
+        divmod(x, divisor),
+        np.divmod(x, d),
+        (np.floor_divide(x, d), np.mod(x, d)),
+        (x.floor_divide(divisor), x.remainder(divisor)),
+    ):
+        assert quotient.dtype == rest.dtype == dtype
+        assert quotient.tolist() == [a // divisor for a in SIGNED]
+        assert rest.tolist() == [a % divisor for a in SIGNED]
+        np.testing.assert_array_equal((quotient * divisor + rest).numpy(), x.numpy())
+
+
+def test_the_operators_on_both_sides() -> None:
+    x = np.array([2.0, -1.5, 0.7])
+    for op in (operator.floordiv, operator.mod):
+        for other in (
+            5,
+            5.0,
+            np.float64(5.0),
+            np.array([5.0, 4.0, -3.0]),
+            [5, 4, 3],
+            Tensor([5.0]),
+        ):
+            plain = other.numpy() if isinstance(other, Tensor) else other
+            for ours, wanted in (
+                (op(variable(*x), other), op(x, plain)),
+                (op(other, variable(*x)), op(plain, x)),
+            ):
+                assert type(ours) is Tensor
+                np.testing.assert_allclose(ours.numpy(), wanted, rtol=1e-15)
+    quotient, rest = divmod(7, Tensor([2.0, -2.0]))
+    assert (quotient.tolist(), rest.tolist()) == ([3.0, -4.0], [1.0, -1.0])
+    quotient, rest = divmod(np.array([7.0, 8.0]), Tensor([2.0, 3.0]))
+    assert (quotient.tolist(), rest.tolist()) == ([3.0, 2.0], [1.0, 2.0])
+    assert gradcheck(lambda a: list(divmod(a, 0.45)), variable(*x))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_division_by_zero_is_numpys() -> None:
+    a, zero = np.array([5.0, -5.0, 0.0]), np.zeros(3)
+    np.testing.assert_array_equal((Tensor(a) // Tensor(zero)).numpy(), a // zero)
+    np.testing.assert_array_equal((Tensor(a) % Tensor(zero)).numpy(), a % zero)
+    assert (Tensor([5, -5]) // 0).tolist() == (np.array([5, -5]) // 0).tolist()
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        Tensor(a) // 0.0
+
+
+def test_the_meetings_of_dtypes_are_those_of_the_other_operators() -> None:
+    single = Tensor(np.ones(2, np.float32))
+    for other in (2, 2.0, np.float64(2.0), np.ones(2, int), Tensor([2, 2]), Tensor([True, True])):
+        assert (single // other).dtype == (single % other).dtype == np.float32
+    assert (single % np.ones(2)).dtype == np.float64
+    assert (Tensor([7]) // 2.0).dtype == minigrad.float32
+    assert (Tensor([7]) // np.int8(2)).dtype == np.int64
+    low = Tensor(np.ones(2, np.float16), requires_grad=True)
+    (low % single).sum().backward()
+    assert low.grad.dtype == np.float16

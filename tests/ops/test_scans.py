@@ -1,0 +1,169 @@
+"""Running sums and products, differences: NumPy's values, zeros in a product, length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad, gradcheck
+
+DTYPES = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
+named = {"ids": lambda dtype: dtype.__name__}
+
+
+def variable(values: Any, dtype: Any = float) -> Tensor:
+    return Tensor(np.array(values, dtype), requires_grad=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, **named)
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_running_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
+    low = 0 if np.dtype(dtype).kind in "bu" else -2
+    x = np.random.default_rng(3).integers(low, 3, (2, 3, 4)).astype(dtype)
+    function = getattr(np, name)
+    for values in (x, x[:, ::-1].T, x[:, :0]):
+        for axis in (None, 0, 1, 2, -1, -3):
+            wanted = function(values, axis=axis)
+            for ours in (
+                getattr(ops, name)(Tensor(values), axis=axis),
+                getattr(Tensor(values), name)(axis),
+                function(Tensor(values), axis=axis),
+                function(Tensor(values), axis),
+            ):
+                assert type(ours) is Tensor
+                assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
+                np.testing.assert_array_equal(ours.numpy(), wanted)
+    assert getattr(ops, name)(3.0).tolist() == getattr(ops, name)(3.0, 0).tolist() == [3.0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, **named)
+def test_differences_are_numpys(dtype: Any) -> None:
+    x = np.random.default_rng(3).integers(0, 3, (2, 3, 4)).astype(dtype)
+    for n in (0, 1, 2, 3, 4, 5):
+        for axis in (0, 1, 2, -1, -2):
+            wanted = np.diff(x, n, axis)
+            for ours in (
+                ops.diff(Tensor(x), n, axis),
+                Tensor(x).diff(n=n, axis=axis),
+                np.diff(Tensor(x), n=n, axis=axis),
+            ):
+                assert type(ours) is Tensor
+                assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
+                np.testing.assert_array_equal(ours.numpy(), wanted)
+    assert ops.diff([1.0, 4.0, 9.0], n=2).tolist() == [2.0]
+
+
+def test_differences_with_edges() -> None:
+    x = np.array([[1.0, 4.0, 9.0], [2.0, 3.0, 5.0]])
+    row, column = np.array([[7.0, 8.0, 9.0]]), np.array([[7.0], [8.0]])
+    for options in (
+        {"prepend": 0}, {"append": 1.5}, {"prepend": 0, "append": 2, "n": 2}, {"prepend": column},
+        {"prepend": row, "axis": 0}, {"append": row, "prepend": 0.5, "axis": -2},
+        {"prepend": np.float64(3.0)}, {"append": np.array(3.0)},
+    ):  # fmt: skip
+        wanted = np.diff(x, **options)
+        np.testing.assert_array_equal(ops.diff(Tensor(x), **options).numpy(), wanted)
+        np.testing.assert_array_equal(np.diff(Tensor(x), **options).numpy(), wanted)
+        single = ops.diff(Tensor(x, dtype=np.float32), **options)
+        scalar = all(np.ndim(v) == 0 for v in options.values())
+        assert single.dtype == (np.float32 if scalar else np.float64)
+    edge = variable(0.5)
+    assert gradcheck(lambda x, e: ops.diff(x, prepend=e, append=e), (variable(x), edge))
+
+
+def test_errors_of_scans() -> None:
+    x = Tensor(np.ones((2, 3)))
+    for call, message in (
+        (lambda: ops.cumsum(x, 2), r"^cumsum: axis 2 is out of bounds"),
+        (lambda: ops.cumprod(x, -3), r"^cumprod: axis -3 is out of bounds"),
+        (lambda: ops.diff(x, axis=2), r"^diff: axis 2 does not exist in shape \(2, 3\)"),
+        (lambda: ops.diff(1.0), r"^diff: axis -1 does not exist in shape \(\)"),
+        (lambda: ops.diff(x, -1), r"^diff: n must not be negative, got -1"),
+        (lambda: ops.diff(x, prepend=np.ones((3, 1))), r"\(3, 1\)|shape|match"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    for call in (lambda: np.cumsum(x, 0, np.float32), lambda: np.cumsum(x, dtype=np.float32)):
+        with pytest.raises(TypeError, match="cumsum"):
+            call()
+
+
+# cumprod, with any number of zeros --------------------------------------------------------------
+
+
+def running(x: Tensor) -> Tensor:
+    """Running products by repeated multiplication, whose rule divides nothing."""
+    parts = [x[0]]
+    for i in range(1, len(x)):
+        parts.append(parts[-1] * x[i])
+    return ops.stack(parts)
+
+
+@pytest.mark.parametrize("zeros", [(), (0,), (3,), (6,), (1, 4), (0, 6), (2, 3, 5), range(7)])
+@pytest.mark.parametrize("n", [7, 4, 1])
+def test_three_derivatives_of_running_products_beside_zeros(zeros: Any, n: int) -> None:
+    rng = np.random.default_rng(1)
+    values, weights = rng.uniform(0.5, 1.5, n), rng.standard_normal(n)
+    values[[z for z in zeros if z < n]] = 0.0
+    directions = rng.standard_normal((3, n))
+    results = []
+    for call in (lambda x: ops.cumprod(x, 0), running):
+        x = Tensor(values, requires_grad=True)
+        value, found = (call(x) * weights).sum(), []
+        for direction in directions:
+            gradient = grad(value, x, create_graph=True)
+            found.append(gradient.numpy())
+            value = (gradient * direction).sum() + 0 * x.sum()
+        results.append(found)
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-11, atol=1e-12)
+
+
+def test_the_last_running_product_is_the_product() -> None:
+    for values in ([2.0, 0.0, -1.0, 0.5], [0.0, 0.0, 3.0, 1.0], [2.0, 0.3, -1.0, 0.5]):
+        x, y = variable(values), variable(values)
+        np.testing.assert_array_equal(
+            grad(ops.cumprod(x)[-1], x).numpy(), grad(ops.prod(y), y).numpy()
+        )
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_overflows_behind_touches_nothing_before() -> None:
+    x = variable([2.0, 3.0, 1e200, 1e200, 1e200, 5.0])
+    for create_graph in (False, True):
+        found = grad(ops.cumprod(x, 0)[:2].sum(), x, create_graph=create_graph)
+        assert found.tolist() == [4.0, 2.0, 0.0, 0.0, 0.0, 0.0]
+
+
+def test_running_values_in_low_precision() -> None:
+    """They accumulate in float32, in the backward pass too."""
+    ones = Tensor(np.ones(5000, np.float16), requires_grad=True)
+    sums = ops.cumsum(ones)
+    assert sums.dtype == np.float16
+    assert sums.tolist()[-1] == 5000.0
+    sums.backward(np.ones(5000, np.float16))
+    assert ones.grad.tolist()[0] == 5000.0
+    x = Tensor(np.array([300.0, 300.0, 0.01, 0.01], np.float16), requires_grad=True)
+    with np.errstate(over="ignore"):  # 90,000 is none of its numbers
+        last = ops.cumprod(x)[-1]
+    np.testing.assert_allclose(last.item(), 9.0, rtol=2e-3)
+    last.backward()
+    np.testing.assert_allclose(x.grad.numpy(), [0.03, 0.03, 900.0, 900.0], rtol=2e-3)
+
+
+def test_a_long_running_product_has_the_gradient_of_a_plain_recurrence() -> None:
+    """Of a length at which all pairs of elements would not fit into memory."""
+    n = 100_000
+    rng = np.random.default_rng(2)
+    x, g = rng.uniform(0.999, 1.001, n), rng.standard_normal(n)
+    x[[137, 60_000]] = 0.0
+    t = Tensor(x, requires_grad=True)
+    found = grad(ops.cumprod(t), t, g).numpy()
+    before = np.append(1.0, np.cumprod(x)[:-1])
+    wanted, carried = np.zeros(n), 0.0
+    for k in reversed(range(n)):
+        carried = g[k] + (x[k + 1] * carried if k < n - 1 else 0.0)
+        wanted[k] = before[k] * carried
+    np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)

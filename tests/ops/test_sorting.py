@@ -1,0 +1,202 @@
+"""Sorted order and search: ties and NaN as in NumPy, gradients back to where the values stood."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+
+NAN = math.nan
+FEW = st.sampled_from([0.0, -1.0, 1.0, 2.0, math.inf, -math.inf, NAN])
+DTYPES = st.sampled_from([np.float16, np.float32, np.float64])
+
+
+def arrays(min_dims: int = 1, min_side: int = 0) -> Any:
+    """Arrays of few different values, so that ties and NaN abound."""
+    shapes = hnp.array_shapes(min_dims=min_dims, max_dims=3, min_side=min_side, max_side=6)
+    return DTYPES.flatmap(lambda dtype: hnp.arrays(dtype, shapes, elements=FEW))
+
+
+def same(a: Any, b: Any) -> None:
+    np.testing.assert_array_equal(a.numpy() if isinstance(a, Tensor) else a, b)
+
+
+@given(values=arrays(), data=st.data())
+def test_sorting_with_ties_and_nan(values: np.ndarray, data: Any) -> None:
+    axis = data.draw(st.integers(-values.ndim, values.ndim - 1))
+    x = Tensor(values, requires_grad=True)
+    same(ops.sort(x, axis), np.sort(values, axis))
+    same(ops.argsort(x, axis), np.argsort(values, axis, kind="stable"))
+    same(ops.sort(x, None), np.sort(values, None))
+    same(ops.argsort(x, None), np.argsort(values, None, kind="stable"))
+    for descending in (False, True):
+        places = ops.argsort(x, axis, descending)
+        ordered = ops.sort(x, axis, descending)
+        same(ordered, np.take_along_axis(values, places.numpy(), axis))
+        g = 1.0 + np.arange(values.size).reshape(values.shape)
+        wanted = np.zeros(values.shape)
+        np.put_along_axis(wanted, places.numpy(), g, axis)
+        same(grad(ordered, x, g), wanted.astype(values.dtype))
+
+
+@given(values=arrays())
+def test_descending_is_the_mirror_image_but_ties_keep_their_order(values: np.ndarray) -> None:
+    ordered = ops.sort(values, descending=True)
+    same(ordered, np.sort(values)[..., ::-1])
+    places = ops.argsort(values, descending=True).numpy()
+    for line in np.ndindex(values.shape[:-1]):
+        for one, other in itertools.pairwise(places[line]):
+            first, second = values[line][one], values[line][other]
+            if first == second or (np.isnan(first) and np.isnan(second)):
+                assert one < other
+
+
+@given(values=arrays(), data=st.data())
+def test_topk_is_the_beginning_of_the_sorted(values: np.ndarray, data: Any) -> None:
+    """With ties, NaN and infinities: of equal ones the first, in a fixed order."""
+    axis = data.draw(st.integers(-values.ndim, values.ndim - 1))
+    k = data.draw(st.integers(0, values.shape[axis]))
+    for largest in (True, False):
+        order = np.moveaxis(ops.argsort(values, axis, descending=largest).numpy(), axis, 0)[:k]
+        for in_order in (True, False):
+            wanted = np.moveaxis(order if in_order else np.sort(order, 0), 0, axis)
+            found, places = ops.topk(values, k, axis, largest, in_order)
+            assert places.dtype == np.int64
+            same(places, wanted)
+            same(found, np.take_along_axis(values, wanted, axis))
+
+
+def test_topk_is_differentiable_in_its_values_only() -> None:
+    x = Tensor([[1.0, 5.0, 5.0], [7.0, 0.0, 3.0]], requires_grad=True)
+    values, places = x.topk(2)
+    assert not places.requires_grad
+    (values * Tensor([[1.0, 10.0], [100.0, 1000.0]])).sum().backward()
+    assert x.grad.tolist() == [[0.0, 1.0, 10.0], [100.0, 0.0, 1000.0]]
+
+
+@given(values=arrays(min_side=1), keepdims=st.booleans(), data=st.data())
+def test_the_median_of_ties_and_nan(values: np.ndarray, keepdims: bool, data: Any) -> None:
+    axis = data.draw(st.none() | hnp.valid_tuple_axes(values.ndim, min_size=1))
+    with np.errstate(invalid="ignore"):
+        found = ops.median(values, axis, keepdims)
+        wanted = np.median(values, axis, keepdims=keepdims)
+    assert found.dtype == values.dtype
+    same(found, wanted)
+
+
+def test_elements_equal_to_the_median_share_its_gradient() -> None:
+    for values, wanted in (
+        ([3.0, 1.0, 2.0], [0.0, 0.0, 1.0]),
+        ([4.0, 1.0, 2.0, 9.0], [0.5, 0.0, 0.5, 0.0]),
+        ([2.0, 2.0, 2.0, 5.0], [1 / 3, 1 / 3, 1 / 3, 0.0]),
+        ([1.0, 1.0, 3.0, 3.0], [0.25, 0.25, 0.25, 0.25]),
+        ([7.0], [1.0]),
+    ):
+        x = Tensor(values, requires_grad=True)
+        np.testing.assert_allclose(grad(ops.median(x), x).numpy(), wanted, rtol=1e-6)
+
+
+def test_the_median_of_integers_is_a_float() -> None:
+    assert ops.median(Tensor([1, 2])).item() == 1.5
+    assert ops.median(Tensor([1, 2])).dtype == np.float32
+
+
+@given(values=arrays(min_dims=0), data=st.data())
+def test_unique_has_numpys_outputs(values: np.ndarray, data: Any) -> None:
+    values = np.nan_to_num(values, posinf=3, neginf=-3)
+    axis = data.draw(st.none() | st.integers(0, values.ndim - 1) if values.ndim else st.none())
+    flags = data.draw(st.tuples(st.booleans(), st.booleans(), st.booleans()))
+    try:
+        wanted = np.unique(values, *flags, axis=axis)
+    except ValueError:  # an axis of no rows of nothing
+        with pytest.raises(ValueError, match=r"^unique: "):
+            ops.unique(values, *flags, axis=axis)
+        return
+    found = ops.unique(values, *flags, axis=axis)
+    if not any(flags):
+        found, wanted = (found,), (wanted,)
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.shape == other.shape
+        assert one.dtype == other.dtype
+        same(one, other)
+
+
+def test_the_gradient_of_unique_goes_to_the_first_of_equal_elements() -> None:
+    x = Tensor([3.0, 1.0, 3.0, 2.0, 1.0], requires_grad=True)
+    values, inverse, counts = ops.unique(x, return_inverse=True, return_counts=True)
+    assert values.tolist() == [1.0, 2.0, 3.0]
+    assert not inverse.requires_grad
+    assert counts.tolist() == [2, 1, 2]
+    assert grad(values, x, [1.0, 10.0, 100.0]).tolist() == [100.0, 1.0, 0.0, 10.0, 0.0]
+    rows = Tensor([[1.0, 2.0], [0.0, 5.0], [1.0, 2.0]], requires_grad=True)
+    found = ops.unique(rows, axis=0)
+    assert found.tolist() == [[0.0, 5.0], [1.0, 2.0]]
+    assert grad(found.sum(), rows).tolist() == [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]
+
+
+def test_unique_takes_all_nan_for_one() -> None:
+    assert ops.unique(Tensor([NAN, 1.0, NAN])).shape == (2,)
+
+
+PLACES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
+    "nonzero": (lambda m, x: m.nonzero(x), [[0, 5], [7, 0]]),
+    "nonzero of bools": (lambda m, x: m.nonzero(x), [[True, False], [False, True]]),
+    "nonzero of nothing": (lambda m, x: m.nonzero(x), np.zeros((0, 3))),
+    "nonzero of zeros": (lambda m, x: m.nonzero(x), np.zeros((2, 3))),
+    "nonzero of NaN": (lambda m, x: m.nonzero(x), [NAN, 0.0, math.inf]),
+    "where": (lambda m, x: m.where(x), [[0, 5], [7, 0]]),
+    "argwhere": (lambda m, x: m.argwhere(x), [[0, 5], [7, 0]]),
+    "argwhere ()": (lambda m, x: m.argwhere(x), 3.0),
+    "flatnonzero": (lambda m, x: m.flatnonzero(x), [[0, 5], [7, 0]]),
+    "isin": (lambda m, x: m.isin(x, [[1, 2], [4, 5]]), [[1, 2, 3], [4, 4, 6]]),
+    "isin inverted": (lambda m, x: m.isin(x, [1, 2], invert=True), [1, 2, 3]),
+    "searchsorted": (lambda m, x: m.searchsorted(x, [[2, 9], [0, 3]]), [1, 2, 2, 5]),
+    "searchsorted right": (lambda m, x: m.searchsorted(x, 2, "right"), [1, 2, 2, 5]),
+    "argsort": (lambda m, x: m.argsort(x), [[2, 1, 3], [0, 7, -1]]),
+}
+
+
+@pytest.mark.parametrize(("call", "values"), PLACES.values(), ids=PLACES)
+def test_places_are_numpys_and_record_nothing(call: Callable[[Any, Any], Any], values: Any) -> None:
+    array = np.asarray(values)
+    x = Tensor(array)
+    if array.dtype.kind == "f":
+        x.requires_grad = True
+    found, wanted = call(ops, x), call(np, array)
+    if not isinstance(wanted, tuple):
+        found, wanted = (found,), (wanted,)
+    for one, other in zip(found, wanted, strict=True):
+        assert type(one) is Tensor
+        assert not one.requires_grad
+        assert one.dtype == np.asarray(other).dtype
+        assert one.shape == np.shape(other)
+        same(one, other)
+
+
+def test_a_python_number_is_found_among_float32() -> None:
+    """0.1 as float64 is another number than 0.1 as float32, and would not be found."""
+    x = Tensor([0.1, 0.2, 0.3])
+    assert ops.isin(x, 0.2).tolist() == [False, True, False]
+    assert ops.isin(0.2, x).item() is True
+    assert ops.searchsorted(x, 0.1, "right").item() == 1
+    assert ops.searchsorted(x, [0.3]).tolist() == [2]
+    large = Tensor([2**53, 2**53 + 1])
+    assert ops.isin(large, 2**53 + 1).tolist() == [False, True]
+
+
+def test_where_without_choices_is_an_index() -> None:
+    x = Tensor([[1.0, -2.0], [-3.0, 4.0]], requires_grad=True)
+    negative = x[ops.where(x < 0)]
+    assert negative.tolist() == [-2.0, -3.0]
+    assert grad(negative.sum(), x).tolist() == [[0.0, 1.0], [1.0, 0.0]]

@@ -1,0 +1,114 @@
+"""std beside var: of constants, of few, of many, far from zero."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+
+
+def variable(values: Any, dtype: Any = float) -> Tensor:
+    return Tensor(np.array(values, dtype), requires_grad=True)
+
+
+both_ways = pytest.mark.parametrize("create_graph", [False, True])
+
+
+@both_ways
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("value", [0.0, 0.1, 2.5, -1 / 3, 1e4])
+def test_a_constant_has_deviation_gradient_zero(
+    value: float, dtype: Any, create_graph: bool
+) -> None:
+    """However the mean of equal numbers is rounded."""
+    for n in (1, 2, 3, 7, 10, 1000):
+        x = Tensor(np.full(n, value), requires_grad=True, dtype=dtype)
+        y = x.std()
+        assert y.item() == 0.0
+        assert grad(y, x, create_graph=create_graph).tolist() == [0.0] * n
+
+
+def test_a_constant_row_beside_others() -> None:
+    x = variable([[3.0, 3.0, 3.0], [1.0, 2.0, 3.0]])
+    first = grad(ops.std(x, axis=1).sum(), x, create_graph=True)
+    root = np.sqrt(2 / 3)
+    np.testing.assert_allclose(first.numpy(), [[0, 0, 0], [-1 / (3 * root), 0, 1 / (3 * root)]])
+    second = grad((first * np.array([1.0, 0.0, 2.0])).sum(), x).numpy()
+    assert np.isfinite(second).all()
+    assert second[0].tolist() == [0.0] * 3
+    assert np.abs(second[1]).min() > 0
+
+
+@pytest.mark.parametrize("ddof", [0, 1, 2])
+def test_std_is_the_root_of_var(ddof: int) -> None:
+    """In value, and in the first and second derivative."""
+    values = np.random.default_rng(0).standard_normal((3, 5))
+    for axis, keepdims in itertools.product((None, 0, 1, (0, 1), -1), (False, True)):
+        results = []
+        for call in (
+            lambda x, **k: ops.std(x, **k),
+            lambda x, **k: ops.sqrt(ops.var(x, **k)),
+        ):
+            x = variable(values)
+            y = call(x, axis=axis, ddof=ddof, keepdims=keepdims)
+            first = grad(y, x, np.ones(y.shape), create_graph=True)
+            second = grad((first * values**2).sum(), x)
+            results.append((y.numpy(), first.numpy(), second.numpy()))
+        for one, other in zip(*results, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-13)
+        wanted = np.std(values, axis=axis, ddof=ddof, keepdims=keepdims)
+        np.testing.assert_allclose(results[0][0], wanted, rtol=1e-14)
+
+
+def test_numpys_names_for_the_degrees_of_freedom() -> None:
+    values = np.array([[1.0, 2.0, 4.0], [0.0, 3.0, 5.0]])
+    x = variable(values)
+    for function in (np.std, np.var):
+        for options in ({"ddof": 1}, {"correction": 1}, {"axis": 1, "ddof": 2}, {}):
+            np.testing.assert_allclose(function(x, **options).numpy(), function(values, **options))
+        with pytest.raises((TypeError, ValueError)):
+            function(x, 1, np.float32)  # a dtype by position
+
+
+def test_the_deviation_of_too_few_is_nan() -> None:
+    x = variable([2.0])
+    y = x.std(ddof=1)
+    assert np.isnan(y.item())
+    y.backward()
+    assert np.isnan(x.grad.numpy()).all()
+    assert np.isnan(Tensor(np.zeros((0, 2))).std(axis=0).numpy()).all()
+    x = variable([2.0])
+    masked = ops.where(False, x.std(), 0.0)
+    assert grad(masked, x).tolist() == [0.0]
+
+
+def test_the_deviation_far_from_zero() -> None:
+    x = (1e8 + np.array([0.0, 16.0, 32.0, 48.0])).astype(np.float32)
+    assert ops.std(Tensor(x)).item() == np.float32(np.sqrt(320.0))
+    t = Tensor(x, requires_grad=True)
+    ops.std(t).backward()
+    wanted = np.array([-24.0, -8.0, 8.0, 24.0]) / (4 * np.sqrt(320.0))
+    np.testing.assert_allclose(t.grad.numpy(), wanted, rtol=1e-6)
+
+
+def test_the_deviation_of_many_in_low_precision() -> None:
+    x = Tensor(np.tile(np.array([1.0, 3.0], np.float16), 35_000), requires_grad=True)
+    y = x.std()
+    assert y.dtype == np.float16
+    assert y.item() == 1.0
+    y.backward()
+    np.testing.assert_allclose(x.grad.numpy()[:2], [-1 / 70_000, 1 / 70_000], rtol=0.05)
+    small = Tensor(np.array([1e-3, 3e-3], np.float16))
+    np.testing.assert_allclose(small.std().item(), 1e-3, rtol=2e-3)  # its square is 1e-6
+
+
+def test_integers_have_a_deviation_of_the_default_float() -> None:
+    for dtype in (bool, np.int8, np.int64):
+        y = ops.std(Tensor(np.array([0, 1, 1, 0], dtype)))
+        assert y.dtype == np.float32
+        assert y.item() == 0.5

@@ -1,0 +1,206 @@
+"""Views of one memory, joined and cut: shapes against NumPy, writes that reach the base or fail."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+
+VALUES = np.arange(24.0).reshape(2, 3, 4)
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "ravel": ops.ravel,
+    "flatten": lambda x: ops.flatten(x, 1),
+    "moveaxis": lambda x: ops.moveaxis(x, 0, -1),
+    "flip": lambda x: ops.flip(x, (0, 2)),
+    "fliplr": ops.fliplr,
+    "flipud": ops.flipud,
+    "rot90": ops.rot90,
+    "rot90 by 0": lambda x: ops.rot90(x, 0),
+    "split": lambda x: ops.split(x, [1], axis=1)[1],
+    "array_split": lambda x: ops.array_split(x, 2, axis=1)[0],
+    "chunk": lambda x: ops.chunk(x, 2, axis=-1)[1],
+    "unbind": lambda x: ops.unbind(x, axis=1)[2],
+    "diag": lambda x: ops.diag(x[0]),
+}
+READ_ONLY: dict[str, Callable[[Any], Any]] = {
+    "expand": lambda x: ops.expand(x, 5, -1, -1, -1),
+    "expand to its own shape": lambda x: ops.expand(x, -1, -1, -1),
+    "broadcast_arrays": lambda x: ops.broadcast_arrays(x, np.zeros((5, 1, 1, 1)))[0],
+    "meshgrid": lambda x: ops.meshgrid(x, np.zeros(2))[0],
+}
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "roll": lambda x: ops.roll(x, 0),
+    "repeat": lambda x: ops.repeat(x, 1, 0),
+    "tile": lambda x: ops.tile(x, 1),
+    "pad": lambda x: ops.pad(x, 0),
+    "pad edge": lambda x: ops.pad(x, 0, "edge"),
+    "tril": lambda x: ops.tril(x, 9),
+    "triu": lambda x: ops.triu(x, -9),
+    "take": lambda x: ops.take(x, [0, 1], 0),
+    "gather": lambda x: ops.gather(x, 0, np.zeros((2, 3, 4), int)),
+    "sort": ops.sort,
+    "scatter_add": lambda x: ops.scatter_add(x, 0, np.zeros((0, 3, 4), int), x),
+    "hstack": lambda x: ops.hstack([x]),
+    "vstack": lambda x: ops.vstack([x]),
+    "dstack": lambda x: ops.dstack([x]),
+    "unique": ops.unique,
+    "diag of a vector": lambda x: ops.diag(x[0, 0]),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_a_write_on_a_view_reaches_the_base(view: Callable[[Any], Any]) -> None:
+    x = Tensor(VALUES)
+    seen = view(x)
+    seen[...] = -1.0
+    assert (x.numpy() == -1).sum() == seen.size
+    x[...] = 7.0
+    assert (seen.numpy() == 7).all()
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_a_recorded_write_on_a_view_is_refused(view: Callable[[Any], Any]) -> None:
+    """In-place on a view: the graph of its base would be wrong."""
+    x = Tensor(VALUES, requires_grad=True)
+    base = x * 1
+    seen = view(base)
+    with pytest.raises(RuntimeError, match=r"memory of this tensor is also seen by a view"):
+        seen += 1.0
+    with pytest.raises(RuntimeError, match=r"memory of this tensor is also seen by a view"):
+        base += 1.0
+    np.testing.assert_array_equal(base.numpy(), VALUES)
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_a_value_written_through_a_view_after_it_was_saved_is_noticed(
+    view: Callable[[Any], Any],
+) -> None:
+    weight = Tensor(VALUES)
+    x = Tensor(VALUES, requires_grad=True)
+    out = (x * weight).sum()
+    view(weight)[...] = 0.0
+    with pytest.raises(RuntimeError, match=r"^multiply: its input b was written in place"):
+        out.backward()
+
+
+@pytest.mark.parametrize("view", READ_ONLY.values(), ids=READ_ONLY)
+def test_where_elements_share_memory_writes_are_refused(view: Callable[[Any], Any]) -> None:
+    x = Tensor(VALUES)
+    seen = view(x)
+    assert np.shares_memory(seen.data, x.data)
+    with pytest.raises(RuntimeError, match=r"read-only view of another one"):
+        seen[...] = 1.0
+    np.testing.assert_array_equal(x.numpy(), VALUES)
+
+
+@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
+def test_a_copy_has_memory_of_its_own(copy: Callable[[Any], Any]) -> None:
+    """Also where nothing was to be done: what is a copy once is a copy always."""
+    x = Tensor(VALUES)
+    result = copy(x)
+    assert not np.shares_memory(result.data, x.data)
+    result[...] = -1.0
+    np.testing.assert_array_equal(x.numpy(), VALUES)
+
+
+# Cutting ------------------------------------------------------------------------------------------
+
+
+@given(
+    data=st.data(),
+    shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=7),
+    parts=st.integers(1, 9),
+)
+def test_pieces_are_numpys_and_give_the_whole(
+    data: Any, shape: tuple[int, ...], parts: int
+) -> None:
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    cuts = data.draw(st.lists(st.integers(-8, 8), max_size=3))
+    for how in (parts, cuts, np.array(cuts, int)):
+        found, wanted = ops.array_split(values, how, axis), np.array_split(values, how, axis)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one.numpy(), other)
+            assert one.shape == other.shape
+    pieces = ops.chunk(values, parts, axis)
+    assert len(pieces) <= parts
+    lengths = [piece.shape[axis] for piece in pieces]
+    assert all(one == lengths[0] for one in lengths[:-1])
+    assert lengths[-1] <= lengths[0]
+    np.testing.assert_array_equal(ops.concatenate(pieces, axis).numpy(), values)
+
+
+def test_pieces_of_pytorch_and_of_numpy_differ() -> None:
+    x = ops.ravel(np.arange(5))
+    assert [len(part) for part in ops.chunk(x, 4)] == [2, 2, 1]
+    assert [len(part) for part in ops.array_split(x, 4)] == [2, 1, 1, 1]
+    assert [len(part) for part in ops.chunk(ops.ravel(np.zeros(0)), 3)] == [0, 0, 0]
+
+
+def test_unbinding_takes_query_key_and_value_apart() -> None:
+    x = Tensor(np.arange(12.0).reshape(2, 3, 2), requires_grad=True)
+    query, key, value = ops.unbind(x, axis=1)
+    assert query.tolist() == [[0.0, 1.0], [6.0, 7.0]]
+    (query + 10 * key + 100 * value).sum().backward()
+    assert x.grad.tolist() == [[[1.0, 1.0], [10.0, 10.0], [100.0, 100.0]]] * 2
+    assert ops.unbind(np.zeros((2, 0)), axis=1) == ()
+
+
+def test_a_tensor_joined_with_itself() -> None:
+    """Concat of one tensor twice: both places count."""
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    for join in (ops.hstack, ops.vstack, ops.dstack):
+        out = join([x, x, x])
+        g = np.arange(6.0).reshape(out.shape)
+        wanted = g.reshape(3, 2).sum(0) if join is not ops.dstack else g.reshape(2, 3).sum(1)
+        assert grad(out, x, g).tolist() == wanted.tolist()
+
+
+# Broadcasting -------------------------------------------------------------------------------------
+
+
+@given(shapes=hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=3))
+def test_broadcast_arrays_of_any_shapes(shapes: Any) -> None:
+    arrays = [np.arange(float(np.prod(shape))).reshape(shape) for shape in shapes.input_shapes]
+    found = ops.broadcast_arrays(*arrays)
+    for one, other in zip(found, np.broadcast_arrays(*arrays), strict=True):
+        np.testing.assert_array_equal(one.numpy(), other)
+
+
+@given(lengths=st.lists(st.integers(0, 3), max_size=4), indexing=st.sampled_from(["xy", "ij"]))
+def test_meshgrid_of_any_lengths(lengths: list[int], indexing: Any) -> None:
+    arrays = [np.arange(float(n)) for n in lengths]
+    found = ops.meshgrid(*arrays, indexing=indexing)
+    for one, other in zip(found, np.meshgrid(*arrays, indexing=indexing), strict=True):
+        np.testing.assert_array_equal(one.numpy(), other)
+        assert one.shape == other.shape
+
+
+def test_atleast_gives_one_for_one_and_a_tuple_for_several() -> None:
+    for name, shape in itertools.product(("atleast_1d", "atleast_2d", "atleast_3d"), [(), (3,)]):
+        ours, theirs = getattr(ops, name), getattr(np, name)
+        one, several = ours(np.ones(shape)), ours(np.ones(shape), 2.0)
+        assert one.shape == theirs(np.ones(shape)).shape
+        assert [part.shape for part in several] == [
+            part.shape for part in theirs(np.ones(shape), 2.0)
+        ]
+    x = Tensor(np.ones((2, 2, 2)))
+    assert ops.atleast_3d(x) is x
+
+
+def test_methods_take_lengths_one_by_one_or_in_a_tuple() -> None:
+    x = Tensor(np.ones((1, 3)))
+    assert x.expand(2, -1).shape == x.expand((2, -1)).shape == x.expand([2, 3]).shape == (2, 3)
+    assert Tensor(1.0).expand(2).shape == (2,)
+    assert Tensor(1.0).expand().shape == ()
+    assert x.expand(Tensor([4, 3])).shape == (4, 3)
