@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, no_grad, ops
+from minigrad import Tensor, linalg, no_grad, ops
 from minigrad.autograd import grad, gradcheck
 from minigrad.autograd.primitive import registry
 
@@ -97,11 +97,33 @@ def cross_entropy_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     ]
 
 
+def det_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
+    """Of full rank, of less, and of both in one stack."""
+    one_less = normal(4, 3) @ normal(3, 4)
+    return [
+        ({"x": x}, {})
+        for x in (
+            normal(3, 3),
+            normal(2, 3, 4, 4),
+            one_less,
+            np.zeros((3, 3)),
+            np.stack([one_less, normal(4, 4), normal(4, 2) @ normal(2, 4), normal(4, 4)]),
+            normal(0, 2, 2),
+            normal(2, 0, 0),
+        )
+    ]
+
+
+def function_of(name: str) -> Any:
+    return getattr(linalg if name in linalg.__all__ else ops, name)
+
+
 CALLS = {
     "attention": attention_calls(),
     "layer_norm": layer_norm_calls(),
     "rms_norm": rms_norm_calls(),
     "cross_entropy": cross_entropy_calls(),
+    "det": det_calls(),
 }
 
 
@@ -118,7 +140,7 @@ def test_every_fused_op_has_its_calls() -> None:
 def test_kernel_and_meaning_agree(name: str) -> None:
     """Values and every gradient; each gradient by itself, too, for the rule is told of it."""
     op = registry[name]
-    function = getattr(ops, name)
+    function = function_of(name)
     assert inspect.signature(op.meaning) == op.signature
     for arrays, options in CALLS[name]:
         tensors = {k: Tensor(v, requires_grad=True) for k, v in arrays.items()}
@@ -154,8 +176,8 @@ def test_kernel_and_meaning_agree(name: str) -> None:
 def test_without_grad_the_values_are_the_same(name: str) -> None:
     for arrays, options in CALLS[name][::7]:
         with no_grad():
-            plain = getattr(ops, name)(**arrays, **options)
-        recorded = getattr(ops, name)(
+            plain = function_of(name)(**arrays, **options)
+        recorded = function_of(name)(
             **{k: Tensor(v, requires_grad=True) for k, v in arrays.items()}, **options
         )
         np.testing.assert_array_equal(plain.numpy(), recorded.numpy())
