@@ -15,15 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.anomaly import user_line
-from minigrad.autograd.calls import call_path
+from minigrad.autograd.faults import op_at_fault
 from minigrad.autograd.finite_differences import Line, Probe, moved_tensors
 from minigrad.autograd.gradients import grad
-from minigrad.autograd.mode import enable_grad, located
+from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.node import Variable
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.results import wrap
 
 __all__ = [
     "GradientError", "NotDifferentiableError", "gradcheck", "gradgradcheck", "relative_errors",
@@ -119,7 +115,7 @@ def gradcheck(
     except NotDifferentiableError:
         raise
     except GradientError as error:
-        raise GradientError(f"{error}{_op_at_fault(_first_order, function, given)}") from None
+        raise GradientError(f"{error}{op_at_fault(_agrees, function, given)}") from None
     return True
 
 
@@ -164,7 +160,7 @@ def gradgradcheck(
     except NotDifferentiableError:
         raise
     except GradientError as error:
-        raise GradientError(f"{error}{_op_at_fault(_second_order, function, given)}") from None
+        raise GradientError(f"{error}{op_at_fault(_agrees_twice, function, given)}") from None
     return True
 
 
@@ -215,6 +211,28 @@ def _second_order(
                 )
     limits.apply(probe)
     _compare(name, probe, directions, seed + 1)
+
+
+def _agrees(function: Callable[..., Any], x: Any) -> bool:
+    """Whether the gradient of a function of one tensor agrees with differences, or has a kink."""
+    try:
+        _first_order("", function, [x], 2, _Limits(), 0)
+    except NotDifferentiableError:
+        return True
+    except GradientError:
+        return False
+    return True
+
+
+def _agrees_twice(function: Callable[..., Any], x: Any) -> bool:
+    """The same for the second derivative."""
+    try:
+        _second_order("", function, [x], 2, _Limits(), 0)
+    except NotDifferentiableError:
+        return True
+    except GradientError:
+        return False
+    return True
 
 
 def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]], Probe]:
@@ -360,50 +378,3 @@ def _not_differentiable(slopes: Sequence[tuple[float, float]], probe: Probe) -> 
     if finest > gap / 2:
         return f"its slope is {left:.6g} from the left and {right:.6g} from the right"
     return ""
-
-
-class _Calls(Observer):
-    """Every op that a function calls, with its arguments and where it was called."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Primitive, Sequence[Any], str]] = []
-
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        self.calls.append((op, arguments, located(user_line())))
-
-
-def _op_at_fault(
-    check: Callable[..., None], function: Callable[..., Any], given: Sequence[Any]
-) -> str:
-    """The first op whose rules, checked by themselves at the same values, are wrong too."""
-    new: Any = Variable.result_class
-    with _Calls() as seen, enable_grad():
-        function(*given)
-    for op, arguments, place in seen.calls:
-        tensors = arguments[0] if op.variadic else arguments
-        for slot, value in enumerate(tensors):
-            if not isinstance(value, Variable) or value._node is None or not op.records:
-                continue
-            x = new(value._data, requires_grad=True)
-            try:
-                check(op.name, _alone(op, arguments, slot), [x], 2, _Limits(), 0)
-            except NotDifferentiableError:
-                continue
-            except GradientError:
-                argument = f"{op.params[0]}[{slot}]" if op.variadic else op.params[slot]
-                wrong = f"the rule of {op.name} for {argument} is wrong by itself"
-                return f"; {wrong}, called at {place}"
-    return ""
-
-
-def _alone(op: Primitive, arguments: Sequence[Any], slot: int) -> Callable[[Any], Any]:
-    """An op as a function of the argument in `slot`, the others held fixed."""
-    tensors, rest = (arguments[0], arguments[1:]) if op.variadic else (arguments, ())
-    values = [wrap(v._data) if isinstance(v, Variable) else v for v in tensors]
-    run = call_path(op)
-
-    def function(x: Any) -> Any:
-        now = [*values[:slot], x, *values[slot + 1 :]]
-        return op.call_with(run, [now, *rest] if op.variadic else now)
-
-    return function
