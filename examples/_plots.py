@@ -135,7 +135,7 @@ def cross_attention(path: Path, digits: str, letters: str, weights: np.ndarray) 
     """
     means = weights.mean(axis=1)  # (layers, T + 1, S)
     layers, columns, rows = means.shape
-    size = (1.6 + 0.18 * columns, 0.5 + layers * (0.5 + 0.22 * rows))  # inches
+    size = (max(6.5, 1.6 + 0.18 * columns), 0.5 + layers * (0.5 + 0.22 * rows))  # inches
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle("which digits each letter attends to (the mean over the heads; . is the end)")
     grid = figure.subplots(layers, squeeze=False)[:, 0]

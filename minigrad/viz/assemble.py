@@ -7,7 +7,7 @@ Both ways to a diagram end here: reading a finished graph (record.py) and watchi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 

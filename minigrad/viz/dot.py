@@ -11,7 +11,8 @@ from collections import defaultdict
 
 import graphviz
 
-from minigrad.viz.fold import residuals, shape_text
+from minigrad.viz.fold import residuals
+from minigrad.viz.labels import shape_text
 from minigrad.viz.model import Diagram, Edge, Group, Kind, Node
 
 __all__ = ["digraph"]

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from minigrad.viz.labels import shape_text
 from minigrad.viz.model import Diagram, Edge, Group, Node
+from minigrad.viz.repeats import is_repeat, wrap_repeats
 
-__all__ = ["BUDGET", "collapse", "residuals", "shape_text"]
+__all__ = ["BUDGET", "ROOM", "closed_boxes", "collapse", "residuals", "view"]
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
-BUDGET = 40
-"""Readers lose their way above 50 to 100 boxes (arXiv:2008.07944)."""
+BUDGET, ROOM = 20, 40
+"""How many boxes a picture has: of a module with one level of modules inside, and of a larger one.
+
+Readers lose their way above 50 to 100 boxes (arXiv:2008.07944).
+"""
 
 LISTED = 4
 """A closed module names its parameters up to this many; above that it counts their values."""
@@ -29,46 +35,72 @@ def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
 
     Args:
         diagram: The whole graph.
-        depth: How many levels of modules to open: 0 shows each outermost module as one box, 1
-            opens those. None keeps to about 40 boxes: it opens the first module of each class, as
-            an example of the others, and then all the levels that still fit.
+        depth: How many levels of modules to open; see `view`.
 
     Returns:
-        A diagram of the same class. Its groups are the open and the closed modules; a closed one
-        is a node of kind ``"module"`` with the id of its group.
+        A diagram of the same class. Its groups are the open and the closed ones; a closed one is a
+        node of kind ``"module"``, or ``"fused"`` for what a fused op means, with the id of its
+        group.
 
     Raises:
         ValueError: `depth` is negative.
     """
-    levels = _levels(diagram)
+    return _close(*view(diagram, depth))
+
+
+def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set[str]]:
+    """Choose which groups to close.
+
+    Args:
+        diagram: The whole graph.
+        depth: How many levels of modules to open: 0 shows each outermost module as one box, 1
+            opens those. None keeps to a number of boxes that can be read: if not all of them are
+            so few, modules that repeat the one before them become one, the first module of each
+            class is opened, as an example of the others, and then all the levels that still fit.
+
+    Returns:
+        The diagram, with groups around modules that repeat each other, and the ids of the groups
+        to close.
+
+    Raises:
+        ValueError: `depth` is negative.
+    """
     if depth is None:
-        return _fit(diagram, levels)
+        return _fit(diagram)
     if depth < 0:
         raise ValueError(f"depth: {depth} levels cannot be opened; use 0, 1, ... or None")
-    return _close(diagram, {group for group, level in levels.items() if level >= depth})
+    return diagram, {group for group, level in _levels(diagram).items() if level >= depth}
 
 
-def _fit(diagram: AnyDiagram, levels: dict[str, int]) -> AnyDiagram:
+def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
     """Open what the budget allows: one module of each class, to show how it works, then all."""
-    inner = {group.parent for group in diagram.groups}
-    plain = _plain(diagram) - inner  # one op and no parameter: says more closed than open
-    closed = {group for group, level in levels.items() if level > 0 or group in plain}
-    best = _close(diagram, closed)
+    levels = _levels(diagram)
+    meanings = {group.id for group in diagram.groups if group.op is not None}
+    single = _single(diagram)
+    depth = max((levels[g] for g in levels if g not in meanings | single), default=0)
+    room = BUDGET if depth < 2 else ROOM
+    for closed in (meanings, meanings | {group for group in single if levels[group]}):
+        if len(_close(diagram, closed).nodes) <= room:
+            return diagram, closed
+
+    diagram = wrap_repeats(diagram)
+    repeats = {group.id for group in diagram.groups} - set(levels)
+    levels = _levels(diagram)
+    shut = meanings | repeats | {group for group in single if levels[group]}
+    best = closed = shut | {group for group, level in levels.items() if level > 0}
     seen = set()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
-        candidate = group.id in closed and group.parent not in closed and group.id in inner
+        candidate = group.id in closed - shut and group.parent not in closed
         if candidate and group.module not in seen:
             seen.add(group.module)
-            view = _close(diagram, closed - {group.id})
-            if len(view.nodes) <= BUDGET:
-                best, closed = view, closed - {group.id}
-    for depth in range(2, max(levels.values(), default=0) + 2):
-        closed = {group for group in closed if levels[group] >= depth or group in plain}
-        view = _close(diagram, closed)
-        if len(view.nodes) > BUDGET:
+            if len(_close(diagram, closed - {group.id}).nodes) <= room:
+                best = closed = closed - {group.id}
+    for depth in range(2, max(levels.values()) + 2):
+        closed = shut | {group for group in closed if levels[group] >= depth}
+        if len(_close(diagram, closed).nodes) > room:
             break
-        best = view
-    return best
+        best = closed
+    return diagram, best
 
 
 def _levels(diagram: Diagram) -> dict[str, int]:
@@ -79,15 +111,41 @@ def _levels(diagram: Diagram) -> dict[str, int]:
     return levels
 
 
-def _plain(diagram: Diagram) -> set[str]:
-    """The groups with one node directly inside, an op."""
-    kinds: dict[str | None, list[str]] = defaultdict(list)
+def _single(diagram: Diagram) -> set[str]:
+    """The modules with one op inside: closed, they say as much."""
+    ops: dict[str | None, int] = defaultdict(int)
     for node in diagram.nodes:
-        kinds[node.group].append(node.kind)
-    return {group.id for group in diagram.groups if kinds[group.id] == ["op"]}
+        ops[node.group] += node.kind == "op"
+    for group in reversed(diagram.groups):  # what a fused op means is one op
+        ops[group.parent] += ops[group.id] if group.op is None else 1
+    return {group.id for group in diagram.groups if group.op is None and ops[group.id] == 1}
 
 
-def _close(diagram: AnyDiagram, closed: set[str]) -> AnyDiagram:
+def closed_boxes(diagram: Diagram) -> dict[str, Node]:
+    """Make the box of every group, as it is when the group is closed.
+
+    Args:
+        diagram: A diagram. Groups that are closed in it already are left out.
+
+    Returns:
+        The boxes by the ids of the groups.
+    """
+    closed = {node.id for node in diagram.nodes}
+    parents = {group.id: group.parent for group in diagram.groups}
+    inside: dict[str, list[Node]] = defaultdict(list)
+    for node in diagram.nodes:
+        around = node.group
+        while around is not None:
+            inside[around].append(node)
+            around = parents[around]
+    return {
+        group.id: _box(group, inside[group.id], diagram.groups)
+        for group in diagram.groups
+        if group.id in inside and group.id not in closed
+    }
+
+
+def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
     groups = {group.id: group for group in diagram.groups}
     around: dict[str | None, str | None] = {None: None}  # group -> the outermost closed one
     for group in diagram.groups:
@@ -107,7 +165,7 @@ def _close(diagram: AnyDiagram, closed: set[str]) -> AnyDiagram:
         if outer is None:
             nodes.append(node)
         elif outer in inside:
-            nodes.append(_box(groups[outer], inside.pop(outer)))
+            nodes.append(_box(groups[outer], inside.pop(outer), diagram.groups))
     edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
     for edge in diagram.edges:
         source, target = place[edge.source], place[edge.target]
@@ -126,13 +184,18 @@ def _close(diagram: AnyDiagram, closed: set[str]) -> AnyDiagram:
     )
 
 
-def _box(group: Group, inside: list[Node]) -> Node:
+def _box(group: Group, inside: list[Node], groups: Sequence[Group]) -> Node:
     """The one box that stands for a closed group."""
+    if group.op is not None:
+        return replace(group.op, id=group.id, group=group.parent)
     prefix = f"{group.path}." if group.path else ""
     parameters = [node for node in inside if node.kind == "parameter"]
-    if len(parameters) > LISTED:
-        size = sum(math.prod(node.shape) for node in parameters)
-        notes: tuple[str, ...] = (f"{size:,} parameters",)
+    size = sum(math.prod(node.shape) for node in parameters)
+    if is_repeat(group) and size:
+        count = sum(other.parent == group.id for other in groups)
+        notes: tuple[str, ...] = (f"{count} × {size // count:,} parameters",)
+    elif len(parameters) > LISTED:
+        notes = (f"{size:,} parameters",)
     else:
         notes = tuple(
             f"{node.label.removeprefix(prefix)} {shape_text(node.shape)}" for node in parameters
@@ -174,8 +237,3 @@ def residuals(diagram: Diagram) -> set[int]:
             for other in into[add]
         )
     }
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    """Write a shape as people say it: ``2×10×64``, or ``scalar``."""
-    return "×".join(map(str, shape)) or "scalar"

@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
-from minigrad.viz.tape import Step
+from minigrad.viz.tape import Step, Summary
 
 __all__ = ["Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
 
@@ -31,6 +31,7 @@ class Saved:
         shape: Its shape.
         dtype: Its dtype.
         nbytes: Its size in bytes.
+        numbers: What it held when it was saved, in a trace; None otherwise.
 
     Example:
         >>> import minigrad
@@ -45,6 +46,13 @@ class Saved:
     shape: tuple[int, ...]
     dtype: str
     nbytes: int
+    numbers: Summary | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Self:
+        """Read what `dataclasses.asdict` made."""
+        numbers = None if row.get("numbers") is None else Summary.from_row(row["numbers"])
+        return cls(**{**_tuples(row), "numbers": numbers})
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +226,7 @@ def _group(row: dict[str, Any]) -> Group:
 
 
 def _node(row: dict[str, Any]) -> Node:
-    saved = tuple(Saved(**_tuples(part)) for part in row["saved"])
+    saved = tuple(Saved.from_row(part) for part in row["saved"])
     node = Node(**{**_tuples(row), "saved": saved})
     if node.kind not in get_args(Kind):
         raise ValueError(f"from_json: {node.id} is a {node.kind!r}; known are {get_args(Kind)}")

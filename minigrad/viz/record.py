@@ -16,6 +16,7 @@ from minigrad.autograd.node import FREED, Leaf, Node
 from minigrad.autograd.results import pick
 from minigrad.viz.assemble import Entry, Input
 from minigrad.viz.model import Saved
+from minigrad.viz.tape import summary
 
 __all__ = ["read", "saved_by"]
 
@@ -55,12 +56,14 @@ def read(
     return entries
 
 
-def saved_by(node: Node) -> tuple[Saved, ...]:
+def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:
     """The arrays that a node keeps for its backward step; none once it has run."""
     if node.saved is FREED:
         return ()
     return tuple(
-        Saved(name, array.shape, array.dtype.name, array.nbytes)
+        Saved(
+            name, array.shape, array.dtype.name, array.nbytes, summary(array) if numbers else None
+        )
         for name, value in zip(node.plan.saved_names, node.saved, strict=True)
         for array in arrays(value)
     )

@@ -108,6 +108,17 @@ class Part:
         check: How far this part is from a finite difference of the op itself, relatively; None if
             that was not computed.
         unchecked: Why it was not.
+        total: What has come to the target so far, this included; None if this is the first.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> with viz.trace() as traced:
+        ...     (x * 3.0).sum().backward()
+        >>> [part] = traced.graph(x=x).steps[1].parts
+        >>> part.name, part.sent.values, f"{part.arrival} of {part.arrivals}"
+        ('a', (3.0, 3.0), '1 of 1')
     """
 
     target: str
@@ -119,12 +130,14 @@ class Part:
     arrivals: int = 1
     check: float | None = None
     unchecked: str = ""
+    total: Summary | None = None
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Self:
         """Read what `dataclasses.asdict` made."""
         sent, raw = Summary.from_row(row["sent"]), tuple(row["raw_shape"])
-        return cls(**{**row, "sent": sent, "raw_shape": raw})
+        total = None if row.get("total") is None else Summary.from_row(row["total"])
+        return cls(**{**row, "sent": sent, "raw_shape": raw, "total": total})
 
 
 @dataclass(frozen=True, slots=True)

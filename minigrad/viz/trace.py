@@ -53,7 +53,9 @@ class Trace(Observer):
         self._held: list[Any] = []  # keeps every key alive, so that it stays its own
         self._names: dict[Hashable, str] = {}
         self._ran: dict[Node, tuple[Primitive, Sequence[Any]]] = {}
-        self._steps: list[tuple[int, Entry, Summary, list[Any]]] = []
+        self._steps: list[tuple[int, Entry, Summary, list[Any]]] = []  # with the number of the pass
+        self._pass, self._stamp = 0, 0
+        self._totals: dict[Entry, np.ndarray] = {}  # what has come to each entry in this pass
 
     def name(self, value: Any, name: str) -> None:
         """Say what a tensor or an array that ops will read is called.
@@ -76,7 +78,7 @@ class Trace(Observer):
         entry = Entry(
             "op", op.name, first.shape, first.dtype.name, state.get().scope,
             notes=_notes(op, arguments), line=user_line(), recorded=node is not None,
-            saved=saved_by(node) if node is not None else (),
+            saved=saved_by(node, numbers=True) if node is not None else (),
         )  # fmt: skip
         for slot, name, value in _read_by(op, arguments):
             source = self._source(value, name)
@@ -114,6 +116,10 @@ class Trace(Observer):
         """Note a step of a backward pass, in numbers: its arrays may be written to next."""
         if node.plan.op is pick:
             return
+        if node.stamp >= self._stamp:  # within a pass, nodes run from the youngest to the oldest
+            self._pass += 1
+            self._totals.clear()
+        self._stamp = node.stamp
         entry = self._entry_of(node)
         cotangents = _arrays(cotangent)
         sent = []
@@ -127,9 +133,12 @@ class Trace(Observer):
             error, why = None, "its arguments were not seen"
             if node in self._ran:
                 error, why = check_part(*self._ran[node], slot, cotangents, array)
-            numbers = summary(array.astype(edge.dtype, copy=False))
-            sent.append((self._entry_of(edge), slot, name, numbers, raw.shape, error, why))
-        self._steps.append((node.stamp, entry, summary(cotangents[0]), sent))
+            target, array = self._entry_of(edge), array.astype(edge.dtype, copy=False)
+            before = self._totals.get(target)
+            self._totals[target] = array.copy() if before is None else before + array
+            total = None if before is None else summary(self._totals[target])
+            sent.append((target, slot, name, summary(array), raw.shape, error, why, total))
+        self._steps.append((self._pass, entry, summary(cotangents[0]), sent))
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
@@ -219,21 +228,16 @@ class Trace(Observer):
 
     def _tape(self, ids: dict[Entry, str]) -> Iterator[Step]:
         """The steps of the backward passes as data."""
-        arrivals: Counter[tuple[int, Entry]] = Counter()
-        passes = []
-        number, last = 0, 0
-        for stamp, _, _, sent in self._steps:
-            number += stamp > last  # within a pass, nodes run from the youngest to the oldest
-            last = stamp
-            passes.append(number)
-            arrivals.update((number, target) for target, *_ in sent)
+        arrivals = Counter(
+            (number, target) for number, _, _, sent in self._steps for target, *_ in sent
+        )
         seen: Counter[tuple[int, Entry]] = Counter()
-        for number, (_, entry, cotangent, sent) in zip(passes, self._steps, strict=True):
+        for number, entry, cotangent, sent in self._steps:
             parts = []
-            for target, slot, name, numbers, raw_shape, error, why in sent:
+            for target, slot, name, numbers, raw_shape, *checked in sent:
                 seen[number, target] += 1
                 order = (seen[number, target], arrivals[number, target])
-                parts.append(Part(ids[target], slot, name, numbers, raw_shape, *order, error, why))
+                parts.append(Part(ids[target], slot, name, numbers, raw_shape, *order, *checked))
             yield Step(ids[entry], entry.label, cotangent, tuple(parts))
 
 
