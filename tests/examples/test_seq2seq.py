@@ -1,0 +1,372 @@
+"""The example that spells numbers: its data, its decoding, and what it says when it is run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import seq2seq as example
+from hypothesis import given
+from hypothesis import strategies as st
+
+import minigrad
+
+SCRIPT = Path(example.__file__)
+TOTAL = re.compile(r"^exact match: (\d+\.\d) % of 1,000 held-out numbers$", re.MULTILINE)
+
+# The names of numbers
+
+NAMES = {
+    0: "zero",
+    7: "seven",
+    10: "ten",
+    11: "eleven",
+    12: "twelve",
+    13: "thirteen",
+    14: "fourteen",
+    15: "fifteen",
+    18: "eighteen",
+    19: "nineteen",
+    20: "twenty",
+    21: "twenty-one",
+    40: "forty",
+    99: "ninety-nine",
+    100: "one hundred",
+    101: "one hundred one",
+    110: "one hundred ten",
+    115: "one hundred fifteen",
+    342: "three hundred forty-two",
+    999: "nine hundred ninety-nine",
+    1_000: "one thousand",
+    1_001: "one thousand one",
+    1_010: "one thousand ten",
+    3_481: "three thousand four hundred eighty-one",
+    10_000: "ten thousand",
+    12_012: "twelve thousand twelve",
+    50_080: "fifty thousand eighty",
+    100_000: "one hundred thousand",
+    100_100: "one hundred thousand one hundred",
+    700_007: "seven hundred thousand seven",
+    999_999: "nine hundred ninety-nine thousand nine hundred ninety-nine",
+}
+
+UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+TEENS = [
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+    "eighteen", "nineteen",
+]  # fmt: skip
+TIES = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+VALUES = {
+    "zero": 0,
+    **{word: 1 + i for i, word in enumerate(UNITS)},
+    **{word: 10 + i for i, word in enumerate(TEENS)},
+    **{word: 20 + 10 * i for i, word in enumerate(TIES)},
+}
+
+
+def form() -> str:
+    """What a name looks like, as a regular expression."""
+    unit, teen, tie = (f"(?:{'|'.join(words)})" for words in (UNITS, TEENS, TIES))
+    below_100 = f"(?:{unit}|{teen}|{tie}(?:-{unit})?)"
+    below_1000 = f"(?:{below_100}|{unit} hundred(?: {below_100})?)"
+    return f"zero|{below_1000}(?: thousand(?: {below_1000})?)?"
+
+
+def read(name: str) -> int:
+    """The number of a name."""
+    assert re.fullmatch(form(), name), name
+    whole = part = 0
+    for word in re.split("[ -]", name):
+        if word == "thousand":
+            whole, part = 1000 * part, 0
+        else:
+            part = 100 * part if word == "hundred" else part + VALUES[word]
+    return whole + part
+
+
+@pytest.mark.parametrize(("number", "name"), NAMES.items())
+def test_names(number: int, name: str) -> None:
+    assert example.spell(number) == name
+    assert read(name) == number
+
+
+def test_what_is_no_name_is_not_read() -> None:
+    for text in ("", "twenty one", "one-hundred", "ten-one", "one thousand zero", "forty  two"):
+        with pytest.raises(AssertionError):
+            read(text)
+
+
+def test_a_name_says_its_number() -> None:
+    for number in range(1000):
+        assert read(example.spell(number)) == number
+
+
+@given(st.integers(0, 999_999))
+def test_a_long_name_says_its_number(number: int) -> None:
+    assert read(example.spell(number)) == number
+
+
+def test_no_name_is_longer_than_the_longest() -> None:
+    longest = max(len(example.spell(number)) for number in range(1, 1000))
+    assert 2 * longest + len(" thousand ") == example.LONGEST
+
+
+# The data
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_held_out_is_not_learned_from(seed: int) -> None:
+    learned, held_out = example.split(seed)
+    assert [len(numbers) for numbers in held_out] == [1, 9, 90, 300, 300, 300]
+    assert 0 in learned[0]
+    for digits, (some, others) in enumerate(zip(learned, held_out, strict=True), start=1):
+        together = np.sort(np.concatenate([some, others]))
+        first = 10 ** (digits - 1) if digits > 1 else 0
+        np.testing.assert_array_equal(together, np.arange(first, 10**digits))  # each of them once
+
+
+def test_the_seed_says_what_is_held_out() -> None:
+    first, same, other = (np.concatenate(example.split(seed)[1]) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, same)
+    assert len(np.intersect1d(first, other)) < 100
+
+
+def test_training_draws_from_every_length_and_from_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[str] = []
+    names: list[str] = []
+    tokens = example.tokens
+
+    def spy(texts: list[str]) -> np.ndarray:
+        (names if texts[0].startswith(example.START) else drawn).extend(texts)
+        return tokens(texts)
+
+    monkeypatch.setattr(example, "tokens", spy)
+    learned = [np.array([0, 3]), np.array([42]), np.array([512, 700])]
+    example.train(example.Speller(width=8, heads=2, layers=1), learned, steps=2)
+    assert set(drawn) == {"0", "3", "42", "512", "700"}
+    assert names == [f"<{example.spell(int(text))}>" for text in drawn]
+    assert len(drawn) == 2 * example.BATCH
+    assert drawn.count("42") > 2 * example.BATCH / 6  # a third is expected
+
+
+def test_texts_as_tokens() -> None:
+    ids = example.tokens(["<ab>", "7"])
+    assert ids.shape == (2, 4)
+    assert "".join(example.CHARACTERS[i] for i in ids.ravel()) == "<ab>7___"
+    assert len({*example.CHARACTERS}) == len(example.CHARACTERS)
+
+
+# Decoding
+
+
+@pytest.fixture(scope="module")
+def model() -> example.Speller:
+    """A model that knows some short numbers: what it writes is not always the same."""
+    minigrad.random.seed(0)
+    speller = example.Speller(width=32, heads=2, layers=2)
+    example.train(speller, [np.arange(1, 10), np.arange(20, 60)], steps=60)
+    return speller
+
+
+NUMBERS = [348_199, 7, 52, 9_001]
+
+
+def test_the_letters_are_the_likeliest_of_the_whole_pass(model: example.Speller) -> None:
+    """Step by step through the caches, or all at once: the same scores."""
+    spellings = example.write(model, NUMBERS)
+    assert [spelling.number for spelling in spellings] == NUMBERS
+    for number, name in spellings:
+        with minigrad.no_grad():
+            scores = model(example.tokens([str(number)]), example.tokens([example.START + name]))
+        likeliest = "".join(example.CHARACTERS[i] for i in scores.numpy()[0].argmax(axis=-1))
+        assert likeliest.startswith(name)
+        assert likeliest[len(name)] == example.END or len(name) == example.LONGEST + 1
+
+
+def test_longer_numbers_in_the_batch_change_nothing(model: example.Speller) -> None:
+    alone = [example.write(model, [number])[0] for number in NUMBERS]
+    assert example.write(model, NUMBERS) == alone
+    assert len({spelling.name for spelling in alone}) > 1
+
+
+def test_dropped_padding_mask_would_be_seen(model: example.Speller) -> None:
+    digits, letters = example.tokens(["7", "348199"]), example.tokens(["<sev", "<thr"])
+    memory, padding = model.encode(digits)
+    scores = model.decode(letters, memory, padding).numpy()
+    assert padding.tolist() == [[False] + 5 * [True], 6 * [False]]
+    np.testing.assert_allclose(scores[:1], model(digits[:1, :1], letters[:1]).numpy(), atol=1e-4)
+    open_scores = model.decode(letters, memory, np.zeros_like(padding)).numpy()
+    assert abs(open_scores[0] - scores[0]).max() > 1e-2
+
+
+def test_cross_attention_is_that_of_the_model(model: example.Speller) -> None:
+    spelling = example.Spelling(3481, "three")
+    found = example.cross_attention(model, spelling)
+    assert found.shape == (2, 2, 6, 4)  # layers, heads, letters and the end, digits
+    np.testing.assert_allclose(found.sum(axis=-1), 1.0, atol=1e-5)
+
+    with minigrad.no_grad():
+        memory, _ = model.encode(example.tokens(["3481"]))
+        x = model.positions(model.characters(example.tokens(["<three"])))
+        for layer, weights in zip(model.transformer.decoder.layers, found, strict=True):
+            y = x + layer._attend(layer.norm1(x), None, None, True)
+            _, expected = layer.multihead_attn(layer.norm2(y), memory, memory, need_weights=True)
+            np.testing.assert_allclose(weights, expected.numpy()[0], atol=1e-5)
+            x = layer(x, memory, tgt_is_causal=True)
+
+
+def test_cross_attention_leaves_the_model_as_it_was(model: example.Speller) -> None:
+    inputs = example.tokens(["3481"]), example.tokens(["<three"])
+    before = model(*inputs).numpy()
+    example.cross_attention(model, example.Spelling(3481, "three"))
+    np.testing.assert_array_equal(model(*inputs).numpy(), before)
+    for module in model.modules():
+        assert not module._hooks and not module._pre_hooks
+
+
+def test_a_spelling_says_whether_it_is_right() -> None:
+    assert str(example.Spelling(21, "twenty-one")) == "      21  right  twenty-one"
+    assert str(example.Spelling(21, "twenty one")) == (
+        "      21  wrong  twenty one\n       expected  twenty-one"
+    )
+
+
+# The example as it is run
+
+
+def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, SCRIPT, *options], cwd=folder,
+        capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder in which it ran for a few seconds, and what it printed."""
+    folder = tmp_path_factory.mktemp("smoke")
+    result = run(folder, "--smoke", "--seed", "3")
+    assert result.returncode == 0, result.stderr
+    return folder, result.stdout
+
+
+def trained(folder: Path) -> example.Speller:
+    model = example.Speller()
+    with np.load(folder / "out/seq2seq/weights.npz") as state:
+        model.load_state_dict(state)
+    return model
+
+
+@pytest.mark.slow
+@pytest.mark.needs("matplotlib")
+def test_it_says_what_came_of_it(smoke: tuple[Path, str]) -> None:
+    folder, output = smoke
+    loss = re.search(r"^step 20/20: loss (\d\.\d+)$", output, re.MULTILINE)
+    assert loss and float(loss[1]) < 3.5  # guessing is log 41 = 3.7
+    table = re.findall(r"^ +(\d)  (\d+) of (\d+)$", output, re.MULTILINE)
+    assert [(int(digits), int(count)) for digits, _, count in table] == [
+        (1, 1), (2, 9), (3, 90), (4, 300), (5, 300), (6, 300),
+    ]  # fmt: skip
+    total = TOTAL.search(output)
+    assert total
+    assert float(total[1]) == pytest.approx(sum(int(right) for _, right, _ in table) / 10)
+    named = re.findall(r"^(?:weights|cross-attention): +(out\S+)$", output, re.MULTILINE)
+    written = {str(file.relative_to(folder)) for file in (folder / "out/seq2seq").iterdir()}
+    assert set(named) == written and len(named) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.needs("matplotlib")
+def test_what_it_prints_is_what_the_weights_write(smoke: tuple[Path, str]) -> None:
+    folder, output = smoke
+    held_out = example.split(3)[1]
+    model = trained(folder)
+    for numbers in held_out:
+        for spelling in example.write(model, numbers.tolist())[:2]:
+            assert str(spelling) in output
+    picture = folder / f"out/seq2seq/attention-{held_out[-1][-1]}.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("matplotlib")
+def test_one_number_is_spelled_after_a_training(
+    smoke: tuple[Path, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, _ = smoke
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["seq2seq.py", "--number", "3481"])
+    example.main()
+    output = capsys.readouterr().out
+    assert str(example.write(trained(folder), [3481])[0]) in output
+    picture = folder / "out/seq2seq/attention-3481.png"
+    assert str(picture.relative_to(folder)) in output
+    assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
+    picture.unlink()
+
+
+@pytest.mark.slow
+def test_one_seed_gives_one_result() -> None:
+    states = []
+    for seed in (1, 1, 2):
+        minigrad.random.seed(seed)
+        model = example.Speller(width=8, heads=2, layers=1)
+        example.train(model, example.split(seed)[0], steps=3)
+        states.append({name: tensor.numpy() for name, tensor in model.state_dict().items()})
+    first, same, other = states
+    assert all(np.array_equal(first[name], same[name]) for name in first)
+    assert not np.array_equal(first["head.weight"], other["head.weight"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--steps", "0"], "--steps"),
+        (["--steps", "many"], "many"),
+        (["--seed", "-1"], "--seed"),
+        (["--number", "1000000"], "more than 6 digits"),
+        (["--number", "seven"], "seven"),
+        (["--number", "7"], "needs a training first"),
+        (["--number", "7", "--smoke"], "--smoke"),
+        (["--smoke", "--steps", "3"], "--smoke"),
+        (["--smo"], "--smo"),
+        (["--out", "a file"], "a file"),
+    ],
+)
+def test_a_bad_value_gets_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    options: list[str], said: str,
+) -> None:  # fmt: skip
+    (tmp_path / "a file").write_text("in the way")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["seq2seq.py", *options])
+    with pytest.raises(SystemExit) as stop:
+        example.main()
+    captured = capsys.readouterr()
+    assert stop.value.code == 2 and not captured.out
+    (line,) = captured.err.splitlines()
+    assert line.startswith("seq2seq.py: ") and said in line and "--help" in line
+    assert [file.name for file in tmp_path.iterdir()] == ["a file"]
+
+
+def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
+    result = run(tmp_path, "--help")
+    assert result.returncode == 0, result.stderr
+    for part in ("--steps", "--smoke", "--number", "--seed", "--out", "minutes", "seconds"):
+        assert part in result.stdout
+
+
+@pytest.mark.long
+@pytest.mark.needs("matplotlib")
+def test_three_seeds_spell_95_percent_within_five_minutes(tmp_path: Path) -> None:
+    for seed in range(3):
+        output = run(tmp_path, "--seed", str(seed)).stdout
+        seconds, total = re.search(r"steps in (\d+\.\d) s", output), TOTAL.search(output)
+        assert seconds and float(seconds[1]) < 300
+        assert total and float(total[1]) >= 95
