@@ -155,30 +155,11 @@ def write(model: Speller, numbers: Sequence[int]) -> list[Spelling]:
 
 @minigrad.no_grad()
 def cross_attention(model: Speller, spelling: Spelling) -> np.ndarray:
-    """How much each letter, and the end, attended to each digit: (layers, heads, T + 1, S).
-
-    A decoder layer does not return the weights of its attention. So they are asked for as its
-    attention is called, and kept as it returns.
-    """
-    found: list[Tensor] = []
-
-    def ask(_: nn.Module, args: Any, options: dict[str, Any]) -> Any:
-        return args, {**options, "need_weights": True}
-
-    def keep(_: nn.Module, args: Any, results: tuple[Tensor, Tensor]) -> Tensor:
-        output, weights = results
-        found.append(weights)  # (1, H, T + 1, S)
-        return output
-
-    removes = []
-    for layer in model.modules():
-        if isinstance(layer, nn.TransformerDecoderLayer):
-            removes.append(layer.multihead_attn.register_forward_pre_hook(ask, with_kwargs=True))
-            removes.append(layer.multihead_attn.register_forward_hook(keep))
-    model.eval()(tokens([str(spelling.number)]), tokens([START + spelling.name]))
-    for remove in removes:
-        remove()
-    return minigrad.concatenate(found).numpy()
+    """How much each letter, and the end, attended to each digit: (layers, heads, T + 1, S)."""
+    with nn.utils.attention_weights(model.eval()) as weights:
+        model(tokens([str(spelling.number)]), tokens([START + spelling.name]))
+    layers = [found for path, found in weights.items() if path.endswith("multihead_attn")]
+    return minigrad.concatenate([found for (found,) in layers]).numpy()
 
 
 # Training

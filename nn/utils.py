@@ -1,6 +1,6 @@
-"""Gradients of many parameters as one vector, and a module as a function of its parameters.
+"""Gradients of many parameters as one vector, and what else one does with a whole module.
 
-The latter, `functional_call`, is in `stateless`.
+`functional_call` is in `stateless`, `attention_weights` in `attention_maps`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ import numpy as np
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import wrote
+from minigrad.nn.attention_maps import attention_weights
 from minigrad.nn.stateless import functional_call
 
-__all__ = ["clip_grad_norm", "clip_grad_value", "functional_call", "get_total_norm", "grad_norm"]
+__all__ = [
+    "attention_weights", "clip_grad_norm", "clip_grad_value", "functional_call", "get_total_norm",
+    "grad_norm",
+]  # fmt: skip
 
 
 def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
