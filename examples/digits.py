@@ -190,6 +190,7 @@ def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) 
         "training curve": out / "training.png",
         "confusion matrix": out / "confusion.png",
         "attention maps": out / "attention.png",
+        "compute graph": out / "graph.svg",
     }
     weights = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
     np.savez(files["weights"], allow_pickle=False, **weights)
@@ -202,10 +203,7 @@ def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) 
     _plots.attention(
         files["attention maps"], images, held_out.labels[first], predicted[first], maps
     )
-    drawing = viz.graph(model, minigrad.tensor(images[:1])).save(out / "graph.svg")
-    files["compute graph"] = drawing.with_suffix(".dot")
-    if drawing.suffix == ".svg":  # Graphviz is installed
-        files["the graph, drawn"] = drawing
+    viz.graph(model, minigrad.tensor(images[:1])).save(files["compute graph"])
     return files
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -27,6 +27,9 @@ IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 OPTIONAL = {
     "torch": "parity with PyTorch is not checked: pip install torch",
+    "chromium": "the explorer page is not tried in a browser: install Chromium",
+    "playwright": "the explorer page is not tried in a browser: pip install playwright",
+    "node": "the explorer page's functions are not compared with Python's: install Node.js",
     "dot": "pictures of graphs are not rendered: install Graphviz (apt, brew or winget)",
 }
 
@@ -89,8 +92,27 @@ def fail_skips_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 
 @pytest.fixture(autouse=True)
-def seeded() -> None:
-    """Start every test from the same random numbers, whatever ran before it."""
-    from minigrad.random import seed
+def surroundings() -> Iterator[None]:
+    """Start every test from the same random numbers, and fail one that leaves something behind."""
+    from leaks import Surroundings
 
+    from minigrad.random import seed, set_state
+
+    before = Surroundings.now()
     seed(0)
+    yield
+    set_state(before.drawn)
+    leaks = before.leaks()
+    if leaks:
+        before.restore()
+        pytest.fail("the test leaves behind:\n" + "\n".join(leaks), pytrace=False)
+
+
+@pytest.fixture
+def global_random() -> Iterator[None]:
+    """For a test that seeds or draws from np.random's global generator: it is put back."""
+    from leaks import numpy_random, set_numpy_random
+
+    state = numpy_random()
+    yield
+    set_numpy_random(state)

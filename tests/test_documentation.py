@@ -89,6 +89,7 @@ def test_both_packages_are_walked() -> None:
     assert {"minigrad._tensor", "minigrad.autograd.graph", "minigrad.nn.attention"} <= {*MODULES}
 
 
+@pytest.mark.usefixtures("global_random")
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name: str) -> None:
     """Each example starts from nothing, so that it can be copied as it stands."""

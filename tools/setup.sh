@@ -66,7 +66,7 @@ fi
 
 # The folder belongs to both fingerprints: a copied or moved clone must not use the old one's files.
 wants=$({ pwd; cat pyproject.toml; } | fingerprint)
-files=$({ pwd; find minigrad nn -name '*.py' -o -name py.typed | sort; } | fingerprint)
+files=$({ pwd; find minigrad nn -name '*.py' -o -name py.typed -o -path '*/page/*' | sort; } | fingerprint)
 
 if [ "$(cat $venv/has-"$extra" 2>/dev/null)" != "$wants" ]; then
     echo "minigrad: installing into $venv what \`$extra\` needs"

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.autograd.mutation import owner
 from minigrad.autograd.node import Leaf, Node
 
-__all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory"]
+__all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "readable"]
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class GraphMemory:
         return sum(op.nbytes for op in self.ops)
 
     def __str__(self) -> str:
-        rows = [(op.name, str(op.nodes), _readable(op.nbytes)) for op in self.ops]
-        rows.append(("in all", str(sum(op.nodes for op in self.ops)), _readable(self.nbytes)))
-        rows.append(("leaves", "", _readable(self.leaf_nbytes)))
+        rows = [(op.name, str(op.nodes), readable(op.nbytes)) for op in self.ops]
+        rows.append(("in all", str(sum(op.nodes for op in self.ops)), readable(self.nbytes)))
+        rows.append(("leaves", "", readable(self.leaf_nbytes)))
         width = max(len(name) for name, _, _ in rows)
         lines = [f"{'op':{width}}{'nodes':>9}{'bytes':>14}"]
         lines += [f"{name:{width}}{nodes:>9}{size:>14}" for name, nodes, size in rows]
@@ -140,7 +140,8 @@ def arrays(saved: Any) -> Iterator[np.ndarray]:
         yield from getattr(saved, "arrays", ())
 
 
-def _readable(nbytes: int) -> str:
+def readable(nbytes: int) -> str:
+    """A number of bytes as people say it: ``2.0 KiB``."""
     size = float(nbytes)
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:

@@ -18,7 +18,7 @@ from minigrad.viz.assemble import assemble
 from minigrad.viz.drawing import Graph
 from minigrad.viz.record import read
 
-__all__ = ["graph"]
+__all__ = ["graph", "leaf_names", "tensors_in", "why_not"]
 
 
 def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
@@ -60,9 +60,9 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
             "to name leaves write graph(loss, x=x)"
         )
     else:
-        result, names = target, _names(named)
+        result, names = target, leaf_names(named)
         subject = "the tensor"
-    tensors = list(_tensors(result, "output"))
+    tensors = list(tensors_in(result, "output"))
     if not tensors:
         raise TypeError(
             "graph: expected a Module and its inputs, or a Tensor, or a tuple, list or dict of "
@@ -71,7 +71,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     if len(tensors) == 1:
         tensors = [("output", tensors[0][1])]
     if not any(isinstance(tensor._node, Node) for _, tensor in tensors):
-        raise RuntimeError(f"graph: {subject} {_why_not(tensors[0][1])}")
+        raise RuntimeError(f"graph: {subject} {why_not(tensors[0][1])}")
     recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
     entries = read([source for _, source in recorded])
     outputs = [(name, entries[source]) for name, source in recorded]
@@ -133,7 +133,7 @@ class _Leaves:
         return copy
 
 
-def _names(named: dict[str, Any]) -> dict[Leaf, str]:
+def leaf_names(named: dict[str, Any]) -> dict[Leaf, str]:
     """The leaves that the caller named."""
     names = {}
     for name, tensor in named.items():
@@ -144,19 +144,19 @@ def _names(named: dict[str, Any]) -> dict[Leaf, str]:
     return names
 
 
-def _tensors(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
+def tensors_in(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
     """The tensors in what a module returned, with names that say where."""
     if isinstance(value, Tensor):
         yield name, value
     elif isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _tensors(part, f"{name}[{key!r}]")
+            yield from tensors_in(part, f"{name}[{key!r}]")
     elif isinstance(value, (tuple, list)):
         for index, part in enumerate(value):
-            yield from _tensors(part, f"{name}[{index}]")
+            yield from tensors_in(part, f"{name}[{index}]")
 
 
-def _why_not(tensor: Tensor) -> str:
+def why_not(tensor: Tensor) -> str:
     """Why a tensor has no graph, and what to do."""
     about = f"(shape {tensor.shape}, {tensor.dtype}) has no graph"
     if tensor._node is not None:

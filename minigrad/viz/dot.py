@@ -12,13 +12,23 @@ from collections import defaultdict
 import graphviz
 
 from minigrad.viz.fold import residuals
-from minigrad.viz.labels import shape_text
+from minigrad.viz.labels import (
+    COMMUTATIVE,
+    Content,
+    Line,
+    contents,
+    operand_name,
+    printable,
+    shape_text,
+    title,
+)
 from minigrad.viz.model import Diagram, Edge, Group, Kind, Node
+from minigrad.viz.svg_style import LIGHT
 
 __all__ = ["digraph"]
 
-# Hues that stay apart for every kind of colour vision.
-OP, PARAMETER, NEUTRAL, FAINT, LINE = "#0060A8", "#9C6B00", "#333333", "#666666", "#8A8F98"
+OP, PARAMETER, NEUTRAL, FAINT = LIGHT["op"], LIGHT["parameter"], LIGHT["text"], LIGHT["faint"]
+LINE, OUTLINE = LIGHT["line"], LIGHT["outline"]
 FONT = "Helvetica,Arial,sans-serif"
 
 PAGE = {
@@ -33,7 +43,12 @@ PAGE = {
 }
 BOX = {"fontname": FONT, "fontsize": "11", "fontcolor": NEUTRAL, "color": NEUTRAL}
 ARROW = {"fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "color": LINE, "arrowsize": "0.6"}
-RESIDUAL = {"penwidth": "2.2", "color": "#5A6069", "arrowsize": "0.45", "weight": "1"}
+RESIDUAL = {
+    "penwidth": "2.2",
+    "color": LIGHT["residual"],
+    "arrowsize": "0.45",
+    "weight": "1",
+}
 STRAIGHT = {"weight": "10"}
 CLUSTER = {
     "labeljust": "l",
@@ -43,7 +58,7 @@ CLUSTER = {
     "fontcolor": NEUTRAL,
     "fontsize": "10",
 }
-GROUNDS = ("#F7F8FA", "white")
+GROUNDS = (LIGHT["ground"], LIGHT["page"])
 """What modules stand on, by turns."""
 
 SLANTED = {
@@ -52,34 +67,38 @@ SLANTED = {
     "skew": "0.2",
     "margin": "0",
     "style": "filled",
-    "fillcolor": "#F1F2F4",
+    "color": OUTLINE,
+    "fillcolor": LIGHT["plain fill"],
 }
+ROUNDED = {"shape": "box", "style": "rounded,filled"}
+COMPUTED = {**ROUNDED, "color": OP, "fillcolor": LIGHT["op fill"]}
+OWNED = {**ROUNDED, "color": PARAMETER, "fillcolor": LIGHT["parameter fill"]}
+PLAIN = {"shape": "box", "style": "filled"}
 STYLES: dict[Kind, dict[str, str]] = {
-    "op": {"shape": "box", "style": "rounded,filled", "color": OP, "fillcolor": "#EDF4FA"},
-    "parameter": {
-        "shape": "box",
-        "style": "rounded,filled",
-        "color": PARAMETER,
-        "fillcolor": "#FDF8EC",
-        "penwidth": "2",
-    },
+    "op": COMPUTED,
+    "fused": COMPUTED,
+    "parameter": {**OWNED, "penwidth": "2"},
+    "buffer": OWNED,
     "input": SLANTED,
     "output": SLANTED,
-    "module": {"shape": "box", "peripheries": "2", "style": "filled", "fillcolor": "white"},
+    "constant": {**PLAIN, "color": LINE, "fillcolor": LIGHT["plain fill"], "margin": "0.06,0.03"},
+    "module": {**PLAIN, "peripheries": "2", "color": OUTLINE, "fillcolor": LIGHT["page"]},
 }
+FAILED = {"color": LIGHT["error"], "penwidth": "2"}
+UNRECORDED = {"style": "rounded,filled,dashed", "color": FAINT, "fillcolor": LIGHT["plain fill"]}
 LEGEND: dict[Kind, str] = {
     "op": "rounded: op",
+    "fused": "rounded, ⊞: op made of others",
     "parameter": "thick, W: parameter",
+    "buffer": "rounded, B: buffer",
     "input": "slanted: input, output",
+    "constant": "small: constant",
     "module": "double, ⊞: closed module",
 }
 
 TABLE = '<table border="0" cellborder="0" cellspacing="0" cellpadding="1">'
 LETTER = 6
 """The width of a letter, more or less, in points."""
-
-COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
-"""Ops whose operands need no names."""
 
 
 def digraph(diagram: Diagram) -> graphviz.Digraph:
@@ -103,15 +122,15 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
         tail, head = nodes[edge.source], nodes[edge.target]
         style = RESIDUAL if index in thick else STRAIGHT
         style = {**style, "label": _tensor(edge, diagram.dtype)}
-        if tail.kind in ("parameter", "input"):
-            del style["label"]  # their boxes say their shapes
+        if tail.kind not in ("op", "fused", "module"):
+            del style["label"]  # the others' boxes say their shapes
         sides = beside.get(head.id, [])
         if tail.id in sides:
             # Graphviz puts a tail to the left of its head; to the right the arrow points back.
             right = tail.id in sides[1::2]
             told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
             end = "taillabel" if right else "headlabel"
-            style = {} if told else {end: f"<{_small(_operand(edge))}>", "labeldistance": "1.8"}
+            style = {} if told else {end: f"<{_small(operand_name(edge))}>", "labeldistance": "1.8"}
             if right:
                 dot.edge(head.id, tail.id, dir="back", **style)
             else:
@@ -130,8 +149,8 @@ def _draw_boxes(
     rows: dict[str, list[Edge]],
 ) -> None:
     """Put every box into the cluster of its module, and the clusters into each other."""
-    groups = {group.id: group for group in diagram.groups}
-    closed = {node.id for node in diagram.nodes if node.kind == "module"}
+    closed = {node.id for node in diagram.nodes}
+    written = contents(diagram, diagram.nodes)
     bodies: dict[str | None, graphviz.Digraph] = {None: dot}
     inside: dict[str | None, list[str]] = {None: []}
     level: dict[str | None, int] = {None: -1}
@@ -143,8 +162,7 @@ def _draw_boxes(
             inside[group.parent].append(group.id)
             inside[group.id] = []
     for node in diagram.nodes:
-        style = _module(node, groups[node.id]) if node.id in closed else _box(node, rows[node.id])
-        bodies[node.group].node(node.id, **style)
+        bodies[node.group].node(node.id, **_box(node, written[node.id], rows[node.id]))
         if node.id in beside:
             with bodies[node.group].subgraph(graph_attr={"rank": "same"}) as row:
                 for name in (*beside[node.id][::2], node.id, *beside[node.id][1::2]):
@@ -182,54 +200,42 @@ def _operand_rows(diagram: Diagram, beside: dict[str, list[str]]) -> dict[str, l
     return rows
 
 
-def _box(node: Node, operands: list[Edge]) -> dict[str, str]:
-    """The look of an op, under a row of its operands, or of a tensor."""
+def _box(node: Node, written: Content, operands: list[Edge]) -> dict[str, str]:
+    """The look of a box, under a row of its operands."""
     style = STYLES[node.kind]
-    name, shape = _text(node.label), shape_text(node.shape)
-    if node.kind == "op" and operands:
+    if not node.recorded:
+        style = {**style, **UNRECORDED}
+    if node.error:
+        style = {**style, **FAILED}
+    first, *rest = written.lines
+    first = first._replace(text=f"{written.glyph} {first.text}".strip())
+    label = _lines(*map(_line, (first, *rest))) if rest else _line(first)
+    if operands:
         cells = "".join(
-            f'<td port="s{edge.slot}">{_small(f" {_operand(edge)} ")}</td>' for edge in operands
+            f'<td port="s{edge.slot}">{_small(f" {operand_name(edge)} ")}</td>' for edge in operands
         )
-        name = f'<td colspan="{len(operands)}">{name}</td>'
-        label = f"{TABLE}<tr>{cells}</tr><tr>{name}</tr></table>"
+        label = f'<td colspan="{len(operands)}">{label}</td>'
+        label = f"{TABLE}<tr>{cells}</tr><tr>{label}</tr></table>"
         style = {**style, "margin": "0.08,0"}
-    elif node.kind == "op":
-        label = name
-    elif node.kind == "parameter":
-        owner, dot, last = node.label.rpartition(".")
-        label = _lines(_small(owner + dot), _bold("W " + _text(last)), _small(shape))
-    else:
-        label = _lines(_bold(name), _small(shape))
-    tooltip = _plain(f"{node.label} {shape} {node.dtype}")
+    tooltip = _plain(f"{node.kind} {node.label} {shape_text(node.shape)} {node.dtype}")
     return {**style, "label": f"<{label}>", "tooltip": tooltip}
 
 
-def _module(node: Node, group: Group) -> dict[str, str]:
-    """The look of a closed module."""
-    title = _bold("⊞ " + _text(group.name or group.module)) + _badge(group)
-    kind = _small(group.module if group.name else "")
-    label = _lines(title, kind, *map(_small, node.notes))
-    return {**STYLES["module"], "label": f"<{label}>", "tooltip": _tooltip(group)}
+def _line(line: Line) -> str:
+    if line.style == "small":
+        return _small(line.text)
+    return _bold(_text(line.text)) if line.style == "bold" else _text(line.text)
 
 
 def _cluster(group: Group, level: int) -> dict[str, str]:
-    """The look of an open module."""
-    name, kind = group.name or group.module, group.module if group.name else ""
-    title = f"{_bold(_text(name))} {_small(kind)}{_badge(group)}"
-    size = _small(f"{group.size:,} parameters" if group.size else "")
+    """The look of an open group."""
+    name, kind, size = title(group)
     # The right half of the label stays empty: tensors come in from above, in the middle.
-    letters = len(name + kind) + (9 if group.calls > 1 else 0)
-    empty = f'<td width="{min(LETTER * letters, 150)}"></td>'
-    label = f"<{TABLE}<tr><td>{_lines(title, size, align='left')}</td>{empty}</tr></table>>"
+    empty = f'<td width="{min(LETTER * len(name.text + kind.text), 150)}"></td>'
+    text = _lines(f"{_line(name)} {_line(kind)}", _line(size), align="left")
+    label = f"<{TABLE}<tr><td>{text}</td>{empty}</tr></table>>"
     ground = GROUNDS[level % len(GROUNDS)]
     return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _tooltip(group)}
-
-
-def _badge(group: Group) -> str:
-    """Which call it is, for a module that is called more than once."""
-    if group.calls == 1:
-        return ""
-    return f' <font point-size="9" color="{OP}">call {group.call}/{group.calls}</font>'
 
 
 def _tooltip(group: Group) -> str:
@@ -240,11 +246,6 @@ def _tensor(edge: Edge, dtype: str) -> str:
     """The shape, and the dtype where it is not the usual one."""
     shape = shape_text(edge.shape)
     return _plain(f" {shape} " if edge.dtype == dtype else f" {shape} {edge.dtype} ")
-
-
-def _operand(edge: Edge) -> str:
-    """The name of an argument; ``tensors[2]`` is short enough as ``2``."""
-    return edge.name.rpartition("[")[2].rstrip("]")
 
 
 def _legend(diagram: Diagram) -> str:
@@ -268,17 +269,10 @@ def _small(text: str) -> str:
 
 def _text(text: str) -> str:
     """Escape what stands in an HTML-like label. Graphviz reads backslashes even there."""
-    return html.escape(_printable(text).replace("\\", "\\\\"))
+    return html.escape(printable(text).replace("\\", "\\\\"))
 
 
 def _plain(text: str) -> str:
     """Escape what stands in a plain attribute."""
-    escaped: str = graphviz.escape(_printable(text))
+    escaped: str = graphviz.escape(printable(text))
     return escaped
-
-
-def _printable(text: str) -> str:
-    r"""Write a newline as ``\n``, and so on: one line, and valid XML."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from minigrad.viz.fold import collapse
 from minigrad.viz.model import Diagram
@@ -18,11 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph"]
 
-PICTURES = ("svg", "png", "pdf")
+Engine = Literal["minigrad", "dot"]
+
+ENDINGS = ("svg", "dot", "png", "pdf")
 
 REMEDY = (
-    "for a picture install Graphviz (apt install graphviz, brew install graphviz, "
-    "or winget install Graphviz.Graphviz)"
+    "needs the program dot: write an .svg with the default engine, which needs nothing, or install "
+    "Graphviz (apt install graphviz, brew install graphviz, or winget install Graphviz.Graphviz)"
 )
 
 DRAWABLE = 400
@@ -87,66 +87,157 @@ class Graph(Diagram):
 
         return digraph(collapse(self, depth))
 
-    def save(self, path: str | PathLike[str], *, depth: int | None = None) -> Path:
-        """Write the graph as DOT text and, where Graphviz is installed, as a picture.
+    def to_text(self, depth: int | None = None) -> str:
+        """Write the graph for a terminal: a line for each op, in order, indented by module.
 
-        Without Graphviz the text is written all the same, and one line says what to install.
+        What an op computes has a number, ``%3``; what is given has its name and shape, constants
+        are ``const0``, ``const1``, ... What was not recorded for a backward pass says so, and so
+        does a residual: a tensor added to what was computed from it.
 
         Args:
-            path: Where to: a name ending in ``.svg``, ``.png`` or ``.pdf`` for a picture with the
-                text beside it in ``.dot``, or one ending in ``.dot`` for the text alone.
-            depth: How many levels of modules to open; None for about 40 boxes.
+            depth: How many levels of modules to open; None for about 40 lines.
 
         Returns:
-            The file to open: the picture if it could be drawn, the text if not.
+            The text, which also shows itself at a prompt and in a notebook.
 
         Raises:
-            ValueError: The ending is none of these, or `depth` is negative.
+            ValueError: `depth` is negative.
+
+        Example:
+            >>> from minigrad import nn, ones, viz
+            >>> viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), ones(5, 3)).to_text(2)
+            input                                       → 5×3  · input
+            Sequential  · 16 parameters
+              0: Linear  · 16 parameters
+                %0 = linear(x = input, weight 4×3, bias 4)  → 5×4
+              1: ReLU
+                %1 = relu(%0)                           → 5×4
+            output = %1                                 → 5×4
+        """
+        from minigrad.viz.text import to_text
+
+        return to_text(self, depth)
+
+    def to_svg(self, depth: int | None = None, *, engine: Engine = "minigrad") -> str:
+        """Draw the graph as SVG.
+
+        Args:
+            depth: How many levels of modules to open; None for about 40 boxes.
+            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz.
+
+        Returns:
+            The text of the picture: for a file, or for a page of HTML.
+
+        Raises:
+            RuntimeError: Graphviz is asked and its program is not there.
+            ValueError: `depth` is negative, or there is no such engine.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import viz
+            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> viz.graph(x * x).to_svg().count('class="edge"')
+            3
+        """
+        if engine == "dot":
+            return self._pipe("svg", depth).decode()
+        if engine != "minigrad":
+            raise ValueError(f"to_svg: engine should be 'minigrad' or 'dot', not {engine!r}")
+        from minigrad.viz.svg import draw
+
+        return draw(collapse(self, depth))
+
+    def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
+        """Write a page on which to explore the graph, and step through its backward pass.
+
+        Args:
+            depth: How many levels of modules are open at first; None for about 40 boxes.
+            title: What stands above it.
+
+        Returns:
+            The text of an HTML file that needs nothing else, and no network.
+
+        Raises:
+            ValueError: `depth` is negative.
+
+        Example:
+            >>> from minigrad import nn, ones, viz
+            >>> page = viz.graph(nn.Linear(3, 2), ones(5, 3)).to_html(title="One layer")
+            >>> "<title>One layer</title>" in page
+            True
+        """
+        from minigrad.viz.page import write_page
+
+        start = f"the output of {self.steps[0].op}" if self.steps else "No backward pass was traced."
+        return write_page(self, depth, title, start)
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        depth: int | None = None,
+        engine: Engine = "minigrad",
+    ) -> Path:
+        """Write the graph to a file.
+
+        Args:
+            path: Where to: a name ending in ``.svg`` for a picture, in ``.dot`` for Graphviz's
+                language, in ``.png`` or ``.pdf`` for a picture that Graphviz makes.
+            depth: How many levels of modules to open; None for about 40 boxes.
+            engine: What makes an ``.svg``: see `to_svg`.
+
+        Returns:
+            The path.
+
+        Raises:
+            RuntimeError: Graphviz is needed and its program is not there.
+            ValueError: The ending is none of these, or `depth` is negative, or there is no such
+                engine.
 
         Example:
             >>> import tempfile, minigrad
             >>> from minigrad import viz
             >>> x = minigrad.ones(3, requires_grad=True)
             >>> with tempfile.TemporaryDirectory() as folder:
-            ...     viz.graph(x * x).save(f"{folder}/square.dot").name
-            'square.dot'
+            ...     viz.graph(x * x).save(f"{folder}/square.svg").name
+            'square.svg'
         """
         path = Path(path)
         ending = path.suffix.removeprefix(".")
-        if ending not in (*PICTURES, "dot"):
+        if ending == "svg":
+            content = self.to_svg(depth, engine=engine).encode()
+        elif ending == "dot":
+            content = self.to_dot(depth).source.encode()
+        elif ending in ENDINGS:
+            content = self._pipe(ending, depth)
+        else:
             raise ValueError(
-                f"save: {path.name!r} should end in .dot, .{', .'.join(PICTURES)}, "
+                f"save: {path.name!r} should end in .{', .'.join(ENDINGS)}, "
                 "which says what to write"
             )
-        import graphviz
-
-        dot = self.to_dot(depth)
-        text = path.with_suffix(".dot")
-        text.write_text(dot.source, encoding="utf-8")
-        if ending == "dot":
-            return path
-        try:
-            path.write_bytes(dot.pipe(format=ending))
-        except graphviz.ExecutableNotFound:
-            sys.stderr.write(f"{text} written; {REMEDY}\n")
-            return text
+        path.write_bytes(content)
         return path
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook shows: the picture, or else what the graph holds and how to see it."""
+    def _pipe(self, form: str, depth: int | None) -> bytes:
+        """Let Graphviz draw."""
         import graphviz
 
+        try:
+            drawn: bytes = self.to_dot(depth).pipe(format=form)
+        except graphviz.ExecutableNotFound:
+            raise RuntimeError(f"a graph as {form.upper()} by Graphviz {REMEDY}") from None
+        return drawn
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: the picture, or what the graph holds if that is very much."""
         view = collapse(self)
         if len(view.nodes) > DRAWABLE:
             note = f"{len(view.nodes)} boxes are too many for a notebook; .save(path) draws them"
             return {"text/plain": f"{self!r}: {note}"}
         try:
-            svg = self.to_dot().pipe(format="svg", encoding="utf-8")
-        except graphviz.ExecutableNotFound:
-            return {"text/plain": f"{self!r}: {REMEDY}"}
-        except (subprocess.CalledProcessError, OSError) as error:
-            return {"text/plain": f"{self!r}: dot failed: {error}"}
-        return {"image/svg+xml": svg, "text/plain": repr(self)}
+            return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+        except ValueError as error:  # groups that no module makes
+            return {"text/plain": f"{self!r}: {error}"}
 
     def _repr_svg_(self) -> str | None:
         return self._repr_mimebundle_().get("image/svg+xml")

@@ -16,15 +16,15 @@ from minigrad.viz.labels import shape_text
 from minigrad.viz.model import Diagram, Edge, Group, Node
 from minigrad.viz.repeats import is_repeat, wrap_repeats
 
-__all__ = ["BUDGET", "ROOM", "closed_boxes", "collapse", "residuals", "view"]
+__all__ = ["BLOCK", "BUDGET", "closed_boxes", "collapse", "residuals", "view"]
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
-BUDGET, ROOM = 20, 40
-"""How many boxes a picture has: of a module with one level of modules inside, and of a larger one.
+BUDGET = 40
+"""Readers lose their way above 50 to 100 boxes (arXiv:2008.07944)."""
 
-Readers lose their way above 50 to 100 boxes (arXiv:2008.07944).
-"""
+BLOCK = 20
+"""Enough for one block: a module whose modules are made of layers, no further level."""
 
 LISTED = 4
 """A closed module names its parameters up to this many; above that it counts their values."""
@@ -78,7 +78,7 @@ def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
     meanings = {group.id for group in diagram.groups if group.op is not None}
     single = _single(diagram)
     depth = max((levels[g] for g in levels if g not in meanings | single), default=0)
-    room = BUDGET if depth < 2 else ROOM
+    room = BLOCK if depth < 2 else BUDGET
     for closed in (meanings, meanings | {group for group in single if levels[group]}):
         if len(_close(diagram, closed).nodes) <= room:
             return diagram, closed
@@ -95,7 +95,7 @@ def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
             seen.add(group.module)
             if len(_close(diagram, closed - {group.id}).nodes) <= room:
                 best = closed = closed - {group.id}
-    for depth in range(2, max(levels.values()) + 2):
+    for depth in range(2, max(levels.values(), default=0) + 2):
         closed = shut | {group for group in closed if levels[group] >= depth}
         if len(_close(diagram, closed).nodes) > room:
             break
@@ -172,7 +172,7 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         if source == target:
             continue
         if target == edge.target:
-            moved = replace(edge, source=source)
+            moved = edge if source == edge.source else replace(edge, source=source)
         else:
             moved = replace(edge, source=source, target=target, slot=None, name="")
         edges.setdefault((edge.source, target, moved.slot, moved.name), moved)

@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
+from minigrad.viz.heatmap import Heatmap
 from minigrad.viz.tape import Step, Summary
 
 __all__ = ["Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
@@ -69,7 +70,8 @@ class Node:
         notes: For a closed module, the parameters inside, one a line; for an op, its numbers and
             other static arguments.
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
-        recorded: False for an op that is in no graph: under ``no_grad``, say.
+        recorded: False for an op that is in no graph: under ``no_grad``, say; and for a parameter
+            that is frozen.
         saved: What an op keeps for its backward step; empty once that has run.
         error: The message of the error that ended the forward pass in this op.
 
@@ -167,6 +169,7 @@ class Diagram:
         groups: The module calls, parents before their children.
         dtype: The dtype that goes without saying.
         steps: The backward pass, if one was traced.
+        heatmaps: The weights of attention, if it was traced.
     """
 
     nodes: tuple[Node, ...]
@@ -174,6 +177,7 @@ class Diagram:
     groups: tuple[Group, ...] = field(default=())
     dtype: str = "float32"
     steps: tuple[Step, ...] = ()
+    heatmaps: tuple[Heatmap, ...] = ()
 
     def to_json(self) -> str:
         """Write the diagram as JSON.
@@ -216,6 +220,7 @@ class Diagram:
                 groups=tuple(_group(row) for row in data["groups"]),
                 dtype=data["dtype"],
                 steps=tuple(Step.from_row(row) for row in data["steps"]),
+                heatmaps=tuple(Heatmap.from_row(row) for row in data.get("heatmaps", ())),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"from_json: this is no graph that viz wrote: {error}") from error

@@ -24,9 +24,11 @@ from minigrad.autograd.op import Primitive
 from minigrad.autograd.results import pick, wrap
 from minigrad.viz.assemble import Entry, Input, assemble
 from minigrad.viz.drawing import Graph
+from minigrad.viz.model import Kind
 from minigrad.viz.record import read, saved_by
 from minigrad.viz.step_check import check_part
 from minigrad.viz.tape import Part, Step, Summary, summary
+from minigrad.viz.weights import Weights
 
 __all__ = ["Trace", "trace"]
 
@@ -44,7 +46,8 @@ class Trace(Observer):
         [('input', 'x'), ('constant', 'b'), ('op', 'multiply'), ('output', 'output')]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, heatmap: int = 32) -> None:
+        self._weights = Weights(heatmap)
         self._entries: list[Entry] = []
         # By node, or by tensor where there is none.
         self._made: MutableMapping[Any, Entry] = {}
@@ -80,12 +83,17 @@ class Trace(Observer):
             notes=_notes(op, arguments), line=user_line(), recorded=node is not None,
             saved=saved_by(node, numbers=True) if node is not None else (),
         )  # fmt: skip
-        for slot, name, value in _read_by(op, arguments):
+        reads = list(_read_by(op, arguments))
+        for _, name, value in reads:  # first, so that a detached view of one is known as such
+            if isinstance(_key(value), Node | Leaf):
+                self._source(value, name)
+        for slot, name, value in reads:
             source = self._source(value, name)
             array = value._data if isinstance(value, Variable) else value
             entry.inputs.append(Input(source, slot, name, array.shape, array.dtype.name))
         if op.meaning is not None:
             self._explain(entry, op, arguments)
+        self._weights.ran(entry, op, arguments, first)
         self._entries.append(entry)
         for output in outputs:
             self._know(output, entry)
@@ -96,7 +104,7 @@ class Trace(Observer):
 
     def _explain(self, entry: Entry, op: Primitive, arguments: Sequence[Any]) -> None:
         """Run what a fused op means, apart from the record, and note its ops."""
-        inner = Trace()
+        inner = Trace(self._weights.limit)
         inner._made, inner._memory = ChainMap({}, self._made), ChainMap({}, self._memory)
         values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
         for before, value in zip(arguments, values, strict=True):
@@ -111,6 +119,7 @@ class Trace(Observer):
             one.line, one.scope, one.recorded = entry.line, entry.scope, entry.recorded
         entry.meaning, entry.result = inner._entries, inner._made.get(_key(result))
         self._held += inner._held
+        self._weights.add(inner._weights)
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         """Note a step of a backward pass, in numbers: its arrays may be written to next."""
@@ -122,6 +131,7 @@ class Trace(Observer):
         self._stamp = node.stamp
         entry = self._entry_of(node)
         cotangents = _arrays(cotangent)
+        self._weights.pulled(entry, node, cotangents[0])
         sent = []
         for edge, slot, name, part in zip(
             node.edges, node.plan.slots, node.plan.slot_names, parts, strict=True
@@ -214,8 +224,9 @@ class Trace(Observer):
             named = self._made.get(key)
             if named is not None and named.kind == "constant":
                 named.kind, named.label = "input", name
+        self._name_what_modules_own()
         if outputs:
-            ends = [(f"output {i}", self._made[_key(x)]) for i, x in enumerate(outputs)]
+            ends = [(f"output {i}", self._source(x, "output")) for i, x in enumerate(outputs)]
         else:
             inputs = {source for entry in self._entries for source in _inputs(entry)}
             lasts = [e for e in self._entries if e.kind == "op" and not e.error and e not in inputs]
@@ -224,7 +235,28 @@ class Trace(Observer):
             ends = [("output", ends[0][1])]
         diagram, ids = assemble(self._entries, ends, self._names, get_default_dtype())
         steps = tuple(self._tape(ids))
-        return Graph(diagram.nodes, diagram.edges, diagram.groups, diagram.dtype, steps)
+        heatmaps = self._weights.heatmaps(self._entries, ids, diagram)
+        return Graph(diagram.nodes, diagram.edges, diagram.groups, diagram.dtype, steps, heatmaps)
+
+    def _name_what_modules_own(self) -> None:
+        """Tell frozen parameters and buffers from other constants."""
+        tops = {}
+        for entry in self._entries:
+            scope = entry.scope
+            while scope is not None and scope.parent is not None:
+                scope = scope.parent
+            if scope is not None and scope.module is not None:
+                tops[scope] = scope.module
+        for module in tops.values():
+            for name, tensor in module.named_parameters():
+                self._own(tensor, "parameter", name, recorded=False)  # frozen
+            for name, tensor in module.named_buffers():
+                self._own(tensor, "buffer", name, recorded=True)
+
+    def _own(self, tensor: Any, kind: Kind, name: str, recorded: bool) -> None:
+        entry = self._made.get(_key(tensor))
+        if entry is not None and entry.kind == "constant":
+            entry.kind, entry.label, entry.recorded = kind, name, recorded
 
     def _tape(self, ids: dict[Entry, str]) -> Iterator[Step]:
         """The steps of the backward passes as data."""
@@ -241,14 +273,20 @@ class Trace(Observer):
             yield Step(ids[entry], entry.label, cotangent, tuple(parts))
 
 
-def trace() -> Trace:
+def trace(*, heatmap: int = 32) -> Trace:
     """Watch a computation, to draw it: forward, and backward if there is a backward pass.
 
     Within the block every op is noted, in this thread. It costs time and memory; the results and
     the gradients are the same.
 
+    Args:
+        heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
+
     Returns:
         A context manager; its `graph` gives what was seen, also after an error.
+
+    Raises:
+        ValueError: `heatmap` is negative.
 
     Example:
         >>> import minigrad
@@ -260,7 +298,9 @@ def trace() -> Trace:
         >>> [step.op for step in traced.graph().steps]
         ['sum', 'linear']
     """
-    return Trace()
+    if heatmap < 0:
+        raise ValueError(f"trace: heatmap should be 0 or more, not {heatmap}")
+    return Trace(heatmap)
 
 
 def _key(value: Any) -> Hashable:

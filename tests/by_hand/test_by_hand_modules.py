@@ -156,6 +156,7 @@ class TestParameters:
         }  # fmt: skip
         assert by_hand.TransformerEncoderBlock(D, H, 5).W1.shape == (D, 5)
 
+    @pytest.mark.usefixtures("global_random")
     def test_no_two_layers_begin_alike(self) -> None:
         np.random.seed(0)  # noqa: NPY002
         a = by_hand.MultiHeadAttention(D, H)

@@ -17,11 +17,12 @@ from minigrad.autograd.primitive import registry
 def every_case(test: Callable[..., None]) -> Callable[..., None]:
     """Run a test on every case, as one item per op; a failure names the cases that fail.
 
-    (Thousands of items would cost more time than the mathematics.)
+    (Thousands of items would cost more time than the mathematics.) With pytest's ``-x``, the first
+    case that fails is the last.
     """
 
     @pytest.mark.parametrize("op", dict.fromkeys(case.op for case in CASES))
-    def run(op: str, *args: Any) -> None:
+    def run(op: str, pytestconfig: pytest.Config, *args: Any) -> None:
         cases = [case for case in CASES if case.op == op]
         errors = []
         for case in cases:
@@ -30,6 +31,8 @@ def every_case(test: Callable[..., None]) -> Callable[..., None]:
             except Exception as error:
                 error.add_note(f"the case is {case}")
                 errors.append(error)
+                if pytestconfig.getoption("maxfail") == 1:
+                    break
         if errors:
             raise ExceptionGroup(f"{len(errors)} of {len(cases)} cases of {op}", errors)
 

@@ -1,4 +1,7 @@
-"""Reading and writing parts, in every form that NumPy has, against NumPy itself."""
+"""Reading and writing parts, in every form that NumPy has, against NumPy itself.
+
+Forms by name are here; tests/properties/test_any_index.py draws them, on arrays of any layout.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from op_cases import INDICES
 
 from minigrad import Tensor, ops
@@ -72,63 +72,6 @@ def test_writing(index: Any, spelled: Callable[[Any], Any]) -> None:
         to_x, to_v = grad(result, (x, v), g)
         np.testing.assert_array_equal(to_x.numpy(), old)
         np.testing.assert_array_equal(to_v.numpy(), new)
-
-
-@given(
-    data=st.data(),
-    shape=hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
-)
-def test_basic_indices_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
-    index = data.draw(hnp.basic_indices(shape, allow_newaxis=True, allow_ellipsis=True))
-    check_against_numpy(shape, index)
-
-
-@given(
-    data=st.data(),
-    shape=hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4),
-)
-def test_advanced_indices_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
-    arrays = data.draw(
-        hnp.integer_array_indices(
-            shape, result_shape=hnp.array_shapes(min_dims=0, max_dims=2, max_side=3)
-        )
-    )
-    count = data.draw(st.integers(1, len(arrays)))
-    parts: list[Any] = list(arrays[:count])
-    for axis in range(count):
-        if data.draw(st.booleans()) and count > 1:
-            parts[axis] = data.draw(st.slices(shape[axis]))
-    if data.draw(st.booleans()):
-        parts.insert(data.draw(st.integers(0, len(parts))), None)
-    if data.draw(st.booleans()):
-        parts.append(...)
-    check_against_numpy(shape, tuple(parts))
-
-
-@given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4), data=st.data())
-def test_masks_of_any_shape(shape: tuple[int, ...], data: Any) -> None:
-    axes = data.draw(st.integers(1, len(shape)))
-    mask = data.draw(hnp.arrays(bool, shape[:axes]))
-    check_against_numpy(shape, mask)
-    check_against_numpy(shape, (mask, ...))
-
-
-def check_against_numpy(shape: tuple[int, ...], index: Any) -> None:
-    values = np.arange(float(np.prod(shape))).reshape(shape)
-    x = Tensor(values, requires_grad=True)
-    out = x[index]
-    np.testing.assert_array_equal(out.numpy(), values[index])
-    assert out.shape == values[index].shape
-    g = 1.0 + np.arange(float(out.size)).reshape(out.shape)
-    for create_graph in (False, True):
-        found = grad(x[index], x, g, create_graph=create_graph)
-        np.testing.assert_array_equal(found.numpy(), counted_reads(values, index, g))
-    written, wanted = x * 1, values.copy()
-    written[index] = -g
-    wanted[index] = -g
-    np.testing.assert_array_equal(written.numpy(), wanted)
-    kept = grad(written, x, np.ones(shape))
-    np.testing.assert_array_equal(kept.numpy(), wanted >= 0)
 
 
 def test_basic_reads_are_views_and_others_copies() -> None:

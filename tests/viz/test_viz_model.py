@@ -100,12 +100,13 @@ def test_a_negative_depth_is_refused() -> None:
         residual_block().collapse(depth=-1)
 
 
-def net(blocks: int) -> Graph:
+def net(blocks: int, alike: bool = True) -> Graph:
     """A net of blocks of two halves of four ops each."""
     nodes, edges, groups = [Node("n0", "input", "x")], [], [Group("g0", "", "", "Net")]
     for block in range(blocks):
         outer = f"g{len(groups)}"
-        groups.append(Group(outer, f"block{block}", f"block{block}", "Block", "g0"))
+        kind = "Block" if alike else f"Block{block}"
+        groups.append(Group(outer, f"block{block}", f"block{block}", kind, "g0"))
         for half in range(2):
             inner = f"g{len(groups)}"
             groups.append(Group(inner, f"half{half}", f"block{block}.half{half}", "Half", outer))
@@ -115,15 +116,25 @@ def net(blocks: int) -> Graph:
     return Graph(tuple(nodes), tuple(edges), tuple(groups))
 
 
-def test_as_many_levels_are_opened_as_fit() -> None:
+def test_what_fits_is_opened() -> None:
     assert net(4).collapse() == net(4)  # 33 boxes
-    assert [node.label for node in net(8).collapse().nodes] == ["x", *["half0", "half1"] * 8]
 
 
-def test_where_a_level_does_not_fit_the_first_module_is_the_example() -> None:
+def test_repetitions_become_one_box_and_the_first_is_their_example() -> None:
     labels = [node.label for node in net(30).collapse().nodes]
-    assert labels == ["x", "half0", "half1", *(f"block{k}" for k in range(1, 30))]
+    assert labels == ["x", *["exp"] * 8, "block1 … block29"]
+
+
+def test_as_many_levels_are_opened_as_fit() -> None:
+    """Blocks of different classes are not repetitions; one half is opened, as an example."""
+    labels = [node.label for node in net(5, alike=False).collapse().nodes]
+    assert labels == ["x", *["exp"] * 4, "half1", *["half0", "half1"] * 4]
+    labels = [node.label for node in net(19, alike=False).collapse().nodes]
+    assert labels == ["x", *["half0", "half1"] * 19]
+    labels = [node.label for node in net(20, alike=False).collapse().nodes]
+    assert len(labels) == BUDGET
+    assert labels[-3:] == ["half0", "half1", "block19"]
 
 
 def test_the_first_level_is_opened_whatever_its_size() -> None:
-    assert len(net(100).collapse().nodes) == 101 > BUDGET
+    assert len(net(100, alike=False).collapse().nodes) == 101 > BUDGET

@@ -7,9 +7,10 @@ from collections import defaultdict
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
+from random_graphs import Plan, Random, plans
 
 import minigrad
-from minigrad import Tensor, nn, viz
+from minigrad import nn, viz
 from minigrad.viz import Graph
 from minigrad.viz.fold import BUDGET, residuals
 
@@ -89,45 +90,9 @@ def test_an_explicit_depth_is_honoured() -> None:
     assert sizes == sorted(sizes)
 
 
-class Random(nn.Module):
-    """A module that does what a plan says: an op, a call of a child, a residual around it."""
-
-    def __init__(self, plan: list[tuple[str, list]], width: int = 3) -> None:
-        super().__init__()
-        self.steps = [step for step, _ in plan]
-        self.weight = nn.Parameter(minigrad.ones(width))
-        self.children_ = nn.ModuleList([Random(below, width) for _, below in plan])
-
-    def forward(self, x: Tensor, extra: Tensor) -> Tensor:
-        start = x
-        for step, child in zip(self.steps, self.children_, strict=True):
-            if step == "call":
-                x = child(x, start)
-            elif step == "twice":
-                x = child(child(x, start), extra)
-            elif step == "residual":
-                x = x + child(x, extra)
-            elif step == "skip":
-                x = x + start
-            else:
-                x = x * self.weight
-        return x * extra
-
-
-plans = st.recursive(
-    st.just([]),
-    lambda below: st.lists(
-        st.tuples(st.sampled_from(["call", "twice", "residual", "skip", "op"]), below), max_size=3
-    ),
-    max_leaves=8,
-)
-
-
 @given(plans, st.sampled_from([None, 0, 1, 2, 3]))
-def test_closing_modules_makes_no_cycle_and_loses_no_tensor(
-    plan: list[tuple[str, list]], depth: int | None
-) -> None:
-    x, extra = minigrad.ones(3), minigrad.full((3,), 2.0)
+def test_closing_modules_makes_no_cycle_and_loses_no_tensor(plan: Plan, depth: int | None) -> None:
+    x, extra = minigrad.zeros(3), minigrad.zeros(3)
     whole = viz.graph(Random(plan), x, extra)
     view = whole.collapse(depth)
     position = {node.id: index for index, node in enumerate(view.nodes)}

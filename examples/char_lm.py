@@ -1,0 +1,343 @@
+"""Teach a transformer to write English, character by character: a small GPT, with minigrad alone.
+
+It learns from the help texts that every Python carries. How well it foresees text that it has not
+seen is measured in bits per character, beside tables of character n-grams. Then it writes.
+
+    python examples/char_lm.py --help
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import math
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# Each of our own threads does its own matrix products: they need no threads inside. NumPy reads
+# this when it is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from _command_line import Parser, number, prepare, print_files, progress, run, whole
+from _ngrams import NGrams
+
+import minigrad
+from minigrad import Tensor, nn, optim
+from minigrad.nn import functional as F
+from minigrad.nn.utils import clip_grad_norm
+
+# The text
+
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+HELD_OUT = 0.1
+
+
+class Text(NamedTuple):
+    """A text as numbers, each the place of a character in an alphabet."""
+
+    alphabet: str  # the characters of the part to learn from; UNKNOWN, the last, for all others
+    ids: np.ndarray  # shape (L,)
+    cut: int  # where the part to learn from ends, and the part held out begins
+
+
+def load() -> Text:
+    """The topics of Python's help in their order, those that make up the last tenth held out.
+
+    Chapters are topics, and so are many of their sections. So a paragraph counts only where it
+    first occurs: otherwise much of what is held out would have been learned from. Paragraphs are
+    told apart by their words. The text is this Python's: versions differ a little.
+    """
+    from pydoc_data.topics import topics
+
+    seen = {""}
+    texts = []
+    for topic in topics.values():
+        kept = []
+        for paragraph in re.split(r"\n\s*\n", topic):
+            words = " ".join(re.findall(r"\w+", paragraph))
+            if words not in seen:
+                kept.append(paragraph.strip("\n"))
+                seen.add(words)
+        if kept:
+            texts.append("\n\n".join(kept) + "\n\n\n")
+    ends = np.cumsum([len(text) for text in texts])
+    cut = int(ends[np.abs(ends - (1 - HELD_OUT) * ends[-1]).argmin()])
+    whole_text = "".join(texts)
+    alphabet = "".join(sorted({*whole_text[:cut]})) + UNKNOWN
+    return Text(alphabet, encode(whole_text, alphabet), cut)
+
+
+def encode(text: str, alphabet: str) -> np.ndarray:
+    """The places of the characters in the alphabet, the last for those it does not have: (L,)."""
+    places = {character: place for place, character in enumerate(alphabet)}
+    return np.array([places.get(character, len(alphabet) - 1) for character in text], np.int64)
+
+
+# The model
+
+CONTEXT = 64  # characters
+
+
+class Writer(nn.Module):
+    """Characters and positions, pre-norm layers that see no later position, and scores.
+
+    One table turns characters into vectors and vectors into scores: Press and Wolf, "Using the
+    output embedding to improve language models", 2017.
+    """
+
+    alphabet: Tensor
+
+    def __init__(self, alphabet: str, width: int = 96, heads: int = 4, layers: int = 3) -> None:
+        super().__init__()
+        code_points = minigrad.tensor([ord(character) for character in alphabet])
+        self.register_buffer("alphabet", code_points)  # so the weights know what they write
+        self.characters = nn.Embedding(len(alphabet), width)
+        nn.init.normal(self.characters.weight, std=0.1)  # scores of about 1 to begin with
+        self.positions = nn.LearnedPosEmbedding(CONTEXT, width)
+        layer = nn.TransformerEncoderLayer(
+            width, heads, 4 * width, dropout=0.0, activation=squared_relu, norm_first=True
+        )
+        self.layers = nn.TransformerEncoder(layer, layers, norm=nn.LayerNorm(width))
+
+    def forward(self, ids: Any, cache: nn.Cache | None = None) -> Tensor:
+        """Score what comes behind each character: (N, L) -> (N, L, characters).
+
+        With a cache, the characters are those that come behind what it holds.
+        """
+        start = 0 if cache is None else cache.get_seq_length()
+        x = self.positions(self.characters(ids), offset=start)  # (N, L) -> (N, L, W)
+        x = self.layers(x, is_causal=True, kv_cache=cache, use_cache=cache is not None)
+        return F.linear(x, self.characters.weight)  # (N, L, W) -> (N, L, characters)
+
+
+def squared_relu(x: Tensor) -> Tensor:
+    """The square of ReLU: So et al., "Primer: searching for efficient transformers", 2021."""
+    return F.relu(x) ** 2
+
+
+# How well it foresees
+
+
+@minigrad.no_grad()
+def bits_per_character(model: Writer, text: Text) -> float:
+    """The mean of -log2 p over all characters held out.
+
+    Windows of the model's context follow one another by half of it, and their second halves
+    count: each character once, after at least half a context.
+    """
+    half, count = CONTEXT // 2, len(text.ids) - text.cut
+    starts = np.arange(text.cut - 1 - half, len(text.ids) - 1 - half, half)
+    ids = np.pad(text.ids, (0, half))  # no character sees what is behind it
+    windows = ids[starts[:, None] + np.arange(CONTEXT + 1)]  # (windows, CONTEXT + 1)
+    losses = []
+    for some in np.array_split(windows, math.ceil(len(windows) / 64)):
+        scores = model(some[:, :-1])[:, half:]  # (B, half, characters)
+        targets = some[:, 1 + half :]  # (B, half)
+        loss = F.cross_entropy(scores.swapaxes(1, 2), targets, reduction="none")
+        losses.append(loss.numpy().ravel())
+    return float(np.concatenate(losses)[:count].mean()) / math.log(2)
+
+
+def ngram_bits(text: Text, order: int) -> float:
+    """The same for a table of n-grams, made of the part to learn from."""
+    table = NGrams(text.ids[: text.cut], order, len(text.alphabet))
+    found = table.probabilities(text.ids[text.cut - (order - 1) :])[order - 1 :]
+    return float(-np.log2(found).mean())
+
+
+def print_bits(bits: dict[str, float], text: Text) -> None:
+    held_out = text.ids[text.cut :]
+    unknown = np.count_nonzero(held_out == len(text.alphabet) - 1)
+    print(f"bits per character, {len(held_out):,} held-out characters ({unknown} unknown):")
+    for name, value in bits.items():
+        print(f"{name:>14}  {value:.3f}")
+    print()
+
+
+# Training
+
+BATCH, THREADS, PEAK_RATE, WARM_UP = 16, 2, 3e-3, 0.05
+
+
+def learning_rate(done: float) -> float:
+    """Rise in the first twentieth of the training, then fall along a cosine to 0."""
+    return PEAK_RATE * min(done / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
+
+
+def learn(model: Writer, windows: np.ndarray) -> float:
+    """Add the gradients of one thread's share of a batch, (B, CONTEXT + 1); return its loss."""
+    scores = model(windows[:, :-1])  # (B, CONTEXT, characters)
+    loss = F.cross_entropy(scores.reshape(-1, scores.shape[-1]), windows[:, 1:].reshape(-1))
+    (loss / THREADS).backward()
+    return loss.item()
+
+
+class Point(NamedTuple):
+    """How far the training was after some steps, in bits per character."""
+
+    step: int
+    learned: float  # the mean since the point before
+    held_out: float
+
+
+def train(model: Writer, text: Text, steps: int) -> list[Point]:
+    """Train the model in place, and measure it now and then. Ctrl-C ends the training early.
+
+    The halves of a batch go through the model in threads of their own: NumPy lets both run. Their
+    gradients add up in the parameters.
+    """
+    optimizer = optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.1)
+    draw = minigrad.random.generator().integers
+    every = max(steps // 10, 100)
+    losses: list[float] = []
+    history: list[Point] = []
+
+    def measure() -> str:
+        learned = float(np.mean(losses[-every:])) / math.log(2)
+        history.append(Point(len(losses), learned, bits_per_character(model, text)))
+        return f"{learned:.3f} bits per character, held out {history[-1].held_out:.3f}"
+
+    rounds, say = progress(steps, "step")
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            for step in rounds:
+                starts = draw(text.cut - CONTEXT, size=BATCH)
+                windows = text.ids[starts[:, None] + np.arange(CONTEXT + 1)]
+                optimizer.zero_grad()
+                shares = pool.map(partial(learn, model), np.split(windows, THREADS))
+                losses.append(float(np.mean([*shares])))
+                clip_grad_norm(model.parameters(), 1.0)
+                optimizer.param_groups[0]["lr"] = learning_rate((step + 1) / steps)
+                optimizer.step()
+                if (step + 1) % every == 0 or step + 1 == steps:
+                    say(measure())
+    except KeyboardInterrupt:
+        if not losses:
+            raise
+        print(f"\nstopped after {len(losses)} of {steps} steps: {measure()}")
+    return history
+
+
+# What it writes
+
+
+def write(model: Writer, beginning: str, length: int, **choice: float) -> Iterator[str]:
+    """Continue a text, handing out each character as it is drawn.
+
+    The model has positions for one context. Where they end, the second half of what was written
+    begins a new one.
+
+    Args:
+        model: The model.
+        beginning: At least one character.
+        length: How many to write.
+        **choice: `temperature` and `top_p`, as in `nn.generation.sample`.
+    """
+    alphabet = "".join(map(chr, model.alphabet.tolist()))
+    ids = encode(beginning, alphabet).tolist()
+    while length > 0:
+        ids = ids[-CONTEXT // 2 :]
+        steps = min(length, CONTEXT - len(ids) + 1)  # what is drawn last needs no position
+        for drawn in nn.generation.stream(model, [ids], steps, **choice):
+            ids.append(drawn.item())
+            yield alphabet[ids[-1]]
+        length -= steps
+
+
+def save(model: Writer, path: Path) -> None:
+    """Write the weights, and with them the alphabet."""
+    state = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+    np.savez(path, allow_pickle=False, **state)
+
+
+def restore(path: Path) -> Writer:
+    """The model whose weights were saved."""
+    with np.load(path) as state:
+        model = Writer("".join(map(chr, state["alphabet"])))
+        model.load_state_dict(state)
+    return model
+
+
+# The command line
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line, and make sure that the results can be made and written."""
+    parser = Parser(
+        description="Teach a transformer to write English, character by character. Takes about 3 "
+        "minutes on two cores; with --smoke, about 5 seconds.",
+        allow_abbrev=False,
+    )
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument("--steps", type=whole(1), default=5000, help="batches to learn from: 5000")
+    task.add_argument("--smoke", dest="steps", action="store_const", const=20, help="only 20")
+    task.add_argument("--write", action="store_true", help="learn nothing: after a training")
+    parser.add_argument("--prompt", default="The ", help="what to continue: 'The '")
+    parser.add_argument("--length", type=whole(1), default=600, help="characters to write: 600")
+    parser.add_argument(
+        "--temperature", type=number(0, 10), default=0.8, help="0 takes the likeliest: 0.8"
+    )
+    parser.add_argument(
+        "--top-p", type=number(0.01, 1), default=0.95, help="draw from the likeliest of it: 0.95"
+    )
+    parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
+    parser.add_argument("--out", type=Path, default="out/char_lm", help="a folder: out/char_lm")
+    args = parser.parse_args()
+    args.weights = args.out / "weights.npz"
+    if not args.prompt:
+        parser.error("--prompt needs a character at least")
+    if args.write and not args.weights.is_file():
+        parser.error(f"--write needs a training first: there is no {args.weights}")
+    prepare(parser, args.out)
+    return args
+
+
+def main() -> None:
+    """Count, train, write, and say how well the text held out was foreseen."""
+    args = arguments()
+    minigrad.random.seed(args.seed)
+    if args.write:
+        show(restore(args.weights), args)
+        return
+
+    text = load()
+    bits = {f"{n}-gram": ngram_bits(text, n) for n in range(1, 6)}
+    print_bits(bits, text)
+    model = Writer(text.alphabet)
+    start = time.perf_counter()
+    history = train(model, text, args.steps)
+    print(f"{history[-1].step} steps in {time.perf_counter() - start:.1f} s\n")
+    files = {"weights": args.weights}
+    save(model, args.weights)
+    show(model, args)
+    if importlib.util.find_spec("matplotlib"):
+        import _plots
+
+        files["training curve"] = args.out / "training.png"
+        _plots.bits_per_character(files["training curve"], np.array(history), bits)
+    print_bits({**bits, "transformer": history[-1].held_out}, text)
+    print_files(files)
+    if history[-1].step < args.steps:
+        sys.exit(130)  # as what Ctrl-C has ended
+
+
+def show(model: Writer, args: argparse.Namespace) -> None:
+    """Print what the model writes, as it writes."""
+    print(args.prompt, end="", flush=True)
+    for character in write(
+        model, args.prompt, args.length, temperature=args.temperature, top_p=args.top_p
+    ):
+        print(character, end="", flush=True)
+    print("\n")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,150 @@
+"""The formula of every rule, set from the rule's own syntax tree: so it cannot lie.
+
+From a rule to what a reader sees:
+
+    sources.py     find the syntax tree of a function, among several lambdas on a line too
+    reading.py     read it as a term (terms.py); syntax.py knows statements and expressions
+    algebra.py     products and quotients as people write them
+    typesetting.py set the term as notation (notation.py), with a sign for each function
+    mathml.py      write the notation for a browser, and text.py as a line of Unicode
+
+Where a rule is a kernel, written.py has a formula for it that the tests compute beside the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from minigrad.autograd.op import Primitive
+from minigrad.autograd.plan import Rule
+from minigrad.autograd.primitive import registry
+from minigrad.viz.formula.mathml import mathml
+from minigrad.viz.formula.reading import Reading, read
+from minigrad.viz.formula.sources import source
+from minigrad.viz.formula.syntax import Unreadable
+from minigrad.viz.formula.terms import Call, Constant, Term, Variable, row
+from minigrad.viz.formula.text import text
+from minigrad.viz.formula.typesetting import Typesetter
+from minigrad.viz.formula.written import JOINT, WRITTEN, Written
+
+__all__ = ["Formula", "formulas", "readings"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """What a rule computes for one argument.
+
+    Attributes:
+        mathml: The formula as a ``<math>`` element.
+        text: The formula as a line of text.
+        notes: What the formula leaves out, such as what happens where a slope is infinite.
+        source: The text of the rule; empty if it is not at hand.
+        origin: ``"rule"`` if the formula was set from the rule itself; ``"written"`` if it, or a
+            part of it, was written by hand.
+        place: Where the rule stands, such as ``"minigrad/ops/elementwise.py:251"``; may be empty.
+
+    Example:
+        >>> from minigrad import viz
+        >>> formula = viz.formulas("sqrt")["x"]
+        >>> formula.text, formula.notes
+        ('ḡ / (2y)', ('0 where ḡ is 0 and the slope is infinite',))
+        >>> formula.source
+        'lambda g, out: g * tame(0.5 / out, g)'
+    """
+
+    mathml: str
+    text: str
+    notes: tuple[str, ...]
+    source: str
+    origin: Literal["rule", "written"]
+    place: str
+
+
+def formulas(op: Any) -> dict[str, Formula]:
+    """Say what an op sends back to each of its arguments.
+
+    Args:
+        op: An op, its record, or its name.
+
+    Returns:
+        A formula for each argument that has a derivative, in terms of ḡ, the gradient with respect
+        to the output y. Where an argument was broadcast, the engine then sums over the axes along
+        which it was. An op without rules has none.
+
+    Raises:
+        KeyError: There is no op of that name.
+
+    Example:
+        >>> from minigrad import viz
+        >>> {name: formula.text for name, formula in viz.formulas("divide").items()}
+        {'a': 'ḡ / b', 'b': '−ḡ ⊙ y / b'}
+    """
+    record = _record(op)
+    return {name: _formula(record, rule, reading) for name, rule, reading in readings(record)}
+
+
+def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
+    """What each rule of an op computes, as a term: the formula before it is set.
+
+    Args:
+        op: The record of an op.
+
+    Returns:
+        For each argument with a derivative its name, its rule, and what was read.
+    """
+    for name, rule in op.rules.items():
+        yield name, rule, _reading(rule, {}, None, _found(WRITTEN, rule))
+    if op.joint is not None:
+        names = [op.params[slot] for slot in op.joint_slots]
+        needed: dict[str, Term] = {"needed": Call(row, (Constant(True),) * len(names))}
+        written = _found(JOINT, op.joint) or {}
+        for place, name in enumerate(names):
+            yield name, op.joint, _reading(op.joint, needed, place, written.get(name))
+
+
+def _found(table: Mapping[Callable[..., Any], T], rule: Rule) -> T | None:
+    """What a table has for a rule."""
+    return table.get(rule.function) if isinstance(rule.function, Hashable) else None
+
+
+def _reading(
+    rule: Rule, given: dict[str, Term], place: int | None, written: Written | None
+) -> Reading:
+    if written is not None:
+        reading = read(written.formula, {})
+        notes = (*reading.notes, *written.notes)
+        return Reading(reading.value, reading.definitions, notes, written=True)
+    try:
+        return read(rule.function, given, place)
+    except Unreadable:
+        arguments = tuple(map(Variable, ("g", *rule.needs)))
+        notes = ("the source of the rule is not at hand",) * (source(rule.function) is None)
+        return Reading(Call(rule.function, arguments), notes=notes)
+
+
+def _formula(op: Primitive, rule: Rule, reading: Reading) -> Formula:
+    typesetter = Typesetter(op)
+    notation = typesetter.formula(reading)
+    notes = tuple(dict.fromkeys((*reading.notes, *typesetter.notes)))
+    found = source(rule.function)
+    return Formula(
+        mathml(notation),
+        text(notation),
+        notes,
+        "" if found is None else found.text,
+        "written" if reading.written else "rule",
+        "" if found is None else found.place,
+    )
+
+
+def _record(op: Any) -> Primitive:
+    if isinstance(op, str):
+        if op not in registry:
+            raise KeyError(f"formulas: there is no op {op!r}")
+        return registry[op]
+    record: Primitive = getattr(op, "op", op)
+    return record

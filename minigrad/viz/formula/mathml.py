@@ -1,0 +1,149 @@
+"""A formula as MathML Core: what browsers set by themselves, without scripts or fonts of ours."""
+
+from __future__ import annotations
+
+from html import escape
+
+from minigrad.viz.formula.notation import (
+    Applied,
+    Cases,
+    Enclosed,
+    Fraction,
+    Infix,
+    Large,
+    Level,
+    Minus,
+    Notation,
+    Number,
+    Root,
+    Script,
+    Sentence,
+    Symbol,
+    Where,
+    Words,
+    level,
+    needed,
+)
+from minigrad.viz.formula.text import text
+
+__all__ = ["mathml"]
+
+SPACE = "\u00a0"
+LINE = 'style="text-align: left; padding: 0.15em 0"'
+CASE = 'style="text-align: left; padding: 0.25em 1em 0.25em 0"'
+
+
+def mathml(notation: Notation) -> str:
+    """Write a formula as a ``<math>`` element.
+
+    Args:
+        notation: The formula.
+
+    Returns:
+        The element, with the formula as a line of text for those who cannot see it.
+
+    Example:
+        >>> from minigrad.viz.formula.notation import Symbol
+        >>> from minigrad.viz.formula.mathml import mathml
+        >>> mathml(Symbol("x"))
+        '<math displaystyle="true" alttext="x"><mi>x</mi></math>'
+    """
+    alternative = escape(text(notation), quote=True)
+    return f'<math displaystyle="true" alttext="{alternative}">{_element(notation)}</math>'
+
+
+def _element(notation: Notation) -> str:
+    """One element for a notation."""
+    match notation:
+        case Symbol(name, upright, bar):
+            return _identifier(name, upright, bar)
+        case Number(digits):
+            return f"<mn>{escape(digits)}</mn>"
+        case Words(words):
+            return f"<mtext>{escape(words).replace(' ', SPACE)}</mtext>"
+        case Minus(body):
+            return f'<mrow><mo form="prefix">−</mo>{_at_least(Level.PRODUCT, body)}</mrow>'
+        case Infix(parts, signs):
+            written = [_at_least(needed(notation, i), part) for i, part in enumerate(parts)]
+            rest = (_sign(sign) + part for sign, part in zip(signs, written[1:], strict=True))
+            return f"<mrow>{written[0]}{''.join(rest)}</mrow>"
+        case Fraction(top, bottom):
+            return f"<mfrac>{_element(top)}{_element(bottom)}</mfrac>"
+        case Script(base, above, below):
+            inner = _at_least(Level.ATOM, base)
+            kind = {(True, False): "msup", (False, True): "msub"}.get(
+                (above is not None, below is not None), "msubsup"
+            )
+            scripts = "".join(_element(s) for s in (below, above) if s is not None)
+            return f"<{kind}>{inner}{scripts}</{kind}>"
+        case Root(body, 2):
+            return f"<msqrt>{_element(body)}</msqrt>"
+        case Root(body, degree):
+            return f"<mroot>{_element(body)}<mn>{degree}</mn></mroot>"
+        case Large(sign, body, below):
+            large = f'<mo largeop="true" movablelimits="false">{_LARGE[sign]}</mo>'
+            if below is not None:
+                large = f"<munder>{large}{_element(below)}</munder>"
+            return f"<mrow>{large}{_at_least(Level.MATRIX, body)}</mrow>"
+        case Enclosed(left, body, right):
+            return _fenced(left, _element(body), right)
+        case Applied(function, arguments, left, right):
+            inner = '<mo separator="true">,</mo>'.join(map(_element, arguments))
+            return f"<mrow>{_element(function)}<mo>\u2061</mo>{_fenced(left, inner, right)}</mrow>"
+        case Cases():
+            return _cases(notation)
+        case Sentence(parts):
+            return f"<mrow>{''.join(map(_element, parts))}</mrow>"
+        case Where(body, equations):
+            rows = [f"<mtr><mtd {LINE}>{_element(body)}</mtd></mtr>"]
+            for i, (defined, term) in enumerate(equations):
+                word = Words("where " if i == 0 else "and ")
+                equation = f"{_element(word)}{_element(defined)}<mo>=</mo>{_element(term)}"
+                rows.append(f"<mtr><mtd {LINE}><mrow>{equation}</mrow></mtd></mtr>")
+            return f'<mtable displaystyle="true">{"".join(rows)}</mtable>'
+
+
+_LARGE = {"Σ": "∑", "Π": "∏"}
+
+
+def _identifier(name: str, upright: bool, bar: bool) -> str:
+    """A name; of several letters it is upright unless a style says otherwise."""
+    style = "" if upright or len(name) == 1 else ' style="font-style: italic"'
+    variant = ' mathvariant="normal"' if upright and len(name) == 1 else ""
+    inner = f"<mi{variant}{style}>{escape(name)}</mi>"
+    return f'<mover accent="true">{inner}<mo stretchy="false">‾</mo></mover>' if bar else inner
+
+
+def _sign(sign: str) -> str:
+    if sign == "":
+        return "<mo>\u2062</mo>"
+    if sign == " ":
+        return '<mo lspace="0.1em" rspace="0.1em">\u2062</mo>'
+    return f"<mo>{escape(sign)}</mo>"
+
+
+def _fenced(left: str, inner: str, right: str) -> str:
+    opening = (
+        f'<mo fence="true" form="prefix" stretchy="true" symmetric="false">{escape(left)}</mo>'
+    )
+    closing = (
+        f'<mo fence="true" form="postfix" stretchy="true" symmetric="false">{escape(right)}</mo>'
+    )
+    return f"<mrow>{opening}{inner}{closing}</mrow>"
+
+
+def _at_least(least: Level, notation: Notation) -> str:
+    """A part, in parentheses if it is looser than its place."""
+    inner = _element(notation)
+    return inner if level(notation, stacked=True) >= least else _fenced("(", inner, ")")
+
+
+def _cases(cases: Cases) -> str:
+    rows = [f"{_element(Words('if '))}{_element(condition)}" for condition in cases.conditions]
+    rows.append(_element(Words("otherwise")))
+    cells = "".join(
+        f"<mtr><mtd {CASE}>{_element(value)}</mtd><mtd {CASE}><mrow>{when}</mrow></mtd></mtr>"
+        for value, when in zip(cases.values, rows, strict=True)
+    )
+    brace = '<mo fence="true" form="prefix" stretchy="true">{</mo>'
+    return f'<mrow>{brace}<mtable displaystyle="true">{cells}</mtable></mrow>'

@@ -1,0 +1,181 @@
+"""The syntax tree of a function that is already there: a rule, or what a rule calls.
+
+A table of rules has several lambdas on a line. So a function is found by where its code stands, and
+it counts only if its file, compiled again, still gives that code: what was edited since it was
+imported is not shown for what runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+__all__ = ["Source", "defined", "source"]
+
+Span = tuple[tuple[int, int], tuple[int, int]]
+"""From a line and column to a line and column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a function stands.
+
+    Attributes:
+        node: Its syntax tree.
+        text: Its text, not indented.
+        place: File and line, such as ``"minigrad/ops/elementwise.py:251"``.
+    """
+
+    node: ast.Lambda | ast.FunctionDef
+    text: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that was read, with every function in it."""
+
+    tree: ast.Module
+    functions: tuple[ast.Lambda | ast.FunctionDef, ...]
+    codes: frozenset[CodeType]
+
+
+def source(function: Callable[..., Any]) -> Source | None:
+    """Find the source of a Python function.
+
+    Args:
+        function: What ``def`` or ``lambda`` made.
+
+    Returns:
+        Where it stands; None if that is not known, or no longer says what the function does.
+    """
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return None
+    lines = _lines(code.co_filename)
+    file = _read("".join(lines))
+    if file is None or code not in file.codes:
+        return None
+    node = _node(file, code)
+    if node is None:
+        return None
+    text = _segment(lines, node)
+    return Source(node, text, f"{_shown_file(function, code)}:{node.lineno}")
+
+
+def defined(module: Any, name: str) -> ast.expr | None:
+    """Find the expression that a module gives a name.
+
+    Args:
+        module: The module.
+        name: A name at its top.
+
+    Returns:
+        The right-hand side of its only assignment; None if there is no such thing.
+    """
+    file = _read("".join(_lines(getattr(module, "__file__", None) or "")))
+    given = [
+        statement.value
+        for statement in (file.tree.body if file is not None else [])
+        if isinstance(statement, ast.Assign)
+        and [ast.unparse(target) for target in statement.targets] == [name]
+    ]
+    return given[0] if len(given) == 1 else None
+
+
+def _lines(filename: str) -> list[str]:
+    linecache.checkcache(filename)
+    return linecache.getlines(filename)
+
+
+@functools.lru_cache(maxsize=256)
+def _read(text: str) -> _File | None:
+    """Parse and compile a file; None if it is no Python."""
+    try:
+        tree = ast.parse(text)
+        code = compile(text, "<formula>", "exec", dont_inherit=True)
+    except SyntaxError:
+        return None
+    functions = (n for n in ast.walk(tree) if isinstance(n, (ast.Lambda, ast.FunctionDef)))
+    return _File(tree, tuple(functions), frozenset(_codes_in(code)))
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes_in(constant)
+
+
+def _node(file: _File, code: CodeType) -> ast.Lambda | ast.FunctionDef | None:
+    """The function in the file that a code object was made of."""
+    named = [n for n in file.functions if _begins(n, code)]
+    if len(named) < 2:
+        return named[0] if named else None
+    span = _span(code)
+    around = [n for n in named if span is not None and _covers(n, span)]
+    return min(around, key=_extent, default=None)
+
+
+def _begins(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
+    """Whether name, line and parameters are those of a code object."""
+    if isinstance(node, ast.Lambda):
+        name, line = "<lambda>", node.lineno
+    else:
+        name, line = node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    given = node.args
+    parameters = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    count = code.co_argcount + code.co_kwonlyargcount
+    same = list(code.co_varnames[:count]) == parameters
+    return same and (name, line) == (code.co_name, code.co_firstlineno)
+
+
+def _span(code: CodeType) -> Span | None:
+    """From where to where the instructions of a function stand; None if Python kept no columns."""
+    places = [
+        ((first, start), (last, end))
+        for first, last, start, end in code.co_positions()
+        if first is not None and last is not None and start is not None and end is not None
+        if end > 0
+    ]
+    return (min(p[0] for p in places), max(p[1] for p in places)) if places else None
+
+
+def _covers(node: ast.Lambda | ast.FunctionDef, span: Span) -> bool:
+    inner = node.body if isinstance(node, ast.Lambda) else node
+    end = (inner.end_lineno or 0, inner.end_col_offset or 0)
+    return (inner.lineno, inner.col_offset) <= span[0] and span[1] <= end
+
+
+def _extent(node: ast.AST) -> tuple[int, int]:
+    """A small function comes before one that contains it."""
+    lines = (getattr(node, "end_lineno", 0) or 0) - getattr(node, "lineno", 0)
+    return lines, (getattr(node, "end_col_offset", 0) or 0) - getattr(node, "col_offset", 0)
+
+
+def _segment(lines: list[str], node: ast.Lambda | ast.FunctionDef) -> str:
+    """The text of a function as if nothing stood around it. Columns are counted in bytes."""
+    own = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
+    own[-1] = own[-1][: node.end_col_offset]
+    own[0] = b" " * node.col_offset + own[0][node.col_offset :]
+    return textwrap.dedent(b"".join(own).decode()).strip()
+
+
+def _shown_file(function: Callable[..., Any], code: CodeType) -> str:
+    """The path within the package, or the bare name of a file that is in none."""
+    module = sys.modules.get(function.__module__ or "")
+    name = Path(code.co_filename).name
+    parent = (
+        function.__module__.split(".")
+        if hasattr(module, "__path__")
+        else ((function.__module__ or "").split(".")[:-1])
+    )
+    return "/".join([*parent, name])

@@ -1,0 +1,153 @@
+"""What a formula is made of: names, constants, calls and choices.
+
+A term says what is computed, not how it looks. It can be evaluated, and so a formula can be held
+against the rule that it stands for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad.ops._numerics import kept_shape
+
+__all__ = [
+    "Call", "Choice", "Constant", "Term", "Variable", "count_variables", "evaluate", "is_constant",
+    "parts", "rebuilt", "row", "same", "shown_part", "size", "walk",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """What a rule is given, or a definition of the formula."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value that does not depend on anything, and perhaps the sign for it: π."""
+
+    value: Any
+    symbol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of terms. Operators are calls too, of the functions in `operator`."""
+
+    function: Callable[..., Any]
+    args: tuple[Term, ...]
+    keywords: tuple[tuple[str, Term], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One term or another; only the chosen one has a value. ``a and b`` is one too."""
+
+    test: Term
+    then: Term
+    otherwise: Term
+
+
+Term = Variable | Constant | Call | Choice
+
+
+def row(*items: Any) -> tuple[Any, ...]:
+    """What a tuple or a list of terms is a call of."""
+    return items
+
+
+def parts(term: Term) -> tuple[Term, ...]:
+    """The terms that a term is made of."""
+    match term:
+        case Call(_, args, keywords):
+            return (*args, *(value for _, value in keywords))
+        case Choice(test, then, otherwise):
+            return (test, then, otherwise)
+    return ()
+
+
+def rebuilt(term: Term, change: Callable[[Term], Term]) -> Term:
+    """The term with every part of it changed."""
+    match term:
+        case Call(function, args, keywords):
+            named = tuple((name, change(value)) for name, value in keywords)
+            return Call(function, tuple(map(change, args)), named)
+        case Choice(test, then, otherwise):
+            return Choice(change(test), change(then), change(otherwise))
+    return term
+
+
+def walk(term: Term) -> Iterator[Term]:
+    """The term and all within it."""
+    yield term
+    for part in parts(term):
+        yield from walk(part)
+
+
+def size(term: Term) -> int:
+    """How many names and functions it takes to write the term."""
+    return sum(not isinstance(part, Constant) for part in walk(term))
+
+
+def count_variables(term: Term) -> Counter[str]:
+    """How often each variable stands in a term."""
+    return Counter(part.name for part in walk(term) if isinstance(part, Variable))
+
+
+def same(one: Term, other: Term) -> bool:
+    """Whether two terms are written alike; constants may be arrays, which have no ``==``."""
+    return repr(one) == repr(other)
+
+
+def is_constant(term: Term | None, *values: Any) -> bool:
+    """Whether a term is one of some constants: ``1`` is neither ``True`` nor ``1.0``."""
+    return isinstance(term, Constant) and any(
+        type(term.value) is type(value) and term.value == value for value in values
+    )
+
+
+def shown_part(term: Term) -> Term:
+    """What a formula shows of a term: nobody writes that the axes of a reduction are kept."""
+    match term:
+        case Call(np.reshape, (x, Call(function, _))) if function is kept_shape:
+            return x
+    return term
+
+
+def evaluate(term: Term, names: Mapping[str, Any]) -> Any:
+    """Compute a term.
+
+    Args:
+        term: The term.
+        names: The values of its variables.
+
+    Returns:
+        Its value.
+
+    Raises:
+        KeyError: A variable has no value.
+
+    Example:
+        >>> import operator
+        >>> from minigrad.viz.formula.terms import Call, Constant, Variable, evaluate
+        >>> evaluate(Call(operator.mul, (Constant(2), Variable("x"))), {"x": 21})
+        42
+    """
+    match term:
+        case Variable(name):
+            return names[name]
+        case Constant(value):
+            return value
+        case Choice(test, then, otherwise):
+            return evaluate(then if evaluate(test, names) else otherwise, names)
+    function: Any = term.function
+    if hasattr(function, "op"):  # an op of ours gives tensors; its forward gives arrays
+        function = function.op.forward
+    named = {name: evaluate(value, names) for name, value in term.keywords}
+    return function(*(evaluate(arg, names) for arg in term.args), **named)

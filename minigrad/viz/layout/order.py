@@ -1,0 +1,183 @@
+"""The order of the items of each rank, from left to right: few crossings.
+
+Sweeps down and up put each item at the mean of its neighbours (the barycentre method of Sugiyama,
+Tagawa and Toda, 1981); then neighbours change places as long as that undoes crossings.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from minigrad.viz.layout.ranks import Link
+
+__all__ = ["arrange"]
+
+SWEEPS, EXCHANGES = 12, 8
+
+Ranks = list[list[str]]
+Positions = dict[str, int]
+
+
+class End(NamedTuple):
+    """The other end of a tensor that runs from one rank to the next."""
+
+    item: str
+    own: float
+    """Where it meets the item that this is an end for, from 0 at the left to 1 at the right."""
+    other: float
+    """Where it meets the other."""
+
+
+Ends = dict[str, list[End]]
+
+
+def arrange(
+    ranks: Ranks, links: Sequence[Link], doors: Mapping[str, float], leaves: Collection[str]
+) -> Ranks:
+    """Order every rank of a group.
+
+    Args:
+        ranks: In-ports, ranks, out-ports.
+        links: The tensors between their items.
+        doors: Where the ports of child groups lie, from 0 at the left to 1 at the right.
+        leaves: The parameters and constants: those that one op alone reads go to the left and the
+            right of what else it reads.
+
+    Returns:
+        The same ranks in another order.
+    """
+    rank = {item: index for index, items in enumerate(ranks) for item in items}
+    reads: dict[str, list[str]] = defaultdict(list)
+    for link in links:
+        if link.source in leaves:
+            reads[link.source].append(link.target)
+    beside = {
+        leaf: targets[0]
+        for leaf, targets in reads.items()
+        if len(targets) == 1 and rank[targets[0]] == rank[leaf] + 1
+    }
+    above, below = _ends(rank, links, doors)
+    order = [[item for item in items if item not in beside] for items in ranks]
+    order = _improved(order, *(_without(ends, beside) for ends in (above, below)))
+    for upper, lower in pairwise(order):
+        _insert(upper, lower, above, beside)
+    return order
+
+
+def _ends(
+    rank: Mapping[str, int], links: Sequence[Link], doors: Mapping[str, float]
+) -> tuple[Ends, Ends]:
+    """For each item, the ends of its tensors in the rank above and in the rank below."""
+    above: Ends = {item: [] for item in rank}
+    below: Ends = {item: [] for item in rank}
+    drawn = set()
+    for link in links:
+        inside = len(link.way) - 1
+        if rank[link.target] - rank[link.source] > inside:
+            continue  # it runs outside
+        for index, (upper, lower) in enumerate(pairwise(link.way)):
+            if index + 1 < inside:  # between dummies, a way is shared
+                if (upper, lower) in drawn:
+                    continue
+                drawn.add((upper, lower))
+            own = doors.get(f"{upper}/out:{link.tensor}", 0.5)
+            other = doors.get(f"{lower}/in:{link.tensor}", 0.5)
+            above[lower].append(End(upper, other, own))
+            below[upper].append(End(lower, own, other))
+    return above, below
+
+
+def _without(ends: Ends, items: Collection[str]) -> Ends:
+    return {
+        item: [end for end in found if end.item not in items]
+        for item, found in ends.items()
+        if item not in items
+    }
+
+
+def _improved(order: Ranks, above: Ends, below: Ends) -> Ranks:
+    """Sweep down and up by turns, and keep the best order that turns up."""
+    best, fewest = order, _crossings(order, below)
+    order = [list(items) for items in order]
+    for sweep in range(SWEEPS):
+        if not fewest:
+            return best
+        _sweep(order, above) if sweep % 2 == 0 else _sweep(order[::-1], below)
+        crossings = _crossings(order, below)
+        if crossings < fewest:
+            best, fewest = [list(items) for items in order], crossings
+    for _ in range(EXCHANGES):
+        if not fewest or not _exchange(best, above, below):
+            break
+    return best
+
+
+def _sweep(order: Ranks, ends: Ends) -> None:
+    """Sort each rank by the means of the neighbours in the rank before it."""
+    before: Positions = {}
+    for items in order:
+        means = {
+            item: sum(before[end.item] + end.other for end in ends[item]) / len(ends[item])
+            for item in items
+            if ends[item]
+        }
+        moved = iter(sorted(means, key=means.__getitem__))  # equal ones stay as they are
+        items[:] = [next(moved) if item in means else item for item in items]
+        before = {item: index for index, item in enumerate(items)}
+
+
+def _crossings(order: Ranks, below: Ends) -> int:
+    """Count the pairs of tensors that cross."""
+    count = 0
+    for upper, lower in pairwise(order):
+        position = {item: index for index, item in enumerate(lower)}
+        tensors = sorted(
+            (index + end.own, position[end.item] + end.other)
+            for index, item in enumerate(upper)
+            for end in below[item]
+        )
+        passed: list[float] = []
+        for _, place in tensors:
+            count += len(passed) - bisect_right(passed, place)
+            insort(passed, place)
+    return count
+
+
+def _exchange(order: Ranks, above: Ends, below: Ends) -> bool:
+    """Let neighbours change places where that undoes crossings."""
+    changed = False
+    for index, items in enumerate(order):
+        sides = []
+        for other, ends in ((index - 1, above), (index + 1, below)):
+            if 0 <= other < len(order):
+                sides.append(({item: place for place, item in enumerate(order[other])}, ends))
+        for left in range(len(items) - 1):
+            pair = items[left], items[left + 1]
+            gain = 0
+            for position, ends in sides:
+                one, two = ([position[end.item] + end.other for end in ends[item]] for item in pair)
+                gain += sum((a > b) - (a < b) for a in one for b in two)
+            if gain > 0:
+                items[left], items[left + 1] = items[left + 1], items[left]
+                changed = True
+    return changed
+
+
+def _insert(upper: list[str], lower: list[str], above: Ends, beside: Mapping[str, str]) -> None:
+    """Put the leaves of each op by turns to the left and the right of what else it reads."""
+    for target in lower:
+        leaves = [end.item for end in above[target] if beside.get(end.item) == target]
+        if not leaves:
+            continue
+        others = [upper.index(end.item) for end in above[target] if end.item not in beside]
+        if others:
+            left, right = min(others), max(others) + 1
+        else:  # to the right of what is read by those on its left
+            place = {item: index for index, item in enumerate(upper)}
+            before = lower[: lower.index(target)]
+            left = right = max((place[e.item] + 1 for i in before for e in above[i]), default=0)
+        upper[left:right] = [*leaves[::2], *upper[left:right], *leaves[1::2]]

@@ -1,0 +1,153 @@
+"""In which rank each item lies: below all that it reads, and no higher than it need be.
+
+The rank of an item is the length of the longest path to it. What only parameters and constants
+lead to is moved down again, to just above what reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from minigrad.viz.model import Node
+
+__all__ = ["Link", "ranked"]
+
+FAR = 32
+"""A tensor that passes more ranks than this gets no dummies: it runs outside of everything."""
+
+
+class Link(NamedTuple):
+    """A tensor on its way within one group.
+
+    Attributes:
+        way: The items that it passes, one in each rank: the node, group or in-port that it comes
+            out of, dummies, and the node, group or out-port that it goes into. Of a tensor that
+            runs outside only the two ends.
+        tensor: The id of the node that computed it.
+        edges: The edges of the diagram that run here.
+    """
+
+    way: tuple[str, ...]
+    tensor: str
+    edges: tuple[int, ...]
+
+    @property
+    def source(self) -> str:
+        """Where it comes from."""
+        return self.way[0]
+
+    @property
+    def target(self) -> str:
+        """Where it goes."""
+        return self.way[-1]
+
+
+def ranked(
+    members: Mapping[str, Node | None], links: Sequence[Link]
+) -> tuple[list[list[str]], tuple[Link, ...]]:
+    """Put the items of a group into ranks, with dummies for the tensors that pass through.
+
+    Args:
+        members: Its nodes, and None for its child groups, in the order in which they were made.
+        links: The tensors between its items, from end to end.
+
+    Returns:
+        In-ports, ranks from the top down, out-ports, each in an order to start from, dummies last;
+        and the links with the dummies on their ways. Links of the same tensor share dummies.
+
+    Raises:
+        ValueError: Items feed each other.
+    """
+    rank, last = _ranks(members, links)
+    ranks: list[list[str]] = [[] for _ in range(last + 1)]
+    for item in _visited(rank, links):
+        ranks[rank[item]].append(item)
+    spans: dict[str, int] = {}
+    for link in links:
+        span = rank[link.target] - rank[link.source]
+        spans[link.tensor] = max(span, spans.get(link.tensor, 0))
+    dummies: dict[str, None] = {}
+    ways = []
+    for link in links:
+        source, target = link.way
+        between: list[str] = []
+        if spans[link.tensor] <= FAR:
+            rows = range(rank[source] + 1, rank[target])
+            between = [f"{link.tensor}@{row}" for row in rows]
+            for dummy, row in zip(between, rows, strict=True):
+                if dummy not in dummies:
+                    dummies[dummy] = None
+                    ranks[row].append(dummy)
+        ways.append(link._replace(way=(source, *between, target)))
+    return ranks, tuple(ways)
+
+
+def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[dict[str, int], int]:
+    """The rank of every item, in-ports, members, out-ports; and the last rank."""
+    above: dict[str, list[str]] = {item: [] for item in members}
+    below: dict[str, list[str]] = {item: [] for item in members}
+    entries: dict[str, None] = {}
+    exits: dict[str, None] = {}
+    fed, leaving = set(), set()  # from outside, and to it
+    for link in links:
+        if link.source not in members:
+            entries[link.source] = None
+            fed.add(link.target)
+        elif link.target not in members:
+            exits[link.target] = None
+            leaving.add(link.source)
+        else:
+            above[link.target].append(link.source)
+            below[link.source].append(link.target)
+    order = _topological(above, below)
+    rank: dict[str, int] = dict.fromkeys(entries, 0) | dict.fromkeys(members, 1)
+    anchored = fed | {item for item, node in members.items() if node and node.kind == "input"}
+    for item in order:
+        rank[item] = max((rank[source] + 1 for source in above[item]), default=1)
+        if any(source in anchored for source in above[item]):
+            anchored.add(item)
+    for item in reversed(order):
+        movable = item not in anchored or (not above[item] and item not in fed)
+        if movable and below[item]:
+            rank[item] = min(rank[target] for target in below[item]) - 1
+    last = max(rank.values(), default=0) + 1
+    for item in members:  # what nothing leads to or from comes last
+        if not (above[item] or below[item] or item in fed or item in leaving):
+            rank[item] = max(last - 1, 1)
+    return rank | dict.fromkeys(exits, last), last
+
+
+def _topological(above: Mapping[str, list[str]], below: Mapping[str, list[str]]) -> list[str]:
+    """Every item after what it reads."""
+    missing = {item: len(sources) for item, sources in above.items()}
+    order = [item for item, count in missing.items() if count == 0]
+    for item in order:  # which grows
+        for target in below[item]:
+            missing[target] -= 1
+            if missing[target] == 0:
+                order.append(target)
+    if len(order) < len(above):
+        stuck = ", ".join(item for item, count in missing.items() if count)
+        raise ValueError(
+            f"layout: {stuck} feed each other, so none can be drawn above the others; "
+            "a group must be one call, with nothing outside that runs between its ops"
+        )
+    return order
+
+
+def _visited(rank: Mapping[str, int], links: Sequence[Link]) -> dict[str, None]:
+    """All items as one meets them on the way up from the results, first operands first."""
+    reads: dict[str, list[str]] = {item: [] for item in rank}
+    results = dict.fromkeys(rank)
+    for link in links:
+        reads[link.target].append(link.source)
+        results.pop(link.source, None)
+    found: dict[str, None] = {}
+    stack = list(results)[::-1]
+    while stack:
+        item = stack.pop()
+        if item not in found:
+            found[item] = None
+            stack += reversed(reads[item])
+    return found

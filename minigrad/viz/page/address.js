@@ -1,0 +1,74 @@
+// The address keeps where one is: #step=3&open=encoder/layers.0&box=encoder/layers.0/norm1&norms=1
+
+/** Every node and group, to search for and to name in an address. */
+const everything = () => [
+  ...data.nodes,
+  ...data.groups.map((group) => ({ ...group.box, id: group.id })),
+];
+
+const keyOf = new Map(),
+  byKey = new Map();
+/** A key for every box: the names of the modules around it and its own, numbered if need be. */
+function nameKeys() {
+  for (const { id } of everything()) {
+    const base = [...pathOf(id), nameOf(id)].join("/");
+    let key = base;
+    for (let n = 2; byKey.has(key); n++) key = `${base}~${n}`;
+    keyOf.set(id, key);
+    byKey.set(key, id);
+  }
+}
+
+function remember() {
+  const list = (ids) => ids.map((id) => encodeURIComponent(keyOf.get(id))).join(",");
+  const parts = {
+    step: state.step || "",
+    open: list(data.closed.filter((id) => !state.closed.has(id))),
+    close: list([...state.closed].filter((id) => !data.closed.includes(id))),
+    box: state.box === null ? "" : list([state.box]),
+    norms: state.norms ? 1 : "",
+  };
+  const hash = Object.entries(parts)
+    .filter(([, value]) => value)
+    .map((pair) => pair.join("="))
+    .join("&");
+  try {
+    if (hash !== location.hash.slice(1)) history.replaceState(null, "", `#${hash}`);
+  } catch {
+    /* a frame without an address of its own */
+  }
+}
+
+function recall() {
+  if (!keyOf.size) nameKeys();
+  const given = Object.fromEntries(
+    location.hash
+      .slice(1)
+      .split("&")
+      .map((part) => part.split("=")),
+  );
+  const ids = (name) =>
+    (given[name] ?? "")
+      .split(",")
+      .map((key) => byKey.get(decoded(key)))
+      .filter(Boolean);
+  const open = ids("open");
+  Object.assign(state, {
+    closed: new Set(
+      [...data.closed, ...ids("close")].filter((id) => data.group.has(id) && !open.includes(id)),
+    ),
+    step: max(0, min(total, parseInt(given.step, 10) || 0)),
+    box: ids("box")[0] ?? null,
+    norms: given.norms === "1",
+  });
+  state.tab = state.box !== null ? "box" : state.step ? "step" : "guide";
+  redraw();
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,135 @@
+// What of the picture is seen: pan, zoom, pinch, fit.
+
+const NEAREST = 3,
+  FARTHEST = 0.05,
+  LARGEST = 1.25,
+  LEGIBLE = 0.75;
+
+/** Let a <svg> be moved within its stage; `size` is that of the picture, `onclick` gets plain clicks. */
+function camera(stage, svgElement) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const view = { x: 0, y: 0, scale: 1 };
+  let size = [1, 1],
+    pointers = new Map(),
+    moved = 0,
+    running = 0;
+
+  function show() {
+    const { clientWidth: width, clientHeight: height } = stage;
+    svgElement.setAttribute(
+      "viewBox",
+      [view.x, view.y, width / view.scale, height / view.scale].join(" "),
+    );
+  }
+  function glide(target) {
+    cancelAnimationFrame(running);
+    if (still.matches || !document.hasFocus()) return (Object.assign(view, target), show());
+    const from = { ...view },
+      start = performance.now();
+    const tick = (now) => {
+      const t = min(1, (now - start) / 220),
+        e = 1 - (1 - t) ** 3;
+      for (const key of ["x", "y", "scale"]) view[key] = from[key] + (target[key] - from[key]) * e;
+      show();
+      if (t < 1) running = requestAnimationFrame(tick);
+    };
+    running = requestAnimationFrame(tick);
+  }
+  function zoom(factor, at = [stage.clientWidth / 2, stage.clientHeight / 2]) {
+    const scale = min(NEAREST, max(FARTHEST, view.scale * factor));
+    view.x += at[0] / view.scale - at[0] / scale;
+    view.y += at[1] / view.scale - at[1] / scale;
+    view.scale = scale;
+    show();
+  }
+  const at = (event) => {
+    const box = stage.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+
+  stage.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      cancelAnimationFrame(running);
+      zoom(
+        Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0015)),
+        at(event),
+      );
+    },
+    { passive: false },
+  );
+  svgElement.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    pointers.set(event.pointerId, at(event));
+    moved = 0;
+  });
+  svgElement.addEventListener("pointermove", (event) => {
+    const before = pointers.get(event.pointerId);
+    if (!before) return;
+    const now = at(event),
+      [dx, dy] = [now[0] - before[0], now[1] - before[1]];
+    moved += abs(dx) + abs(dy);
+    if (moved > 4) svgElement.setPointerCapture(event.pointerId);
+    if (pointers.size === 2) {
+      const [other] = [...pointers].find(([id]) => id !== event.pointerId).slice(1);
+      const gap = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]);
+      zoom(gap(now) / max(gap(before), 1), [(now[0] + other[0]) / 2, (now[1] + other[1]) / 2]);
+    }
+    view.x -= dx / view.scale / pointers.size;
+    view.y -= dy / view.scale / pointers.size;
+    pointers.set(event.pointerId, now);
+    cancelAnimationFrame(running);
+    show();
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    svgElement.addEventListener(end, (event) => pointers.delete(event.pointerId));
+  }
+  new ResizeObserver(show).observe(stage);
+
+  return {
+    zoom,
+    /** Whether the last press was a drag, which is no click. */
+    dragged: () => moved > 4,
+    resize(width, height) {
+      size = [width, height];
+    },
+    fit() {
+      const [width, height] = [stage.clientWidth, stage.clientHeight];
+      const scale = min(width / size[0], height / size[1], LARGEST);
+      glide({ scale, x: (size[0] - width / scale) / 2, y: (size[1] - height / scale) / 2 });
+    },
+    /** At first: all of the picture, or as much of it from the top as can be read. */
+    begin() {
+      const [width, height] = [stage.clientWidth, stage.clientHeight];
+      const whole = min(width / size[0], height / size[1], LARGEST);
+      const scale = max(whole, min(LEGIBLE, width / size[0]));
+      const y = scale > whole ? 0 : (size[1] - height / scale) / 2;
+      Object.assign(view, { scale, x: (size[0] - width / scale) / 2, y });
+      show();
+    },
+    /** Bring an area to where it can be seen, moving no more than needed. */
+    reveal([x, y, width, height]) {
+      const wide = stage.clientWidth / view.scale,
+        high = stage.clientHeight / view.scale,
+        rim = 40 / view.scale;
+      const into = (from, room, start, length) =>
+        start < from + rim || length + 2 * rim > room
+          ? start - rim
+          : start + length > from + room - rim
+            ? start + length + rim - room
+            : from;
+      glide({
+        scale: view.scale,
+        x: into(view.x, wide, x, width),
+        y: into(view.y, high, y, height),
+      });
+    },
+    /** Keep the top of an area where it is on the screen although the picture changed. */
+    hold(before, after) {
+      view.x += after[0] + after[2] / 2 - before[0] - before[2] / 2;
+      view.y += after[1] - before[1];
+      show();
+    },
+  };
+}

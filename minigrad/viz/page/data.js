@@ -1,0 +1,88 @@
+// The page's data: rows as Python wrote them, made objects again, and who belongs to whom.
+
+/** Turn rows back into objects; what stands after "=" in a field's name says how (payload.py). */
+function unpack(raw) {
+  const read = (kind, row) => {
+    const object = {};
+    raw.fields[kind].forEach((field, at) => {
+      const [name, inner] = field.split("=");
+      let value = row[at];
+      if (inner !== undefined && value !== null) {
+        value = raw.pool[value];
+        if (inner.endsWith("*")) value = value.map((one) => read(inner.slice(0, -1), one));
+        else if (inner) value = read(inner, value);
+      }
+      object[name] = value;
+    });
+    return object;
+  };
+  const data = { ...raw };
+  for (const kind of ["node", "group", "edge", "step", "formula"]) {
+    data[`${kind}s`] = raw[`${kind}s`].map((row) => read(kind, row));
+  }
+  return connect(data);
+}
+
+/** Add tables: boxes and groups by id, readers and read, the op that stands for a fused one. */
+function connect(data) {
+  data.node = new Map(data.nodes.map((node) => [node.id, node]));
+  data.group = new Map(data.groups.map((group) => [group.id, group]));
+  const fused = (id) => id !== null && data.group.get(id)?.box.kind === "fused";
+  // A step of a fused op is one step of all the ops that say what it means.
+  data.unit = (id) => {
+    const around = data.node.get(id)?.group ?? null;
+    return fused(around) ? around : id;
+  };
+  data.box = (id) => data.node.get(id) ?? data.group.get(id)?.box;
+  data.parent = (id) =>
+    (data.node.get(id) ?? data.group.get(id)).group ?? data.group.get(id)?.parent ?? null;
+  data.into = new Map();
+  data.from = new Map();
+  const push = (table, key, value) => {
+    if (!table.has(key)) table.set(key, []);
+    table.get(key).push(value);
+  };
+  data.edges.forEach((edge, index) => {
+    const [source, target] = [data.unit(edge.source), data.unit(edge.target)];
+    if (source === target) return;
+    push(data.into, target, index);
+    push(data.from, source, index);
+  });
+  data.stepOf = new Map();
+  data.sharesOf = new Map();
+  let ran = new Set(); // in this pass: a second one begins where an op has a second step
+  data.steps.forEach((step, at) => {
+    if (ran.has(step.node)) ran = new Set();
+    ran.add((step.pass = ran) && step.node);
+    push(data.stepOf, step.node, at + 1);
+    step.parts.forEach((part) => push(data.sharesOf, part.target, { at: at + 1, step, part }));
+  });
+  data.ways = data.steps.map((step) => step.parts.map((part) => wayOf(data, step, part)));
+  data.inside = progress(data, data.steps.length).inside;
+  return data;
+}
+
+/** Whether a box is a group or lies in it. */
+function within(data, id, group) {
+  for (let at = id; at !== null; at = data.parent(at)) if (at === group) return true;
+  return false;
+}
+
+/** What a box reads ("into") or what reads it ("from"): of a module, across its edge. */
+function neighbours(data, id, table) {
+  const [own, other] = table === "into" ? ["target", "source"] : ["source", "target"];
+  const group = data.group.has(id);
+  const edges = group
+    ? data.edges.filter((edge) => within(data, edge[own], id) && !within(data, edge[other], id))
+    : (data[table].get(id) ?? []).map((index) => data.edges[index]);
+  return [...new Set(edges.map((edge) => data.unit(edge[other])))];
+}
+
+/** The edges of the diagram along which a step sends one part. */
+function wayOf(data, step, part) {
+  return (data.into.get(step.node) ?? []).filter((index) => {
+    const edge = data.edges[index];
+    if (data.unit(edge.source) !== part.target) return false;
+    return data.group.has(step.node) || edge.slot === part.slot;
+  });
+}

@@ -1,0 +1,203 @@
+// The page at work: what is open, selected and stepped to, and everything that changes it.
+
+const data = unpack(JSON.parse($("data").textContent)),
+  total = data.steps.length;
+const stage = $("stage"),
+  picture = stage.querySelector("svg");
+const state = {
+  closed: new Set(data.closed),
+  step: 0,
+  box: null,
+  norms: false,
+  tab: "guide",
+  traced: null,
+};
+const canvas = svg("g"),
+  look = camera(stage, picture);
+let placement,
+  layers,
+  playing = 0;
+
+document.documentElement.classList.add("scripted");
+picture.replaceChildren(picture.querySelector("style"), canvas);
+for (const size of ["width", "height"]) picture.removeAttribute(size);
+
+// Drawing -----------------------------------------------------------------------------------------
+
+/** Lay out and draw anew, after something was opened or closed. */
+function redraw() {
+  const focused = document.activeElement?.closest?.("[data-id]")?.dataset.id;
+  placement = place(data.skeleton, state.closed);
+  canvas.replaceChildren(...drawGraph());
+  layers = Object.fromEntries(
+    [...canvas.children].map((layer) => [layer.getAttribute("class"), layer]),
+  );
+  look.resize(placement.width, placement.height);
+  refresh();
+  if (focused) elementOf(focused)?.focus({ preventScroll: true });
+}
+
+/** Show the step, the selection and what goes with it; boxes and lines stay where they are. */
+function refresh() {
+  drawGradients(progress(data, state.step), layers, state.norms);
+  for (const element of canvas.querySelectorAll("[data-id]")) {
+    element.classList.toggle("selected", element.dataset.id === state.box);
+  }
+  highlight(state.traced);
+  showPanel();
+  showPlayer();
+  remember();
+}
+
+function elementOf(id) {
+  const element = canvas.querySelector(`[data-id="${CSS.escape(id)}"]`);
+  return element?.querySelector(".handle") ?? element;
+}
+const areaOf = (id) => placement.boxes[id] ?? placement.frames[id];
+
+/** Let a set of boxes and the lines between them stand out; null lets all be equal. */
+function highlight(ids) {
+  canvas.classList.toggle("dimmed", !!ids);
+  for (const element of layers.boxes.children)
+    element.classList.toggle("near", !!ids?.has(element.dataset.id));
+  const between = new Set();
+  for (const [index, points] of ids ? Object.entries(placement.edges) : []) {
+    if (endsOf(index).every((id) => ids.has(id))) between.add(path(points));
+  }
+  for (const element of layers.edges.children)
+    element.classList.toggle("near", between.has(element.dataset.line));
+}
+
+/** The boxes that an edge joins, as they show. */
+function endsOf(index) {
+  const { source, target } = data.edges[index];
+  return [source, target].map((id) => shownAs(id));
+}
+
+/** Add to a set the boxes that a box reads ("into") or that read it ("from"), as they show. */
+function near(id, end, seen = new Set()) {
+  for (const index of Object.keys(placement.edges)) {
+    const [source, target] = endsOf(index);
+    const [here, there] = end === "into" ? [target, source] : [source, target];
+    if (here === id && there !== id) seen.add(there);
+  }
+  return seen;
+}
+
+// What can be done --------------------------------------------------------------------------------
+
+const go = {
+  step(at) {
+    Object.assign(state, { step: max(0, min(total, at)), tab: "step", traced: null });
+    refresh();
+    const shown = state.step && shownAs(data.steps[state.step - 1].node);
+    if (shown) look.reveal(areaOf(shown));
+  },
+  /** Select a box, and open what is closed around it. */
+  box(id, focus) {
+    if (id !== null) go.show(id);
+    Object.assign(state, { box: id, traced: null }, id === null ? {} : { tab: "box" });
+    refresh();
+    if (focus) elementOf(id)?.focus({ preventScroll: true });
+  },
+  show(id) {
+    let opened = false;
+    for (let at = data.parent(id); at !== null; at = data.parent(at))
+      opened = state.closed.delete(at) || opened;
+    if (opened) redraw();
+    look.reveal(areaOf(id));
+  },
+  toggle(id) {
+    if (!data.group.has(id)) return;
+    const before = areaOf(id);
+    if (!state.closed.delete(id)) state.closed.add(id);
+    state.traced = null;
+    redraw();
+    if (before) look.hold(before, areaOf(id));
+  },
+  /** Follow all that leads to the selected box, or on from it. */
+  trace(end) {
+    const seen = new Set([shownAs(state.box)]);
+    for (const id of seen) near(id, end, seen); // a Set grows while it is walked
+    state.traced = seen;
+    refresh();
+  },
+  norms() {
+    state.norms = !state.norms;
+    refresh();
+  },
+  play(on = !playing) {
+    clearInterval(playing);
+    playing = 0;
+    if (on && total) {
+      if (state.step === total) go.step(0);
+      playing = setInterval(() => {
+        go.step(state.step + 1);
+        if (state.step === total) go.play(false);
+      }, 1400);
+    }
+    showPlayer();
+  },
+  isOpen: (id) => !state.closed.has(id),
+  hidden: (id) => !areaOf(id),
+};
+
+function closeOnly(groups) {
+  state.closed = new Set(groups);
+  redraw();
+  look.fit();
+}
+
+// The panel and the player ------------------------------------------------------------------------
+
+const shown = {};
+/** Fill a part of the panel, unless it holds that already. */
+function fill(name, key, content) {
+  if (shown[name] === key) return;
+  shown[name] = key;
+  $(name).replaceChildren(
+    ...content()
+      .flat(Infinity)
+      .filter((child) => child !== ""),
+  );
+  $(name).scrollTop = 0;
+}
+
+function showPanel() {
+  for (const tab of $("tabs").children) {
+    const on = tab.id === `tab-${state.tab}`;
+    tab.setAttribute("aria-selected", on);
+    tab.tabIndex = on ? 0 : -1;
+    $(tab.getAttribute("aria-controls")).hidden = !on;
+  }
+  const node = data.steps[state.step - 1]?.node;
+  fill("step", `${state.step} ${node && go.hidden(node)}`, () => stepView(state.step, go));
+  fill("box", `${state.box} ${go.isOpen(state.box)}`, () => boxView(state.box, go));
+  $("norms").setAttribute("aria-pressed", state.norms);
+}
+
+function showPlayer() {
+  const { step } = state,
+    words = !total
+      ? "no backward pass"
+      : step
+        ? `step ${step} of ${total}: ${data.steps[step - 1].op}`
+        : `before the first of ${count(total, "step")}`;
+  Object.assign($("slider"), { max: total, value: step });
+  $("slider").setAttribute("aria-valuetext", words);
+  if ($("status").textContent !== words) $("status").textContent = words;
+  $("player").classList.toggle("playing", !!playing);
+  for (const button of $("player").querySelectorAll("button")) {
+    const move = button.dataset.move;
+    button.disabled =
+      !total || (move !== "play" && (["first", "back"].includes(move) ? !step : step === total));
+    if (move === "play") button.setAttribute("aria-label", playing ? "Pause" : "Play");
+  }
+}
+
+search();
+listen();
+recall();
+look.begin();
+if (state.step) go.step(state.step);
+if (state.box !== null) go.box(state.box);

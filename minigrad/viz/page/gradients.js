@@ -1,0 +1,120 @@
+// The backward pass on top of the picture: gradients on their way up, what has come, the lit op.
+
+const ASIDE = 5; // how far a gradient runs from the tensor whose gradient it is
+
+/** The box that shows something: itself, or the outermost closed group around it. */
+function shownAs(id) {
+  let shown = null;
+  for (let at = id; at !== null; at = data.parent(at)) {
+    if (at in placement.boxes) shown = at;
+  }
+  return shown ?? (id in placement.frames ? id : null);
+}
+
+/** What there is to say of a gradient, shortest first: a sign and words, never a colour alone. */
+function health(summary) {
+  if (summary.nans) return { kind: "bad", sign: "⬣", words: `NaN ×${summary.nans}` };
+  if (summary.infs) return { kind: "bad", sign: "⬣", words: `∞ ×${summary.infs}` };
+  if (summary.norm === 0) return { kind: "zero", sign: "○", words: "0" };
+  return { kind: "good", sign: "", words: number(summary.norm) };
+}
+
+/** A number with three digits, as people write it. */
+function number(value) {
+  if (value === null) return "> 1e308";
+  if (value === 0) return "0";
+  const size = abs(value);
+  const text =
+    size >= 1e-3 && size < 1e5
+      ? String(+value.toPrecision(3))
+      : value.toExponential(1).replace("e+", "e");
+  return text.replaceAll("-", "−");
+}
+
+/** One of five widths, by the order of magnitude of a norm. */
+function widthOf(norm) {
+  if (!norm) return 1;
+  return 1.25 + 1.1 * min(4, max(0, floor(Math.log10(norm)) + 3));
+}
+
+/** Draw the state after some steps into the layers of the picture. */
+function drawGradients(now, layers, norms) {
+  const drawn = new Map();
+  for (const [index, way] of now.edges) {
+    const points = placement.edges[index];
+    if (!points) continue;
+    const key = path(points),
+      before = drawn.get(key);
+    if (!before || before.state === "done") drawn.set(key, { points, ...way });
+  }
+  layers.gradients.replaceChildren(...[...drawn.values()].map((way) => drawArrow(way, norms)));
+  layers.badges.replaceChildren(...drawBadges(now));
+  const lit = now.step && shownAs(now.step.node);
+  for (const element of [...layers.boxes.children, ...layers.frames.children]) {
+    const { id } = element.dataset;
+    element.classList.toggle("ran", now.done.has(id));
+    element.classList.toggle("lit", id === lit);
+  }
+}
+
+/** A gradient on its way up, to the left of its tensor. */
+function drawArrow({ points, state, sent }, norms) {
+  const { kind, sign, words } = health(sent);
+  const [x, y] = [points[0][0] - ASIDE, points[0][1]];
+  const arrow = svg(
+    "g",
+    { class: `gradient ${state} ${kind}` },
+    svg("path", {
+      class: "way",
+      d: path(
+        points.map(([right, down]) => [right - ASIDE, down]),
+        1,
+      ),
+      "stroke-width": norms ? widthOf(sent.norm) : null,
+    }),
+    svg("path", { class: "tip", d: `M${x - 4} ${y + 7}L${x} ${y + 1}L${x + 4} ${y + 7}` }),
+  );
+  if (norms)
+    arrow.append(svg("text", { class: "norm", x: x - 7, y: y + 17 }, `${sign} ${words}`.trim()));
+  return arrow;
+}
+
+/** What has come to each box that shows: so many of so many shares, and the norm of their sum. */
+function drawBadges(now) {
+  const badges = [];
+  for (const [id, area] of Object.entries(placement.boxes)) {
+    const came = now.came.get(id),
+      inside = now.inside.get(id);
+    const group = data.group.get(id),
+      leaf = !data.into.has(id) && !group;
+    if (came) {
+      const { arrival, arrivals, total } = came,
+        { kind, sign, words } = health(total);
+      const waits = arrival < arrivals;
+      const told = waits ? `Σ ${arrival}/${arrivals}` : `${arrivals > 1 ? "Σ " : ""}‖ḡ‖ ${words}`;
+      badges.push(
+        badge(area, kind, sign && !waits ? `${sign} ${told}` : told, waits, leaf ? "top" : "foot"),
+      );
+    } else if (inside && group) {
+      const all = data.inside.get(id);
+      badges.push(badge(area, "good", `∂ ${inside}/${all}`, inside < all, "corner"));
+    }
+  }
+  return badges;
+}
+
+/** On top of a leaf, where nothing comes in; at the foot of an op, where its gradient arrives. */
+function badge([x, y, width, height], kind, words, waits, place) {
+  const long = Math.ceil(10 + 5.6 * [...words].length);
+  const at = {
+    top: [x + floor((width - long) / 2), y - 13],
+    foot: [x + width / 2 - 12 - long, y + height + 4],
+    corner: [x + width - long + 6, y - 9],
+  }[place];
+  return svg(
+    "g",
+    { class: `badge ${kind}${waits ? " waits" : ""}`, transform: `translate(${at})` },
+    svg("rect", { width: long, height: 15, rx: 7.5 }),
+    svg("text", { class: "small", x: long / 2, y: 11 }, words),
+  );
+}

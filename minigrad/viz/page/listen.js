@@ -1,0 +1,134 @@
+// Mouse and keys.
+
+let alternatives = [];
+
+/** Go along a line from the selected box, to the nearest of those at its other end. */
+function walk(end) {
+  const from = state.box === null ? null : shownAs(state.box);
+  const middle = (id) => areaOf(id)[0] + areaOf(id)[2] / 2;
+  const ids = from === null ? Object.keys(placement.boxes).slice(0, 1) : [...near(from, end)];
+  if (!ids.length) return;
+  alternatives = ids.sort((a, b) => middle(a) - middle(b));
+  const away = (id) => abs(middle(id) - middle(from ?? id));
+  go.box(
+    ids.reduce((best, id) => (away(id) < away(best) ? id : best)),
+    true,
+  );
+}
+
+/** Go to the next of several that the last line might have led to. */
+function turn(by) {
+  const at = alternatives.indexOf(state.box),
+    { length } = alternatives;
+  if (at >= 0) go.box(alternatives[(at + by + length) % length], true);
+}
+
+const MOVES = {
+  first: () => go.step(0),
+  back: () => go.step(state.step - 1),
+  on: () => go.step(state.step + 1),
+  last: () => go.step(total),
+  play: () => go.play(),
+  in: () => look.zoom(1.25),
+  out: () => look.zoom(0.8),
+  fit: () => look.fit(),
+  norms: () => go.norms(),
+  "open-all": () => closeOnly([]),
+  "close-all": () =>
+    closeOnly(
+      data.groups
+        .filter((group) => group.parent !== null || group.box.kind === "fused")
+        .map((group) => group.id),
+    ),
+};
+
+const KEYS = {
+  ArrowLeft: (shift) => (shift ? turn(-1) : MOVES.back()),
+  ArrowRight: (shift) => (shift ? turn(1) : MOVES.on()),
+  ArrowUp: () => walk("into"),
+  ArrowDown: () => walk("from"),
+  Home: MOVES.first,
+  End: MOVES.last,
+  " ": MOVES.play,
+  "+": MOVES.in,
+  "=": MOVES.in,
+  "-": MOVES.out,
+  0: MOVES.fit,
+  n: MOVES.norms,
+  "/": () => $("query").focus(),
+  Escape: () => go.box(null),
+  Enter: () => state.box !== null && go.toggle(state.box),
+};
+
+/** Whether an element wants a key for itself. */
+function keeps(target, key) {
+  if (target.closest("svg")) return false;
+  if (target.closest("input")) return target.id === "query" || /^(Arrow|Home|End)/.test(key);
+  if (target.closest("[role=tablist]")) return /^(Arrow|Home|End|Enter| )/.test(key);
+  if (target.closest("button, summary")) return key === "Enter" || key === " ";
+  return !!target.closest("#panel") && /^(ArrowUp|ArrowDown|Home|End)$/.test(key);
+}
+
+/** The box or the title of a frame under the mouse. */
+function idAt(target) {
+  const element = target.closest("[data-id]");
+  return element && (!element.matches(".frame") || target.closest(".handle"))
+    ? element.dataset.id
+    : null;
+}
+
+function listen() {
+  picture.addEventListener("click", (event) => look.dragged() || go.box(idAt(event.target)));
+  picture.addEventListener("dblclick", (event) => go.toggle(idAt(event.target)));
+  picture.addEventListener("pointerover", (event) => {
+    const id = idAt(event.target);
+    if (id in placement.boxes && !state.traced)
+      highlight(near(id, "from", near(id, "into", new Set([id]))));
+  });
+  picture.addEventListener("pointerout", () => highlight(state.traced));
+  picture.addEventListener("focusin", (event) => {
+    const id = idAt(event.target);
+    if (id !== state.box && event.target.matches(":focus-visible")) go.box(id);
+  });
+  document.body.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-move]"),
+      tab = target.closest("[role=tab]"),
+      row = target.closest("tr[data-id]");
+    if (button) {
+      if (button.closest("#player") && button.dataset.move !== "play") go.play(false);
+      MOVES[button.dataset.move]();
+    } else if (tab) {
+      state.tab = tab.id.slice(4);
+      showPanel();
+    } else if (row) go.box(row.dataset.id);
+  });
+  $("slider").addEventListener("input", () => {
+    const to = +$("slider").value;
+    go.play(false);
+    go.step(to);
+  });
+  $("tabs").addEventListener("keydown", (event) => {
+    const tabs = [...$("tabs").children],
+      at = tabs.indexOf(event.target);
+    const to = tabs.at(
+      { ArrowLeft: at - 1, ArrowRight: (at + 1) % tabs.length, Home: 0, End: -1 }[event.key] ?? at,
+    );
+    if (to === event.target) return;
+    to.click();
+    to.focus();
+    event.preventDefault();
+  });
+  addEventListener("keydown", (event) => {
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      !KEYS[event.key] ||
+      keeps(event.target, event.key)
+    )
+      return;
+    event.preventDefault();
+    KEYS[event.key](event.shiftKey);
+  });
+  addEventListener("hashchange", recall);
+}

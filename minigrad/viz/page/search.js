@@ -1,0 +1,76 @@
+// Searching for a box by name, kind, shape and module: a text field with a list.
+
+const MOST = 50;
+
+function search() {
+  const field = $("query"),
+    list = $("found");
+  let found = [],
+    chosen = 0;
+
+  const about = (node) =>
+    [
+      nameOf(node.id),
+      node.kind,
+      data.group.get(node.id)?.module,
+      shapeText(node.shape),
+      node.shape.join("x"),
+      node.shape.join(","),
+      ...pathOf(node.id),
+    ]
+      .join(" ")
+      .toLowerCase();
+  function look() {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    found = words.length
+      ? everything().filter((node) => words.every((word) => about(node).includes(word)))
+      : [];
+    chosen = 0;
+    show();
+  }
+  function show() {
+    const rows = found.slice(0, MOST).map((node, at) =>
+      h(
+        "li",
+        {
+          role: "option",
+          id: `found-${at}`,
+          "aria-selected": String(at === chosen),
+          onclick: () => choose(at),
+        },
+        h("b", {}, nameOf(node.id)),
+        ` ${node.kind} ${shapeText(node.shape)}`,
+        h("small", {}, pathOf(node.id).join(" › ")),
+      ),
+    );
+    const more = found.length - MOST,
+      any = !!field.value.trim();
+    if (more > 0) rows.push(h("li", {}, `and ${more} more`));
+    if (any && !found.length) rows.push(h("li", {}, "nothing found"));
+    list.replaceChildren(...rows);
+    list.hidden = !any;
+    field.setAttribute("aria-expanded", any);
+    field.setAttribute("aria-activedescendant", found.length ? `found-${chosen}` : "");
+    rows[chosen]?.scrollIntoView({ block: "nearest" });
+  }
+  function choose(at) {
+    const node = found[at];
+    field.value = "";
+    look();
+    if (node) go.box(node.id, true);
+  }
+  field.addEventListener("input", look);
+  field.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key],
+      length = min(found.length, MOST);
+    if (by && length) {
+      chosen = (chosen + by + length) % length;
+      show();
+    } else if (event.key === "Enter") choose(chosen);
+    else if (event.key === "Escape") {
+      choose(-1);
+      field.blur();
+    } else if (!by) return;
+    event.preventDefault();
+  });
+}

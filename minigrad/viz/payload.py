@@ -1,0 +1,214 @@
+"""What the explorer page knows: a graph, its layout, its steps and the reasons for them, as JSON.
+
+Graphs repeat themselves: names, shapes, whole boxes. So a record becomes a row of fields, and what
+is not a plain number stands once in a pool; the row has its position there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from minigrad.autograd.primitive import registry
+from minigrad.viz.fold import closed_boxes
+from minigrad.viz.formula import formulas
+from minigrad.viz.formula.mathml import mathml
+from minigrad.viz.formula.notation import Infix, Level, Notation, Script, Symbol
+from minigrad.viz.labels import contents, text_width, title
+from minigrad.viz.layout import skeleton
+from minigrad.viz.missing import missing_gradients
+from minigrad.viz.model import Diagram, Edge, Group, Node
+from minigrad.viz.products import Share, Term, product
+from minigrad.viz.reasons import (
+    broadcast_reason,
+    saved_reasons,
+    sum_reason,
+    transpose_reason,
+    worked,
+)
+from minigrad.viz.tape import Step
+
+__all__ = ["payload"]
+
+FIELDS = {
+    "summary": ["shape=", "dtype=", "norm", "low", "high", "mean", "nans", "infs", "values"],
+    "saved": ["name=", "shape=", "dtype=", "nbytes", "numbers=summary"],
+    "node": [
+        "id", "kind=", "label=", "shape=", "dtype=", "group=", "notes=", "line=", "recorded",
+        "saved=saved*", "error=", "glyph=", "lines=", "slots=", "missing=", "kept=",
+    ],
+    "group": ["id", "name=", "path=", "module=", "parent=", "size", "call", "calls", "title=",
+              "box=node"],
+    "edge": ["source", "target", "slot", "name=", "shape=", "dtype="],
+    "part": ["target=", "slot", "name=", "sent=summary", "raw_shape=", "arrival", "arrivals",
+             "check", "unchecked=", "total=summary", "equation=", "reasons="],
+    "step": ["node", "op=", "cotangent=summary", "parts=part*"],
+    "formula": ["op=", "argument=", "mathml=", "notes=", "source=", "place=", "origin="],
+}  # fmt: skip
+"""The fields of each kind of row. ``=`` stands before what a pooled field holds: ``summary`` is a
+row of its own, ``saved*`` a list of rows, and nothing is a value as it is."""
+
+
+def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
+    """Write all that the page needs as JSON that can stand within HTML.
+
+    Args:
+        diagram: The whole graph.
+        closed: The ids of the groups that are closed at first.
+        **more: What else the page should know, as it is.
+
+    Returns:
+        The text; equal graphs give equal texts.
+    """
+    pool = _Pool()
+    steps = {step.node: step for step in diagram.steps}
+    missing = missing_gradients(diagram)
+    boxes = closed_boxes(diagram)
+    written = contents(diagram, [*diagram.nodes, *boxes.values()])
+
+    def box(node: Node) -> dict[str, Any]:
+        drawn = written[node.id]
+        lines = [(*line, text_width(line.text, line.style)) for line in drawn.lines]
+        kept = saved_reasons(node, steps.get(node.id)) if node.kind in ("op", "fused") else ()
+        return asdict(node) | {
+            "glyph": drawn.glyph, "lines": lines, "slots": drawn.slots,
+            "missing": missing.get(node.id, ""), "kept": kept,
+        }  # fmt: skip
+
+    data = {
+        "fields": FIELDS,
+        "dtype": diagram.dtype,
+        "nodes": pool.rows("node", map(box, diagram.nodes)),
+        "groups": pool.rows("group", (_group(group, boxes, box) for group in diagram.groups)),
+        "edges": pool.rows("edge", map(asdict, diagram.edges)),
+        "steps": pool.rows("step", _steps(diagram)),
+        "formulas": pool.rows("formula", _formulas(diagram.steps)),
+        "pool": pool.values,
+        "skeleton": skeleton(diagram).to_row(),
+        "closed": sorted(closed),
+        **more,
+    }
+    text = json.dumps(_rounded(data), separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _formulas(steps: Sequence[Step]) -> Iterable[dict[str, Any]]:
+    """The rules that ran, one for each op and argument."""
+    ran = {(step.op, part.name.partition("[")[0]) for step in steps for part in step.parts}
+    for op in sorted({op for op, _ in ran} & {*registry}):
+        for name, formula in formulas(op).items():
+            if (op, name) in ran:
+                yield asdict(formula) | {"op": op, "argument": name}
+
+
+def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
+    return asdict(group) | {
+        "title": [line.text for line in title(group)],
+        "box": box(boxes[group.id]),
+    }
+
+
+def _steps(diagram: Diagram) -> Iterable[dict[str, Any]]:
+    """The steps, with the equation and the reasons of what each sends."""
+    nodes = {node.id: node for node in diagram.nodes}
+    into: dict[str, list[Edge]] = {}
+    for edge in diagram.edges:
+        into.setdefault(edge.target, []).append(edge)
+    for step in diagram.steps:
+        node = nodes.get(step.node)
+        shapes = {edge.name: edge.shape for edge in into.get(step.node, ())}
+        parts = [
+            asdict(part) | dict(zip(("equation", "reasons"), _told(step, node, shapes, at), strict=True))
+            for at, part in enumerate(step.parts)
+        ]
+        yield asdict(step) | {"parts": parts}
+
+
+def _told(
+    step: Step, node: Node | None, shapes: Mapping[str, tuple[int, ...]], at: int
+) -> tuple[str, list[tuple[str, str, str]]]:
+    """What a step sends to an argument with its indices; and questions, with their answers."""
+    part = step.parts[at]
+    found = product(step.op, shapes)
+    share = found.share(part.name) if found is not None else None
+    equation, reasons = "", []
+    if found is not None and share is not None and node is not None:
+        other = next((s.numbers for s in node.saved if s.name == share.factors[1].name), None)
+        equation = _equation(share)
+        reasons.append(("Why a sum?" if share.sums else "Why no sum?", "", sum_reason(share)))
+        example = worked(share, step.cotangent, other)
+        if example:
+            first = Term(share.target.name, "0" * len(share.target.indices))
+            reasons.append(("In numbers:", mathml(_indexed(first, bar=True)), f"= {example}"))
+        transpose = transpose_reason(found, share)
+        if transpose:
+            turned = any(turned for _, turned in share.matrices)
+            reasons.append(("Why a transpose?" if turned else "Why no transpose?", "", transpose))
+    broadcast = broadcast_reason(part.raw_shape, part.sent.shape)
+    if broadcast:
+        reasons.append(("Why a sum?", "", broadcast))
+    return equation, reasons
+
+
+def _equation(share: Share) -> str:
+    """The share with its indices: the sum of a product."""
+    left, right = (_indexed(term, bar=term.name == "g") for term in share.factors)
+    value = Infix((left, right), ("·",), Level.PRODUCT)
+    if share.sums:
+        over = Script(Symbol("∑", upright=True), None, Symbol(",".join(share.sums)))
+        value = Infix((over, left, right), (" ", "·"), Level.PRODUCT)
+    return mathml(Infix((_indexed(share.target, bar=True), value), ("=",), Level.RELATION))
+
+
+def _indexed(term: Term, bar: bool) -> Notation:
+    return Script(Symbol(term.name, bar=bar), None, Symbol(",".join(term.indices)))
+
+
+class _Pool:
+    """Values that stand once, found by what they are as JSON."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._places: dict[str, int] = {}
+
+    def rows(self, kind: str, records: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
+        """Make rows of records."""
+        return [self._row(kind, record) for record in records]
+
+    def _row(self, kind: str, record: Mapping[str, Any]) -> list[Any]:
+        row = []
+        for field in FIELDS[kind]:
+            name, pooled, inner = field.partition("=")
+            value = record[name]
+            if pooled and value is not None:
+                if inner.endswith("*"):
+                    value = self.rows(inner[:-1], value)
+                elif inner:
+                    value = self._row(inner, value)
+                value = self._place(value)
+            row.append(value)
+        return row
+
+    def _place(self, value: Any) -> int:
+        key = json.dumps(_rounded(value))
+        place = self._places.setdefault(key, len(self.values))
+        if place == len(self.values):
+            self.values.append(value)
+        return place
+
+
+def _rounded(value: Any) -> Any:
+    """Write numbers with seven digits: float32 has no more."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        short = float(f"{value:.7g}")
+        return int(short) if short.is_integer() and abs(short) < 1e6 else short
+    if isinstance(value, Mapping):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(one) for one in value]
+    return value

@@ -1,0 +1,103 @@
+"""The colours of a picture, on light and on dark ground, and its style sheet."""
+
+from __future__ import annotations
+
+__all__ = ["DARK", "LIGHT", "STYLE", "Palette"]
+
+Palette = dict[str, str]
+
+# Hues that stay apart for every kind of colour vision; text 4.5:1 and lines 3:1 on every ground.
+LIGHT: Palette = {
+    "page": "#FFFFFF",
+    "ground": "#F6F7F9",
+    "text": "#24292F",
+    "faint": "#59616B",
+    "line": "#7A818B",
+    "residual": "#4A515A",
+    "outline": "#57606A",
+    "op": "#0060A8",
+    "op fill": "#EDF4FA",
+    "parameter": "#9C6B00",
+    "parameter fill": "#FFFCF4",
+    "plain fill": "#F1F2F4",
+    "error": "#C2185B",
+}
+DARK: Palette = {
+    "page": "#0D1117",
+    "ground": "#161B22",
+    "text": "#D0D7DE",
+    "faint": "#9BA5B0",
+    "line": "#7D8792",
+    "residual": "#B4BDC7",
+    "outline": "#9BA5B0",
+    "op": "#56B4E9",
+    "op fill": "#11212E",
+    "parameter": "#E69F00",
+    "parameter fill": "#261D0B",
+    "plain fill": "#21262D",
+    "error": "#FF7FB0",
+}
+
+FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
+
+SHAPES = [
+    ("text", f"font:12px {FONT};text-anchor:middle"),
+    ("text.start", "text-anchor:start"),
+    (".bold", "font-weight:600"),
+    (".small", "font-size:10px"),
+    (".slot", "font-size:9px"),
+    (".line", "fill:none;stroke-width:1.2"),
+    (".residual .line", "stroke-width:2.6"),
+    (".frame>rect", "stroke-width:.8"),
+    (".box .shape", "stroke-width:1.2"),
+    (".parameter .shape", "stroke-width:2.4"),
+    (".constant .shape", "stroke-width:.8"),
+    (".inner,.sign", "fill:none;stroke-width:1"),
+    (".unrecorded .shape", "stroke-dasharray:4 3"),
+    (".saved", "stroke-dasharray:2 1.5;stroke-width:1"),
+    (".error .shape", "stroke-width:2.4"),
+]
+"""What is the same on every ground: selectors and their properties."""
+
+COLOURS = [
+    (".page", "fill:{page}"),
+    ("text", "fill:{text}"),
+    (".small,.slot", "fill:{faint}"),
+    (".line", "stroke:{line}"),
+    (".head,.port", "fill:{line}"),
+    (".residual .line", "stroke:{residual}"),
+    (".residual .head", "fill:{residual}"),
+    (".frame>rect", "fill:{page};stroke:{line}"),
+    (".frame.odd>rect", "fill:{ground}"),
+    (".shape", "fill:{page};stroke:{outline}"),
+    (".op .shape,.fused .shape", "fill:{op fill};stroke:{op}"),
+    (".fused .sign", "stroke:{op}"),
+    (".parameter .shape,.buffer .shape", "fill:{parameter fill};stroke:{parameter}"),
+    (".glyph", "fill:{parameter}"),
+    (".input .shape,.output .shape", "fill:{plain fill}"),
+    (".constant .shape", "fill:{plain fill};stroke:{line}"),
+    (".inner,.module .sign", "stroke:{outline}"),
+    (".saved", "fill:{page};stroke:{op}"),
+    (".unrecorded .shape", "fill:{plain fill};stroke:{faint}"),
+    (".error .shape", "stroke:{error}"),
+    (".error .cross", "fill:{error}"),
+]
+"""What depends on the ground."""
+
+
+def _rules(rules: list[tuple[str, str]], palette: Palette) -> str:
+    """The rules for one ground, kept to pictures of this kind: a page may hold others."""
+    written = []
+    for selectors, properties in rules:
+        scoped = ",".join(f".minigrad-graph {selector}" for selector in selectors.split(","))
+        for name, colour in palette.items():
+            properties = properties.replace(f"{{{name}}}", colour)
+        written.append(f"{scoped}{{{properties}}}")
+    return "".join(written)
+
+
+STYLE = (
+    f"{_rules(SHAPES, {})}{_rules(COLOURS, LIGHT)}"
+    f"@media (prefers-color-scheme:dark){{{_rules(COLOURS, DARK)}}}"
+)
+"""The style sheet. No variables: not everything that shows an SVG knows them."""

@@ -1,0 +1,473 @@
+"""The example that writes English: its tables, its text, its model, and what it says when run."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import _ngrams
+import char_lm as example
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.nn import functional as F
+
+SCRIPT = Path(example.__file__)
+LINE = re.compile(r"^ +(\d-gram|transformer)  (\d\.\d{3})$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def text() -> example.Text:
+    return example.load()
+
+
+@pytest.fixture(scope="module")
+def short(text: example.Text) -> example.Text:
+    """A text that is quickly gone through."""
+    return example.Text(text.alphabet, text.ids[:3000], 2800)
+
+
+def tiny(text: example.Text) -> example.Writer:
+    return example.Writer(text.alphabet, width=16, heads=2, layers=2)
+
+
+# The tables of n-grams
+
+
+def row(table: _ngrams.NGrams, context: list[int]) -> np.ndarray:
+    """The probabilities of all classes after a context."""
+    texts = [np.array([*context, c]) for c in range(table.classes)]
+    return np.array([table.probabilities(ids)[-1] for ids in texts])
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=4, max_size=60),
+    st.lists(st.integers(0, 5), max_size=5),
+    st.integers(1, 4),
+)
+def test_probabilities_sum_to_one(ids: list[int], context: list[int], order: int) -> None:
+    found = row(_ngrams.NGrams(np.array(ids), order, classes=6), context)
+    assert found.sum() == pytest.approx(1, abs=1e-12)
+    assert found.min() > 0  # no character is impossible, not even 5, which never occurs
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+def test_probabilities_of_the_text_sum_to_one(text: example.Text, order: int) -> None:
+    table = _ngrams.NGrams(text.ids[: text.cut], order, len(text.alphabet))
+    for context in ("", "e", "stat", "zzzz", "The “", example.UNKNOWN, f"th{example.UNKNOWN}"):
+        found = row(table, example.encode(context, text.alphabet).tolist())
+        assert found.sum() == pytest.approx(1, abs=1e-9)
+        assert found.min() > 0
+
+
+def test_kneser_ney_by_hand() -> None:
+    ids = np.array([0, 1, 0, 1, 0, 2])  # too short for discounts of its own: each is 1/2
+    pairs = _ngrams.NGrams(ids, 2, classes=4)
+    # 0, 1 and 2 come after one character each: 1/2 of 3, and half of the rest of 1/2 is even.
+    np.testing.assert_allclose(row(pairs, []), np.array([7, 7, 7, 3]) / 24)
+    # After 0 come 1 twice and 2 once; of 3, 1/2 and 1/2 are left for the line above.
+    np.testing.assert_allclose(row(pairs, [0]), np.array([7, 43, 19, 3]) / 72)
+    np.testing.assert_allclose(row(pairs, [3]), row(pairs, []))  # nothing was seen after 3
+    single = _ngrams.NGrams(ids, 1, classes=4)  # counted 3, 2, 1 and 0 times
+    np.testing.assert_allclose(row(single, []), (np.array([2.5, 1.5, 0.5, 0]) + 1.5 / 4) / 6)
+
+
+def test_a_text_is_read_from_left_to_right() -> None:
+    ids = np.random.default_rng(0).integers(0, 3, 200)
+    table = _ngrams.NGrams(ids, 3, classes=4)
+    found = table.probabilities(ids[:20])
+    for i in range(20):
+        assert found[i] == pytest.approx(row(table, ids[max(i - 2, 0) : i].tolist())[ids[i]])
+
+
+def test_discounts_of_chen_and_goodman() -> None:
+    counts = np.repeat([1, 2, 3, 4, 9], [8, 4, 2, 1, 3])
+    np.testing.assert_allclose(_ngrams._discounts(counts), [0, 0.5, 1.25, 2])
+    np.testing.assert_allclose(_ngrams._discounts(counts[8:]), [0, 0.5, 0.5, 0.5])
+    steep = np.repeat([1, 2, 3, 4], [10, 1, 1, 9])  # 3 - 4 · (10/12) · 9 is less than nothing
+    assert _ngrams._discounts(steep)[3] == 0.1
+
+
+def test_a_text_that_is_too_short_is_refused() -> None:
+    with pytest.raises(ValueError, match="no 3-grams in 2 characters"):
+        _ngrams.NGrams(np.array([0, 1]), 3, 2)
+
+
+def test_keys_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="10-grams of 104 classes"):
+        _ngrams.NGrams(np.array([0]), 10, 104)
+
+
+def test_more_context_tells_more(text: example.Text) -> None:
+    bits = [example.ngram_bits(text, n) for n in range(1, 6)]
+    assert bits == sorted(bits, reverse=True)
+    assert bits[0] < math.log2(len(text.alphabet))
+
+
+# The text
+
+
+def words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text))
+
+
+def test_nothing_held_out_is_learned_from(text: example.Text) -> None:
+    letters = np.array([*text.alphabet])
+    learned, held_out = (
+        "".join(letters[ids]) for ids in (text.ids[: text.cut], text.ids[text.cut :])
+    )
+    assert 0.07 < len(held_out) / len(text.ids) < 0.13
+    seen = {words(paragraph) for paragraph in re.split(r"\n\s*\n", learned)}
+    assert not [p for p in re.split(r"\n\s*\n", held_out) if words(p) and words(p) in seen]
+    length = 100  # nor does a longer passage occur, whatever lines and paragraphs it is cut into
+    learned, held_out = words(learned), words(held_out)
+    passages = {learned[i : i + length] for i in range(len(learned) - length + 1)}
+    both = [i for i in range(len(held_out) - length + 1) if held_out[i : i + length] in passages]
+    assert not both, held_out[both[0] : both[0] + length]
+
+
+def test_the_text_is_in_order_and_whole(text: example.Text) -> None:
+    from pydoc_data.topics import topics
+
+    letters = np.array([*text.alphabet])
+    found = "".join(letters[text.ids])
+    assert found.startswith('The "assert" statement\n*****')
+    assert {words(p) for p in re.split(r"\n\s*\n", found)} == {
+        words(p) for topic in topics.values() for p in re.split(r"\n\s*\n", topic)
+    }
+    assert len(found) > 300_000 and len(found) < sum(map(len, topics.values()))
+
+
+def test_the_alphabet_is_that_of_the_part_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    topics = {str(i): f"word{i} of the text" for i in range(20)}
+    topics["last"] = "only here: é and ü, é again"
+    monkeypatch.setitem(sys.modules, "pydoc_data.topics", SimpleNamespace(topics=topics))
+    text = example.load()
+    assert "é" not in text.alphabet and text.alphabet[-1] == example.UNKNOWN
+    held_out = text.ids[text.cut :]
+    unknown = [character for character in topics["last"] if character not in text.alphabet]
+    assert {"é", "ü", ":"} <= {*unknown}
+    assert (held_out == len(text.alphabet) - 1).sum() == len(unknown)
+
+
+def test_characters_as_ids() -> None:
+    alphabet = "\nab" + example.UNKNOWN
+    assert example.encode("ba\n?b€", alphabet).tolist() == [2, 1, 0, 3, 2, 3]
+
+
+# The model
+
+
+def test_no_character_sees_what_comes_later(short: example.Text) -> None:
+    model, ids = tiny(short), short.ids[None, : example.CONTEXT]
+    before = model(ids).numpy()
+    changed = ids.copy()
+    changed[0, 30] = (ids[0, 30] + 1) % len(short.alphabet)
+    after = model(changed).numpy()
+    np.testing.assert_array_equal(after[:, :30], before[:, :30])
+    assert abs(after[:, 30:] - before[:, 30:]).max(axis=(0, 2)).min() > 0
+
+
+@pytest.fixture(scope="module")
+def pairs(short: example.Text) -> np.ndarray:
+    """The probabilities of each character after each other."""
+    classes = len(short.alphabet)
+    table = _ngrams.NGrams(short.ids[: short.cut], 2, classes)
+    return np.array([row(table, [c]) for c in range(classes)])
+
+
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 200])
+def test_model_and_tables_are_measured_alike(
+    short: example.Text, pairs: np.ndarray, count: int
+) -> None:
+    """A model that answers with the table of pairs has the bits of that table."""
+    few = example.Text(short.alphabet, short.ids[: short.cut + count], short.cut)
+
+    def model(ids: np.ndarray) -> Tensor:
+        assert ids.shape[1] == example.CONTEXT
+        return minigrad.tensor(np.log(pairs)[ids])
+
+    found = example.bits_per_character(model, few)  # type: ignore[arg-type]
+    assert found == pytest.approx(example.ngram_bits(few, 2), rel=1e-6)
+
+
+def test_every_character_has_half_a_context_before_it(short: example.Text) -> None:
+    counted: list[int] = []
+    ids = np.arange(len(short.ids))  # every character tells where it stands
+
+    def model(windows: np.ndarray) -> Tensor:
+        scores = np.zeros((*windows.shape, len(ids) + 100), np.float32)
+        for n, window in enumerate(windows):
+            counted.extend(window[example.CONTEXT // 2 :] + 1)
+            scores[n, :, 0] = window  # the further on, the less likely is anything else
+        return minigrad.tensor(scores)
+
+    few = example.Text(short.alphabet, ids, short.cut)
+    found = example.bits_per_character(model, few)  # type: ignore[arg-type]
+    held_out = np.arange(short.cut, len(ids))
+    assert [i for i in counted if i < len(ids)][: len(held_out)] == held_out.tolist()
+    expected = (held_out - 1 + np.log1p((len(ids) + 99) * np.exp(1.0 - held_out))).mean()
+    assert found == pytest.approx(expected / math.log(2), rel=1e-5)
+
+
+def test_shares_of_a_batch_add_up_to_the_batch(short: example.Text) -> None:
+    minigrad.random.seed(0)
+    model = tiny(short)
+    windows = np.lib.stride_tricks.sliding_window_view(short.ids, example.CONTEXT + 1)[:8]
+    scores = model(windows[:, :-1])
+    loss = F.cross_entropy(scores.swapaxes(1, 2), windows[:, 1:])
+    whole = minigrad.autograd.grad(loss, list(model.parameters()))
+    shares = [example.learn(model, some) for some in np.split(windows, example.THREADS)]
+    assert np.mean(shares) == pytest.approx(loss.item(), rel=1e-5)
+    for parameter, gradient in zip(model.parameters(), whole, strict=True):
+        assert parameter.grad is not None
+        np.testing.assert_allclose(parameter.grad.numpy(), gradient.numpy(), atol=1e-6)
+
+
+def test_training_learns_from_nothing_held_out(
+    text: example.Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every place of the part to learn from is drawn, and none behind it."""
+    drawn = []
+    ids = np.arange(200)
+    monkeypatch.setattr(example, "bits_per_character", lambda *_: 0.0)
+    monkeypatch.setattr(example, "clip_grad_norm", lambda *_: 0.0)
+    monkeypatch.setattr(example, "learn", lambda _, windows: drawn.append(windows) or 1.0)
+    example.train(tiny(text), example.Text(text.alphabet, ids, 150), steps=60)
+    windows = np.concatenate(drawn)
+    assert len(windows) == 60 * example.BATCH
+    assert (np.diff(windows) == 1).all()
+    assert {*windows.ravel().tolist()} == set(range(150))
+
+
+def test_learning_rate_rises_and_falls() -> None:
+    rates = [example.learning_rate(i / 100) for i in range(101)]
+    top = rates.index(max(rates))
+    assert 2 <= top <= 10 and rates[0] == 0 and rates[-1] == pytest.approx(0, abs=1e-12)
+    assert rates == sorted(rates[:top]) + sorted(rates[top:], reverse=True)
+    assert max(rates) <= example.PEAK_RATE
+
+
+def test_one_seed_gives_one_result(short: example.Text) -> None:
+    states = []
+    for seed in (1, 1, 2):
+        minigrad.random.seed(seed)
+        model = tiny(short)
+        example.train(model, short, steps=5)
+        states.append({name: tensor.numpy() for name, tensor in model.state_dict().items()})
+    first, same, other = states
+    assert all(np.array_equal(first[name], same[name]) for name in first)
+    assert not np.array_equal(first["characters.weight"], other["characters.weight"])
+
+
+# What it writes
+
+
+@pytest.mark.parametrize("beginning", ["T", "The statement " * 10])
+def test_it_writes_the_likeliest_through_the_cache(short: example.Text, beginning: str) -> None:
+    """Longer than a context: the same as if each character had been scored anew."""
+    minigrad.random.seed(0)
+    model, length = tiny(short), 150
+    for parameter in model.positions.parameters():
+        nn.init.normal(parameter)  # so that it is not always the same character
+    written = "".join(example.write(model, beginning, length, temperature=0.0))
+    assert len(written) == length and len({*written}) > 3
+
+    half = example.CONTEXT // 2
+    ids = example.encode(beginning, short.alphabet)[-half:].tolist()
+    for character in written:
+        if len(ids) == example.CONTEXT + 1:
+            ids = ids[-half:]
+        with minigrad.no_grad():
+            ids.append(int(model([ids]).numpy()[0, -1].argmax()))
+        assert short.alphabet[ids[-1]] == character
+
+
+def test_the_seed_says_what_is_written(short: example.Text) -> None:
+    model = tiny(short)
+    texts = []
+    for seed in (0, 0, 1):
+        minigrad.random.seed(seed)
+        texts.append("".join(example.write(model, "The ", 80, temperature=1.0, top_p=0.9)))
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
+    alphabet = "\n abcé" + example.UNKNOWN
+    model = example.Writer(alphabet)
+    example.save(model, tmp_path / "weights.npz")
+    again = example.restore(tmp_path / "weights.npz")
+    assert again.alphabet.tolist() == [ord(c) for c in alphabet]
+    np.testing.assert_array_equal(again([[1, 2, 3]]).numpy(), model([[1, 2, 3]]).numpy())
+
+
+# Ctrl-C
+
+
+def interrupt_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have one of the threads of training stopped as Ctrl-C would stop it."""
+    learn, calls = example.learn, 0
+
+    def interrupted(*args: object) -> float:
+        nonlocal calls
+        calls += 1
+        if calls > steps * example.THREADS:
+            raise KeyboardInterrupt
+        return learn(*args)
+
+    monkeypatch.setattr(example, "learn", interrupted)
+
+
+def test_control_c_keeps_what_is_learned(
+    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(example, "load", lambda: short)
+    monkeypatch.setattr(sys, "argv", ["char_lm.py", "--length", "5"])
+    interrupt_after(3, monkeypatch)
+    with pytest.raises(SystemExit) as stop:
+        example.main()
+    assert stop.value.code == 130
+    output = capsys.readouterr().out
+    assert re.search(r"^stopped after 3 of \d+ steps: \d\.\d+ bits", output, re.MULTILINE)
+    bits = dict(LINE.findall(output))
+    model = example.restore(tmp_path / "out/char_lm/weights.npz")
+    found = example.bits_per_character(model, short)
+    assert float(bits["transformer"]) == pytest.approx(found, abs=6e-4)
+
+
+def test_control_c_before_the_first_step_ends_it(
+    short: example.Text, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupt_after(0, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        example.train(tiny(short), short, steps=5)
+
+
+# The example as it is run
+
+
+def run(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, SCRIPT, *options], cwd=folder, env=os.environ | environment,
+        capture_output=True, text=True, check=False, timeout=1200,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder in which it ran for a few seconds, and what it printed."""
+    folder = tmp_path_factory.mktemp("smoke")
+    result = run(folder, "--smoke", "--seed", "3", "--prompt", "A class ", "--length", "90")
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr
+    return folder, result.stdout
+
+
+@pytest.mark.slow
+def test_it_says_what_came_of_it(smoke: tuple[Path, str], text: example.Text) -> None:
+    folder, output = smoke
+    lines = LINE.findall(output)
+    tables = [(f"{n}-gram", f"{example.ngram_bits(text, n):.3f}") for n in range(1, 6)]
+    assert lines[:5] == lines[5:10] == tables
+    ((name, bits),) = lines[10:]
+    assert name == "transformer" and float(bits) < float(tables[0][1])
+    model = example.restore(folder / "out/char_lm/weights.npz")
+    assert float(bits) == pytest.approx(example.bits_per_character(model, text), abs=6e-4)
+    sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", output, re.MULTILINE)
+    assert sample, output
+    assert {*sample[1]} <= {*text.alphabet}
+
+
+@pytest.mark.slow
+@pytest.mark.needs("matplotlib")
+def test_the_curve_is_drawn(smoke: tuple[Path, str]) -> None:
+    folder, output = smoke
+    named = re.findall(r"^(?:weights|training curve): +(out\S+)$", output, re.MULTILINE)
+    assert set(named) == {str(f.relative_to(folder)) for f in (folder / "out/char_lm").iterdir()}
+    picture = (folder / "out/char_lm/training.png").read_bytes()
+    assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
+
+
+@pytest.mark.slow
+def test_it_writes_after_a_training(smoke: tuple[Path, str]) -> None:
+    folder, _ = smoke
+    options = ("--write", "--prompt", "An ob", "--length", "30", "--temperature", "0.5")
+    result = run(folder, *options)
+    assert result.returncode == 0, result.stderr
+    assert re.fullmatch(r"An ob.{30}\n\n", result.stdout, re.DOTALL)
+    assert run(folder, *options).stdout == result.stdout
+    assert run(folder, *options, "--seed", "1").stdout != result.stdout
+
+
+@pytest.mark.slow
+def test_it_does_without_matplotlib_and_tqdm(tmp_path: Path) -> None:
+    lines = ["import sys", "sys.modules['matplotlib'] = sys.modules['tqdm'] = None"]
+    (tmp_path / "sitecustomize.py").write_text("\n".join(lines))
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    result = run(tmp_path, "--smoke", "--length", "5", PYTHONPATH=path)
+    assert result.returncode == 0, result.stderr
+    assert "step 20/20: " in result.stdout
+    assert [file.name for file in (tmp_path / "out/char_lm").iterdir()] == ["weights.npz"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--steps", "0"], "--steps"),
+        (["--steps", "many"], "many"),
+        (["--seed", "-1"], "--seed"),
+        (["--length", "0"], "--length"),
+        (["--temperature", "-0.1"], "-0.1"),
+        (["--temperature", "nan"], "nan"),
+        (["--temperature", "warm"], "warm"),
+        (["--top-p", "0"], "--top-p"),
+        (["--top-p", "1.1"], "1.1"),
+        (["--prompt", ""], "--prompt"),
+        (["--write"], "needs a training first"),
+        (["--write", "--smoke"], "--smoke"),
+        (["--smoke", "--steps", "3"], "--smoke"),
+        (["--smo"], "--smo"),
+        (["--out", "a file"], "a file"),
+    ],
+)
+def test_a_bad_value_gets_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    options: list[str], said: str,
+) -> None:  # fmt: skip
+    (tmp_path / "a file").write_text("in the way")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["char_lm.py", *options])
+    with pytest.raises(SystemExit) as stop:
+        example.main()
+    captured = capsys.readouterr()
+    assert stop.value.code == 2 and not captured.out
+    (line,) = captured.err.splitlines()
+    assert line.startswith("char_lm.py: ") and said in line and "--help" in line
+    assert [file.name for file in tmp_path.iterdir()] == ["a file"]
+
+
+def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
+    result = run(tmp_path, "--help")
+    assert result.returncode == 0, result.stderr
+    for part in ("--steps", "--smoke", "--write", "--temperature", "--top-p", "minutes", "seconds"):
+        assert part in result.stdout
+
+
+@pytest.mark.long
+def test_three_seeds_beat_the_tables_within_five_minutes(tmp_path: Path) -> None:
+    for seed in range(3):
+        output = run(tmp_path, "--seed", str(seed)).stdout
+        seconds, bits = re.search(r"steps in (\d+\.\d) s", output), dict(LINE.findall(output))
+        assert seconds and float(seconds[1]) < 280
+        assert float(bits["transformer"]) < float(bits["4-gram"]) - 0.1

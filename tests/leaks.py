@@ -1,0 +1,150 @@
+"""What a test must put back, and how to tell that it did not.
+
+`Surroundings.now()` notes what tests share: the engine's state and defaults, the state of NumPy and
+of Python, the folder they run in. `leaks` compares that with what is there later; `restore` puts it
+back, so that a test that forgets does not fail those after it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import os
+import threading
+import warnings
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from minigrad import random
+from minigrad.autograd import hooks, mode
+from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 1.0
+"""How many seconds a thread that is about to end is given."""
+CACHES = {".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", "__pycache__"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Surroundings:
+    """What is shared by all tests of a process, at one time.
+
+    Attributes:
+        state: Whether ops are recorded, within which module call, and who observes.
+        dtype: The default dtype.
+        hooked: How many interior nodes have hooks, or retain their gradient.
+        repeating: The generator that minigrad is told to repeat, None outside of recomputation.
+        drawn: The state of minigrad's generator. A test may draw from it; it is put back.
+        numpy_random: The state of NumPy's global generator, from which nothing should draw.
+        errstate: What NumPy does about floating point errors.
+        printing: How NumPy prints.
+        filters: Which warnings are shown.
+        threads: The threads that run.
+        folder: The current folder.
+        files: The names at the top of the repository.
+    """
+
+    state: mode.State
+    dtype: np.dtype[Any]
+    hooked: int
+    repeating: Any
+    drawn: dict[str, Any]
+    numpy_random: tuple[Any, ...]
+    errstate: dict[str, str]
+    printing: dict[str, Any]
+    filters: list[Any]
+    threads: set[threading.Thread]
+    folder: str
+    files: set[str]
+
+    @classmethod
+    def now(cls) -> Self:
+        return cls(
+            state=mode.state.get(),
+            dtype=get_default_dtype(),
+            hooked=_hooked(),
+            repeating=random._repeating.get(),
+            drawn=random.get_state(),
+            numpy_random=numpy_random(),
+            errstate=np.geterr(),
+            printing=np.get_printoptions(),
+            filters=list(warnings.filters),
+            threads=set(threading.enumerate()),
+            folder=os.getcwd(),
+            files=set(os.listdir(ROOT)) - CACHES,
+        )
+
+    def leaks(self) -> list[str]:
+        """What has changed since, in words."""
+        now = Surroundings.now()
+        found = []
+        if now.state != self.state:
+            found.append(f"the engine's state is {now.state}, it was {self.state}")
+        if now.dtype != self.dtype:
+            found.append(f"the default dtype is {now.dtype}, it was {self.dtype}")
+        if now.hooked > self.hooked and (more := _hooked_after_collection() - self.hooked) > 0:
+            found.append(f"{more} nodes with hooks or retained gradients are still alive")
+        if now.repeating is not self.repeating:
+            found.append("minigrad.random still repeats earlier numbers")
+        if now.numpy_random != self.numpy_random:
+            found.append("np.random's global generator was seeded or drawn from")
+        if now.errstate != self.errstate:
+            found.append(f"np.geterr() is {now.errstate}, it was {self.errstate}")
+        if now.printing != self.printing:
+            found.append("np.set_printoptions was called")
+        if now.filters != self.filters and (changed := _filters_changed(self.filters, now.filters)):
+            found.append(f"warnings.filters has changed: {changed}")
+        if left := [thread.name for thread in now.threads - self.threads if _runs_on(thread)]:
+            found.append(f"threads still run: {', '.join(left)}")
+        if now.folder != self.folder:
+            found.append(f"the current folder is {now.folder}, it was {self.folder}")
+        if left := sorted(now.files - self.files):
+            found.append(f"files are left in the repository: {', '.join(left)}")
+        return found
+
+    def restore(self) -> None:
+        """Put back what can be put back; pytest itself does so with the filters of warnings."""
+        mode.state.set(self.state)
+        set_default_dtype(self.dtype)
+        random._repeating.set(self.repeating)
+        random.set_state(self.drawn)
+        set_numpy_random(self.numpy_random)
+        np.seterr(**self.errstate)
+        np.set_printoptions(**self.printing)
+        os.chdir(self.folder)
+
+
+def numpy_random() -> tuple[Any, ...]:
+    """The state of NumPy's global generator, as values that can be compared."""
+    name, keys, *others = np.random.get_state()  # noqa: NPY002
+    return (name, keys.tobytes(), *others)
+
+
+def set_numpy_random(state: tuple[Any, ...]) -> None:
+    """Put NumPy's global generator into a state that `numpy_random` returned."""
+    name, keys, *others = state
+    np.random.set_state((name, np.frombuffer(keys, np.uint32), *others))  # noqa: NPY002
+
+
+def _filters_changed(before: list[Any], now: list[Any]) -> list[Any]:
+    """The filters that are gone, or new; but those that a library adds for its own, it may."""
+    broad = lambda entry: entry[1] is entry[3] is None and entry[2].__module__ == "builtins"
+    gone = [entry for entry in before if entry not in now]
+    return gone + [entry for entry in now if entry not in before and broad(entry)]
+
+
+def _hooked() -> int:
+    return len(hooks.hooked_nodes) + len(hooks.retained_nodes)
+
+
+def _hooked_after_collection() -> int:
+    gc.collect()
+    return _hooked()
+
+
+def _runs_on(thread: threading.Thread) -> bool:
+    """Whether a thread is alive, though it was given time to end."""
+    thread.join(PATIENCE)
+    return thread.is_alive()

@@ -1,0 +1,191 @@
+"""Random programs: every op among others, not only every op alone.
+
+Programs of up to 40 steps over a few inputs, with fan-out, views, indexing, broadcasting, products,
+fused ops and legal writes in place, are drawn by number (drawn_programs.py). Each is held against
+NumPy in its values, and in its gradients against differences and PyTorch, to second order. Every
+way of asking for gradients, and recomputation of a part, must give the same ones; a write after the
+fact must be harmless or refused (program_checks.py). A program that fails is made small and shown
+as code that runs (shrunk_programs.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from drawn_programs import draw
+from program_checks import (
+    BY_ITSELF,
+    Check,
+    every_way_gives_the_same_gradients,
+    gradients_are_differences,
+    later_writes_are_harmless_or_refused,
+    leaves,
+    second_derivatives_are_differences,
+)
+from program_code import source
+from programs import IN_PLACE, Program
+from shrunk_programs import hold
+
+from minigrad import ops
+from minigrad.autograd import graph, mutation
+from minigrad.autograd.finite_differences import directional_derivatives
+from minigrad.autograd.graph import unbroadcast
+from minigrad.autograd.primitive import Primitive
+from minigrad.ops import indexing
+
+SHORT = [range(start, start + 25) for start in range(0, 150, 25)]
+LONG = [range(start, start + 194) for start in range(150, 5000, 194)]
+
+
+def numbered(numbers: range) -> Iterator[tuple[int, Program]]:
+    return ((number, draw(number)) for number in numbers)
+
+
+by_block = pytest.mark.parametrize(
+    "numbers", [*SHORT, *(pytest.param(block, marks=pytest.mark.long) for block in LONG)],
+    ids=lambda block: f"{block.start}-{block.stop - 1}",
+)  # fmt: skip
+
+
+@by_block
+def test_by_themselves(numbers: range) -> None:
+    hold(BY_ITSELF, numbered(numbers))
+
+
+@pytest.mark.needs("torch")
+@by_block
+def test_against_pytorch(numbers: range) -> None:
+    from programs_in_torch import AGAINST_PYTORCH
+
+    hold(AGAINST_PYTORCH, numbered(numbers))
+
+
+def test_the_programs_are_what_they_claim_to_be() -> None:
+    """Long and short, with shared values, every op of the moves, and writes that are legal."""
+    programs = [draw(number) for number in range(300)]
+    lengths = [len(program.steps) for program in programs]
+    assert min(lengths) <= 8
+    assert max(lengths) >= 35
+    steps = [step for program in programs for step in program.steps]
+    assert len({step.op for step in steps}) > 110
+    assert sum(step.op in IN_PLACE for step in steps) > 150
+    read = [[place for step in program.steps for place in step.reads] for program in programs]
+    shared = [len(places) - len(set(places)) for places in read]
+    assert np.mean(shared) > 5
+    assert all(program.outputs for program in programs)
+
+
+def test_a_number_stands_for_one_program() -> None:
+    assert source(draw(7)) == source(draw(7))
+
+
+def test_the_code_is_the_program() -> None:
+    for _, program in numbered(range(40)):
+        engine = [
+            pair[0] for pair in directional_derivatives(program, leaves(program), directions=3)
+        ]
+        printed = [pair[0] for pair in executed(source(program))[:3]]
+        np.testing.assert_allclose(printed, engine, rtol=1e-8)
+
+
+# Faults that are planted are found, made small, and shown as code that runs -----------------------
+
+
+@contextlib.contextmanager
+def rules(op: Primitive, **wrong: Callable[..., Any]) -> Iterator[None]:
+    """Other rules for some arguments of an op."""
+    right = {name: rule.function for name, rule in op.rules.items()}
+    op.defvjp(**wrong)
+    try:
+        yield
+    finally:
+        op.rules.clear()
+        op.defvjp(**right)
+
+
+@contextlib.contextmanager
+def replaced(owner: Any, name: str, wrong: Any) -> Iterator[None]:
+    """Another function in the place of one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, wrong)
+        yield
+
+
+def averaged(g: Any, shape: tuple[int, ...]) -> Any:
+    return unbroadcast(g, shape) * (math.prod(shape) / (g.size or 1))
+
+
+def overwrites(self: Any, buffer: np.ndarray) -> None:
+    buffer[self.index] = self.value
+
+
+FAULTS: dict[str, tuple[Callable[[], Any], Check, int]] = {
+    "a sign in the rule of tanh": (
+        lambda: rules(ops.tanh.op, x=lambda g, out: -g * (1 - out * out)),
+        gradients_are_differences,
+        1,
+    ),
+    "a slope that is right once and constant then": (
+        lambda: rules(ops.sin.op, x=lambda g, x: g * np.cos(np.asarray(x))),
+        second_derivatives_are_differences,
+        1,
+    ),
+    "a read that overwrites what others have brought": (
+        lambda: replaced(indexing.IndexUpdate, "add_to", overwrites),
+        gradients_are_differences,
+        3,
+    ),
+    "a product that forgets its second factor": (
+        lambda: rules(ops.matmul.op, b=lambda g, a, b: 0 * b),
+        gradients_are_differences,
+        1,
+    ),
+    "a mean where a cotangent is to be summed": (
+        lambda: replaced(graph, "unbroadcast", averaged),
+        gradients_are_differences,
+        2,
+    ),
+    "sums into memory that others see": (
+        lambda: replaced(mutation, "alone", lambda holder: holder._data.flags.writeable),
+        every_way_gives_the_same_gradients,
+        3,
+    ),
+    "late writes that nobody notices": (
+        lambda: replaced(mutation, "check", lambda node: None),
+        later_writes_are_harmless_or_refused,
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize(("fault", "check", "steps"), FAULTS.values(), ids=FAULTS)
+def test_a_planted_fault_is_found_and_made_small(
+    fault: Callable[[], Any], check: Check, steps: int
+) -> None:
+    with fault():
+        with pytest.raises(AssertionError) as caught:
+            hold([check], numbered(range(60)))
+        code = str(caught.value)
+        wrong = executed(code)
+    assert len(re.findall(r"^    v\d+", code, re.MULTILINE)) <= steps
+    for engine, differences in executed(code):
+        assert abs(engine - differences) < 1e-6
+    if check is not later_writes_are_harmless_or_refused:  # which the code alone does not do
+        assert max(abs(engine - differences) for engine, differences in wrong) > 1e-2
+
+
+def executed(code: str) -> list[tuple[float, float]]:
+    """What the code of a program prints: derivatives by the engine and by differences."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {})
+    found = re.findall(r"engine (\S+), differences (\S+)", printed.getvalue())
+    assert len(found) == 6
+    return [(float(engine), float(differences)) for engine, differences in found]

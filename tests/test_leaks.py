@@ -1,0 +1,160 @@
+"""A test that leaves something behind fails, and those after it do not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from leaks import ROOT, Surroundings
+
+import minigrad
+from minigrad import Tensor
+from minigrad.autograd import Observer
+from minigrad.autograd.repetition import repeatable
+
+HERE = Path(__file__).resolve().parent
+kept: list[Any] = []
+
+
+def hook() -> None:
+    y = Tensor(1.0, requires_grad=True) * 2
+    y.register_hook(lambda g: None)
+    kept.append(y)
+
+
+def retain() -> None:
+    y = Tensor(1.0, requires_grad=True) * 2
+    y.retain_grad()
+    kept.append(y)
+
+
+def repeat() -> None:
+    kept.append(repeatable()())
+    kept[0].__enter__()
+
+
+def run_a_thread() -> None:
+    done = threading.Event()
+    kept.append(done)
+    threading.Thread(target=done.wait, name="forgotten").start()
+
+
+def leave_a_file() -> None:
+    (ROOT / "left_by_a_test").touch()
+
+
+LEAKS: dict[str, tuple[Callable[[], Any], str]] = {
+    "grad mode": (lambda: minigrad.set_grad_enabled(False), "recording=False"),
+    "an observer": (lambda: Observer().__enter__(), "observers="),
+    "default dtype": (
+        lambda: minigrad.set_default_dtype("float64"),
+        "the default dtype is float64",
+    ),
+    "a hook": (hook, "1 nodes with hooks"),
+    "a retained gradient": (retain, "1 nodes with hooks or retained"),
+    "repeated numbers": (repeat, "still repeats earlier numbers"),
+    "NumPy's seed": (lambda: np.random.seed(1), "global generator"),  # noqa: NPY002
+    "NumPy's numbers": (lambda: np.random.random(), "global generator"),  # noqa: NPY002
+    "errstate": (lambda: np.seterr(over="ignore"), "np.geterr"),
+    "printing": (lambda: np.set_printoptions(precision=3), "np.set_printoptions"),
+    "a filter": (lambda: warnings.simplefilter("ignore"), "warnings.filters"),
+    "a thread": (run_a_thread, "threads still run: forgotten"),
+    "the folder": (lambda: os.chdir(HERE), "the current folder"),
+    "a file": (leave_a_file, "files are left in the repository: left_by_a_test"),
+}
+
+
+@pytest.fixture
+def clean_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[Surroundings]:
+    monkeypatch.setattr("leaks.PATIENCE", 0.01)
+    before = Surroundings.now()
+    with warnings.catch_warnings():
+        yield before
+        before.restore()
+    for thing in kept:
+        if isinstance(thing, threading.Event):
+            thing.set()
+    kept.clear()
+    (ROOT / "left_by_a_test").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize(("leak", "message"), LEAKS.values(), ids=LEAKS)
+def test_every_leak_is_named(
+    leak: Callable[[], Any], message: str, clean_again: Surroundings
+) -> None:
+    assert clean_again.leaks() == []
+    leak()
+    (found,) = clean_again.leaks()
+    assert message in found
+
+
+def test_what_is_put_back_is_no_leak(
+    clean_again: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaks.PATIENCE", 10)
+    y = Tensor(1.0, requires_grad=True) * 2
+    y.register_hook(lambda g: None)
+    y.retain_grad()
+    minigrad.randn(3)
+    thread = threading.Thread(target=lambda: time.sleep(0.005))
+    thread.start()
+    del y
+    assert clean_again.leaks() == []
+
+
+def test_libraries_may_add_filters_of_their_own(clean_again: Surroundings) -> None:
+    class TheirWarning(UserWarning):
+        pass
+
+    warnings.simplefilter("ignore", TheirWarning)
+    warnings.filterwarnings("ignore", "a certain message")
+    assert clean_again.leaks() == []
+    warnings.resetwarnings()
+    assert "warnings.filters" in clean_again.leaks()[0]
+
+
+def test_the_random_numbers_of_a_test_are_its_own(clean_again: Surroundings) -> None:
+    state = minigrad.random.get_state()
+    minigrad.randn(3)
+    assert minigrad.random.get_state() != state
+    clean_again.restore()
+    assert minigrad.random.get_state() == state
+
+
+def test_it_costs_next_to_nothing() -> None:
+    def once() -> float:
+        start = time.perf_counter()
+        Surroundings.now().leaks()
+        return time.perf_counter() - start
+
+    assert min(once() for _ in range(20)) < 3e-4
+
+
+LEAKING = """
+import minigrad
+def test_forgets_no_grad(): minigrad.set_grad_enabled(False)
+def test_after_it(): assert minigrad.is_grad_enabled()
+"""
+
+
+@pytest.mark.slow
+def test_the_test_that_leaks_fails_and_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "test_leaking.py"
+    file.write_text(LEAKING)
+    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider"]
+    command += ["-c", str(ROOT / "pyproject.toml"), str(file)]
+    path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert "2 passed, 1 error" in done.stdout
+    assert "ERROR at teardown of test_forgets_no_grad" in done.stdout
+    assert "the engine's state is State(recording=False" in done.stdout

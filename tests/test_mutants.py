@@ -1,0 +1,173 @@
+"""`make mutants`: every kind of mistake is made, a wrong rule is found out, a right one is not."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from rule_mutants.listing import entry, read_listing
+from rule_mutants.mutations import KINDS, mutants_of
+from rule_mutants.sites import find_sites
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FUNCTION = """
+def rule(g, x, out, axis):
+    g = spread(-g, x.shape, axis)
+    if x.ndim == 0 and axis is not None:
+        raise ValueError("no axis 0 in ()")
+    g += total(x[..., None] - out, axis=-1)
+    return np.where(x > 0, g.T @ x, tame(1 / x, g))
+"""
+
+OP = """
+import numpy as np
+from minigrad.autograd import primitive
+
+@primitive
+def curve(x):
+    return x**3
+
+def _slope(x):
+    return 3 * x * x
+
+def used_by_the_forward_too(x):
+    return x
+
+@primitive
+def line(x):
+    return used_by_the_forward_too(x)
+
+curve.defvjp(x=lambda g, x: g * _slope(x))
+line.defvjp(x=lambda g, x: used_by_the_forward_too(g) * (x * 0 + 1))
+"""
+
+TESTS = """
+import numpy as np
+import toy
+from minigrad import Tensor
+
+def gradient(op):
+    x = Tensor([1.0, -2.0], requires_grad=True)
+    op(x).backward([1.0, 0.5])
+    return x.grad.tolist()
+
+def test_curve():
+    assert gradient(toy.curve) == [3.0, 6.0]
+
+def test_line():
+    assert gradient(toy.line) == [1.0, 0.5]
+"""
+
+
+def mutated(source: str, arrays: set[str]) -> list[tuple[str, str, str]]:
+    tree = ast.parse(source).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    found = mutants_of(tree, frozenset(arrays), "rule.py")
+    return [(mutant.kind, mutant.before, mutant.after) for mutant in found]
+
+
+def test_every_kind_of_mutant_is_made() -> None:
+    found = mutated(FUNCTION, {"g", "x", "out"})
+    assert {kind for kind, _, _ in found} == {*KINDS}
+    last = "return np.where(x > 0, g.T @ x, tame(1 / x, g))"
+    for kind, expression in [
+        ("sign", "-np.where(x > 0, g.T @ x, tame(1 / x, g))"),
+        ("factor", "2 * np.where(x > 0, g.T @ x, tame(1 / x, g))"),
+        ("factor", "np.where(x > 0, g.T @ x, tame(2 / x, g))"),
+        ("dropped term", "np.where(x > 0, g.T, tame(1 / x, g))"),
+        ("swapped operands", "np.where(x > 0, x @ g.T, tame(1 / x, g))"),
+        ("swapped operands", "np.where(x > 0, tame(1 / x, g), g.T @ x)"),
+        ("swapped operands", "np.where(x > 0, g.T @ x, tame(x / 1, g))"),
+        ("missing transpose", "np.where(x > 0, g @ x, tame(1 / x, g))"),
+        ("missing guard", "np.where(x > 0, g.T @ x, 1 / x)"),
+        ("missing guard", "g.T @ x"),
+        ("boundary", "np.where(x >= 0, g.T @ x, tame(1 / x, g))"),
+        ("argument", "np.where(out > 0, g.T @ x, tame(1 / x, g))"),
+    ]:
+        assert (kind, last, f"return {expression}") in found
+    assert ("missing spread", "g = spread(-g, x.shape, axis)", "g = -g") in found
+    assert ("sign", "g = spread(-g, x.shape, axis)", "g = spread(g, x.shape, axis)") in found
+    test = "if x.ndim == 0 and axis is not None:"
+    assert ("branch", test, "if True:") in found and ("branch", test, "if x.ndim == 0:") in found
+    sum_ = "g += total(x[..., None] - out, axis=-1)"
+    assert ("slice", sum_, "g += total(x - out, axis=-1)") in found
+    assert ("axis", sum_, "g += total(x[..., None] - out, axis=-2)") in found
+    assert ("dropped term", sum_, "g += 0") in found
+    assert ("sign", sum_, "g -= total(x[..., None] - out, axis=-1)") in found
+
+
+def test_no_two_mutants_are_alike_and_messages_are_left_alone() -> None:
+    found = mutated(FUNCTION, {"g", "x", "out"})
+    assert len({(before, after) for _, before, after in found}) == len(found)
+    assert not any("raise" in before for _, before, _ in found)
+    twice = mutated("def rule(g):\n    g = 2 * g\n    g = 2 * g\n    return g", {"g"})
+    befores = [before for _, before, _ in twice]
+    assert "g = 2 * g" in befores and "g = 2 * g  # 2" in befores
+
+
+def test_a_helper_of_rules_is_a_site_and_one_of_forward_functions_is_not() -> None:
+    sites = {site.name: site for site in find_sites("minigrad.ops")}
+    assert sites["_numerics.tame"].ops > {"divide", "sqrt", "log"}
+    assert sites["reductions._extreme"].ops == {"max", "min", "norm"}
+    assert sites["elementwise.divide.b"].arrays == {"g", "b", "out"}
+    assert {"attention._attention_pull", "attention._attention_meaning"} <= {*sites}
+    assert "indexing.IndexUpdate.dense" in sites  # the engine calls it
+    assert not {"_numerics.erf_array", "loss.row_weights", "indexing.IndexUpdate.add_to"} & {*sites}
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    (tmp_path / "toy.py").write_text(OP)
+    (tmp_path / "test_toy.py").write_text(TESTS)
+    return tmp_path
+
+
+def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    paths = [*([str(path)] if path else []), os.environ.get("PYTHONPATH", "")]
+    return subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "mutants.py"), *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+def run_toy(toy: Path, listed: str) -> subprocess.CompletedProcess[str]:
+    (toy / "equivalent.toml").write_text(textwrap.dedent(listed))
+    options = ["--package", "toy", "--tests", str(toy / "test_toy.py")]
+    return run(*options, "--equivalent", str(toy / "equivalent.toml"), path=toy)
+
+
+EQUIVALENT = """
+    [[equivalent]]
+    reason = "0 times a number, plus 1"
+    mutants = '''
+    toy.line.x
+    - lambda g, x: used_by_the_forward_too(g) * (x * 0 + 1)
+    + lambda g, x: used_by_the_forward_too(g) * (g * 0 + 1)
+    '''
+    """
+
+
+@pytest.mark.slow
+def test_a_wrong_rule_is_killed_and_an_equivalent_one_survives(toy: Path) -> None:
+    done = run_toy(toy, "")
+    assert done.returncode == 1, done.stderr
+    survivors = done.stdout.partition("family")[0].split("survived ")[1:]
+    changes = sorted(text.splitlines()[-1] for text in survivors if text.strip())
+    rest = "lambda g, x: used_by_the_forward_too(g) * (x * 0 + 1)"
+    assert changes == []
+
+
+@pytest.mark.slow
+def test_the_mutants_of_an_op() -> None:
+    done = run("--op", "tanh")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-2].split()[:1] == ["all"]

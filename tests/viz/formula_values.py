@@ -1,0 +1,159 @@
+"""Formulas in numbers: what each says is computed beside the rule, wherever a rule runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd import Node, Observer, Update, Variable
+from minigrad.autograd.graph import unbroadcast
+from minigrad.autograd.op import Primitive
+from minigrad.viz.formula import readings
+from minigrad.viz.formula.algebra import simplified
+from minigrad.viz.formula.reading import Definition, Reading
+from minigrad.viz.formula.terms import evaluate
+
+__all__ = ["Compared"]
+
+# What some formulas do not cover, and the note by which they say so.
+EXCEPTIONS: dict[str, tuple[Callable[[Mapping[str, Any]], bool], str]] = {
+    "cumprod": (
+        lambda v: bool((v["x"] == 0).any()), "computed without a division, so x may be 0"),
+    "det": (lambda v: bool((np.abs(v["out"]) < 1e-12).any()), "finite also where x has no inverse"),
+    "qr": (lambda v: v["x"].shape[-2] < v["x"].shape[-1], "for a matrix that is not wide"),
+    "std": (lambda v: bool((v["out"] == 0).any()), "0 where y is 0"),
+}  # fmt: skip
+
+
+class Compared(Observer):
+    """Computes the formula of every rule that runs, at the values that the rule gets.
+
+    Attributes:
+        counts: How often each argument of each op was compared.
+        errors: What was found for it.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[tuple[str, str], int] = defaultdict(int)
+        self.errors: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._calls: dict[Node, tuple[Primitive, Sequence[Any], Any]] = {}
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        outputs = result if isinstance(result, tuple) else (result,)
+        node = outputs[0]._node
+        if isinstance(node, Node):
+            whole = node.edges[0] if op.several else node
+            self._calls[whole] = (op, arguments, raw(result))
+
+    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+        if node not in self._calls:
+            return
+        op, arguments, out = self._calls[node]
+        names = values_of(op, arguments, out, node) | {"g": raw(cotangent)}
+        found = {name: reading for name, _, reading in readings(op)}
+        for edge, slot, slot_name, part in zip(
+            node.edges, node.plan.slots, node.plan.slot_names, parts, strict=True
+        ):
+            if part is None:
+                continue
+            argument = slot_name.partition("[")[0]
+            self.counts[op.name, argument] += 1
+            right = dense(part, edge.shape)
+            try:
+                said = value_of(found[argument], op, names | {"i": slot})
+                different = differs(dense(said, edge.shape), right, edge.shape)
+            except (TypeError, ValueError, KeyError, np.linalg.LinAlgError) as error:
+                different = repr(error)
+            if different and not excepted(op.name, names, found[argument].notes):
+                shapes = [v.shape for v in names.values() if isinstance(v, np.ndarray)]
+                self.errors[op.name, argument].append(f"{different}, shapes {shapes}")
+
+
+def excepted(op: str, names: Mapping[str, Any], notes: tuple[str, ...]) -> bool:
+    """Whether a formula says that it does not hold for these values."""
+    if op not in EXCEPTIONS:
+        return False
+    holds, note = EXCEPTIONS[op]
+    return holds(names) and note in notes
+
+
+def raw(value: Any) -> Any:
+    """Arrays in the place of tensors."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(raw, value))
+    return value._data if isinstance(value, Variable) else value
+
+
+def values_of(op: Primitive, arguments: Sequence[Any], out: Any, node: Node) -> dict[str, Any]:
+    """Everything that a rule may name."""
+    saved = zip(node.plan.saved_names, node.saved, strict=True)
+    names = {name: raw(value) for name, value in saved}
+    for i, (name, argument) in enumerate(zip(op.params, arguments, strict=True)):
+        tensors = op.variadic and i == 0
+        value = [np.asarray(raw(one)) for one in argument] if tensors else argument
+        if isinstance(argument, (Variable, np.ndarray)):
+            value = raw(argument)
+            names[f"{name}_shape"] = value.shape
+        elif tensors:
+            names[f"{name}_shape"] = tuple(one.shape for one in value)
+        names[name] = value
+    return names | {"out": out}
+
+
+class Values(dict[str, Any]):
+    """Values of names, where definitions are computed when they are asked for."""
+
+    def __init__(self, known: Mapping[str, Any], definitions: Iterable[Definition]) -> None:
+        super().__init__(known)
+        self._definitions = {name: one for one in definitions for name in one.names}
+
+    def __missing__(self, name: str) -> Any:
+        definition = self._definitions[name]
+        value = evaluate(definition.term, self)
+        several = len(definition.names) > 1
+        values = value if several else (value,)
+        self.update(zip(definition.names, values, strict=True))
+        return self[name]
+
+
+def value_of(reading: Reading, op: Primitive, names: Mapping[str, Any]) -> Any:
+    """What a formula says, in the form in which it is shown."""
+    arrays = {"g", "out", *op.params[: op.arrays], *op.residuals}
+    definitions = [
+        Definition(one.names, simplified(one.term, arrays)) for one in reading.definitions
+    ]
+    with np.errstate(all="ignore"):
+        return evaluate(simplified(reading.value, arrays), Values(names, definitions))
+
+
+def dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A cotangent as an array."""
+    if isinstance(part, Update):
+        buffer = np.zeros(shape)
+        part.add_to(buffer)
+        return buffer
+    return np.asarray(raw(part))
+
+
+def differs(said: np.ndarray, right: np.ndarray, shape: tuple[int, ...]) -> str:
+    """How far a formula is from the rule; empty if they agree."""
+    largest = max(float(np.abs(right).max(initial=0)), 1e-3)
+    said, right = summed(said, shape), summed(right, shape)
+    if np.allclose(said, right, rtol=1e-9, atol=1e-9 * largest):
+        return ""
+    return f"it says {said.tolist()}, the rule {right.tolist()}"
+
+
+def summed(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """What the engine makes of a cotangent; one row or one column may stand for a vector."""
+    if x.shape == shape:
+        return x
+    if not x.ndim:
+        return np.broadcast_to(x, shape)
+    if len(shape) == 1 and x.ndim > 1 and 1 in x.shape[-2:]:
+        matrix = (1, *shape) if x.shape[-2] == 1 and x.shape[-1] in (1, *shape) else (*shape, 1)
+        return unbroadcast(x, matrix).reshape(shape)
+    return x.reshape(shape) if x.size == np.prod(shape) else unbroadcast(x, shape)

@@ -1,0 +1,136 @@
+"""`viz.diff`: what two graphs do not have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import nn, viz
+
+
+def traced(model: Any, seed: int = 0, batch: int = 2) -> viz.Graph:
+    minigrad.random.seed(seed)
+    with viz.trace() as trace:
+        model(minigrad.randn(batch, 3, 8)).sum().backward()
+    return trace.graph()
+
+
+def lines(found: viz.Difference) -> list[str]:
+    return [" ".join(line.split()) for line in str(found).splitlines()]
+
+
+def test_two_runs_from_the_same_seed_are_the_same() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    found = viz.diff(traced(layer), traced(layer))
+    assert not found and str(found) == "no difference"
+    assert found == viz.Difference()
+
+
+def test_another_seed_changes_numbers_and_nothing_else() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
+    found = viz.diff(traced(layer, seed=0), traced(layer, seed=1))
+    assert found.changed and not found.added and not found.removed
+    facts = [fact for change in found.changed for fact in change.facts]
+    assert all(fact.startswith(("gradient norm", "norm of saved")) for fact in facts)
+    assert any(fact.startswith("gradient norm") for fact in facts)
+    names = {change.name for change in found.changed}
+    assert {"self_attn: attention", "self_attn.q_proj.weight"} <= names
+    assert not viz.diff(traced(layer, seed=0), traced(layer, seed=1), rtol=1e9)
+
+
+def test_an_op_more_and_an_op_less() -> None:
+    x = minigrad.ones(2, 3, requires_grad=True)
+    one, other = viz.graph((x * x).sum(), x=x), viz.graph(minigrad.exp(x * x).sum(), x=x)
+    found = viz.diff(one, other)
+    assert lines(found) == ["+ exp 2×3", "≠ sum x: multiply → exp"]
+    assert lines(viz.diff(other, one)) == ["− exp 2×3", "≠ sum x: exp → multiply"]
+    (added,) = found.added
+    assert added.before is None and added.after is not None and added.after.label == "exp"
+
+
+def test_shapes_arguments_and_dtypes() -> None:
+    x = minigrad.ones(2, 3, requires_grad=True)
+    y = minigrad.ones(2, 3, requires_grad=True, dtype="float64")
+    with viz.trace() as first:
+        _ = x.sum(axis=0) * 2.0
+    with viz.trace() as second:
+        _ = y.sum(axis=1) * 2.0
+    assert lines(viz.diff(first.graph(), second.graph())) == [
+        "≠ input dtype float32 → float64",
+        "≠ sum shape 3 → 2, dtype float32 → float64, arguments axis = 0 → axis = 1",
+        "≠ multiply shape 3 → 2, dtype float32 → float64",
+        "≠ output shape 3 → 2, dtype float32 → float64",
+    ]
+
+
+def test_calls_of_one_module_are_told_apart() -> None:
+    layer = nn.Linear(4, 4)
+    x = minigrad.ones(2, 4)
+    one, other = viz.graph(layer(layer(x))), viz.graph(layer(layer(layer(x))))
+    found = viz.diff(one, other)
+    assert [change.name for change in found.added] == ["Linear (call 3): linear"]
+    assert [change.name for change in found.changed] == ["output"]
+
+
+def test_an_op_is_not_taken_for_a_module_of_its_name() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(3, 3)
+
+        def forward(self, x: minigrad.Tensor) -> minigrad.Tensor:
+            return self.linear(nn.functional.linear(x, self.linear.weight)).exp()
+
+    graphs = [viz.graph(Model(), minigrad.ones(n, 3)) for n in (1, 2)]
+    names = [change.name for change in viz.diff(*graphs).changed]
+    assert names == ["x", "linear", "linear: linear", "exp", "output"]
+
+
+def test_a_fused_op_is_one_op_with_and_without_its_meaning() -> None:
+    attention = nn.MultiHeadAttention(8, 2)
+    x = minigrad.randn(2, 3, 8, requires_grad=True)
+    with viz.trace() as trace:
+        y = attention(x, x, x)
+    names = [change.name for part in ("added", "removed") for change in getattr(
+        viz.diff(trace.graph(x=x), viz.graph(y, x=x)), part)]  # fmt: skip
+    assert "attention" not in names and not {"softmax", "matmul"} & set(names)
+
+
+def test_a_gradient_that_is_gone_and_an_op_that_is_not_recorded() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+
+    def run(freeze: bool) -> viz.Graph:
+        with viz.trace() as trace:
+            h = minigrad.exp(x)
+            with minigrad.set_grad_enabled(not freeze):
+                k = minigrad.sin(h)
+            (h + k).sum().backward()
+        return trace.graph(x=x)
+
+    facts = {c.name: c.facts for c in viz.diff(run(False), run(True)).changed}
+    assert "not recorded" in facts["sin"]
+    assert facts["sin"][-1] == "gradient norm 1.732 → none"
+
+
+def test_a_long_chain() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    graphs = []
+    for length in (5_000, 5_001):
+        y = x
+        for _ in range(length):
+            y = y + 1.0
+        graphs.append(viz.graph(y))
+    assert lines(viz.diff(*graphs)) == [
+        "+ add #5001 3",
+        "≠ output reads: add #5000 → add #5001",
+    ]
+
+
+def test_what_it_refuses() -> None:
+    graph = viz.graph(nn.Linear(2, 2), minigrad.ones(1, 2))
+    with pytest.raises(TypeError, match="expected two graphs, got Linear"):
+        viz.diff(graph, nn.Linear(2, 2))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rtol"):
+        viz.diff(graph, graph, rtol=-1.0)

@@ -1,0 +1,390 @@
+"""The layout: nothing overlaps, everything is inside its module, every tensor runs downward."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from random_graphs import Plan, Random, diagrams, plans
+
+import minigrad
+from minigrad import nn, viz
+from minigrad.viz import Edge, Graph, Group, Node
+from minigrad.viz.layout import Placement, order, place, skeleton
+from minigrad.viz.layout.align import Pull, align
+from minigrad.viz.layout.ranks import FAR
+
+Box = tuple[int, int, int, int]
+Segment = tuple[tuple[int, int], tuple[int, int]]
+
+
+def overlap(one: Box, two: Box) -> bool:
+    (x, y, w, h), (a, b, c, d) = one, two
+    return x < a + c and a < x + w and y < b + d and b < y + h
+
+
+def holds(outer: Box, inner: Box) -> bool:
+    (x, y, w, h), (a, b, c, d) = outer, inner
+    return x <= a and a + c <= x + w and y <= b and b + d <= y + h
+
+
+def segments(placement: Placement) -> Iterator[tuple[int, Segment]]:
+    for edge, points in placement.edges.items():
+        for segment in pairwise(points):
+            yield edge, segment
+
+
+def around(segment: Segment) -> Box:
+    """The rectangle that a line or a bow stays in; of a line, a strip."""
+    (x, y), (a, b) = segment
+    return min(x, a), y, max(abs(a - x), 1), b - y
+
+
+def crossings(graph: Graph, placement: Placement) -> int:
+    """How many tensors cross: a bow crosses what its chord crosses."""
+    lines = {(graph.edges[edge].source, segment) for edge, segment in segments(placement)}
+    count = 0
+    for (one, (p, q)), (two, (r, s)) in combinations(sorted(lines), 2):
+        top, bottom = max(p[1], r[1]), min(q[1], s[1])
+        if one != two and top < bottom:
+            at = [
+                a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1])
+                for a, b in ((p, q), (r, s))
+                for y in (top, bottom)
+            ]
+            count += (at[0] - at[2]) * (at[1] - at[3]) < 0
+    return count
+
+
+def check(graph: Graph, closed: set[str]) -> Placement:
+    """Everything that holds of every layout."""
+    bones = skeleton(graph)
+    placement = place(bones, closed)
+    parents = {group.id: group.parent for group in graph.groups}
+    homes = {node.id: node.group for node in graph.nodes}
+
+    def ancestry(group: str | None) -> list[str]:
+        return [] if group is None else [group, *ancestry(parents[group])]
+
+    def shown(item: str, group: str | None) -> str:
+        """The box that an item is seen as: itself, or the outermost closed group around it."""
+        return next((g for g in reversed(ancestry(group)) if g in closed), item)
+
+    homes |= {group: parents[group] for group in parents}
+    boxes, frames = placement.boxes, placement.frames
+    # What shows is what should.
+    assert set(boxes) == {shown(node.id, node.group) for node in graph.nodes}
+    opened = {g for g in parents if not closed & set(ancestry(g))}
+    assert set(frames) == opened == set(placement.titles)
+    for item, box in boxes.items():
+        assert box[2:] == bones.sizes[item]
+
+    # Nothing overlaps but what is in each other; everything is in the whole.
+    whole = (0, 0, placement.width, placement.height)
+    for item, box in (boxes | frames).items():
+        assert holds(whole, box)
+        if homes[item] is not None:
+            assert holds(frames[homes[item]], box)
+    for (one, box), (two, other) in combinations((boxes | frames).items(), 2):
+        if one not in ancestry(homes[two]) and two not in ancestry(homes[one]):
+            assert not overlap(box, other), (one, two)
+    titles = [(*at, *bones.titles[group]) for group, at in placement.titles.items()]
+    for (group, _), title in zip(placement.titles.items(), titles, strict=True):
+        assert holds(frames[group], title)
+        assert not any(overlap(title, box) for box in boxes.values())
+    texts = [(x, y, bones.texts[tensor][1], 12) for tensor, x, y in placement.texts]
+    for one, two in combinations([*texts, *titles, *boxes.values()], 2):
+        assert not overlap(one, two)
+
+    for _, segment in segments(placement):
+        assert not any(overlap(around(segment), text) for text in (*texts, *titles))
+
+    # Every edge runs from its source down to its target, and through nothing on its way.
+    for index, edge in enumerate(graph.edges):
+        source, target = (shown(end, homes[end]) for end in (edge.source, edge.target))
+        assert (index in placement.edges) == (source != target)
+        if source != target:
+            start, end = placement.edges[index][0], placement.edges[index][-1]
+            (x, y, w, h), (a, b, c, _) = boxes[source], boxes[target]
+            assert x < start[0] < x + w and start[1] == y + h
+            assert a < end[0] < a + c and end[1] == b
+    for _, segment in segments(placement):
+        (_, y), (_, b) = segment
+        assert y < b
+        strip = around(segment)
+        assert holds(whole, strip)
+        assert not any(overlap(strip, box) for box in boxes.values()), segment
+        for frame in frames.values():
+            if segment[0][0] != segment[1][0]:  # a bow stays within the frames that it is in
+                assert not overlap(strip, frame) or holds(frame, strip)
+    return placement
+
+
+@given(diagrams(), st.data())
+def test_every_diagram(graph: Graph, data: st.DataObject) -> None:
+    closed = data.draw(st.sets(st.sampled_from([g.id for g in graph.groups] or ["none"])))
+    check(graph, closed)
+
+
+@given(plans, st.data())
+def test_every_module_with_any_groups_closed(plan: Plan, data: st.DataObject) -> None:
+    x, extra = minigrad.zeros(3), minigrad.zeros(3)
+    graph = viz.graph(Random(plan), x, extra)
+    closed = data.draw(st.sets(st.sampled_from([group.id for group in graph.groups])))
+    check(graph, closed)
+
+
+@given(plans, st.sampled_from([None, 0, 1, 2, 3]))
+def test_every_view_of_every_module(plan: Plan, depth: int | None) -> None:
+    x, extra = minigrad.zeros(3), minigrad.zeros(3)
+    view = viz.graph(Random(plan), x, extra).collapse(depth)
+    nodes = {node.id for node in view.nodes}
+    closed = {group.id for group in view.groups if group.id in nodes}
+    placement = place(skeleton(view))
+    assert set(placement.boxes) == nodes
+    assert set(placement.frames) == {group.id for group in view.groups} - closed
+    assert set(placement.edges) == set(range(len(view.edges)))
+
+
+@pytest.mark.parametrize("closed", [set(), {"g2"}, {"g3"}, {"g2", "g4"}, {"g2", "g3", "g4"}])
+def test_opening_and_closing_keeps_the_order(closed: set[str]) -> None:
+    graph = encoder_layer(norm_first=False)
+    placement = place(skeleton(graph), closed)
+    shown = placement.boxes | placement.frames
+    q, k, v = (shown[group.id][0] for group in graph.groups if group.name in QKV)
+    assert q < k < v
+
+
+QKV = ("q_proj", "k_proj", "v_proj")
+
+
+def test_it_is_plain_data() -> None:
+    graph = encoder_layer(norm_first=True)
+    bones = skeleton(graph)
+    for data in (bones.to_row(), place(bones, {"g1"}).to_row()):
+        assert json.loads(json.dumps(data)) is not None
+
+
+def encoder_layer(norm_first: bool) -> Graph:
+    layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=norm_first)
+    return viz.graph(layer, minigrad.ones(2, 5, 16))
+
+
+def attention(inputs: int) -> Graph:
+    xs = [minigrad.ones(2, 5 + (index > 0), 16) for index in range(inputs)]
+    return viz.graph(nn.MultiHeadAttention(16, 4), *(xs[min(i, inputs - 1)] for i in range(3)))
+
+
+@pytest.mark.parametrize("depth", [None, 0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "graph",
+    [attention(1), attention(2), attention(3), encoder_layer(False), encoder_layer(True)],
+    ids=["q = k = v", "k = v", "q, k, v", "post-norm", "pre-norm"],
+)
+def test_nothing_crosses_in_attention_and_in_encoder_layers(
+    graph: Graph, depth: int | None
+) -> None:
+    view = graph.collapse(depth)
+    assert crossings(view, place(skeleton(view))) == 0
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_decoder_layer_crosses_nothing(depth: int) -> None:
+    layer = nn.TransformerDecoderLayer(16, 4, 32)
+    view = viz.graph(layer, minigrad.ones(2, 5, 16), minigrad.ones(2, 7, 16)).collapse(depth)
+    assert crossings(view, place(skeleton(view))) == 0
+
+
+def test_crossings_are_counted() -> None:
+    """Each of two reads both of two others: on paper, one crossing."""
+    nodes = [Node(f"n{i}", "input", "x") for i in range(2)]
+    nodes += [Node(f"n{i}", "op", "add") for i in range(2, 4)]
+    edges = [Edge(f"n{i}", f"n{j}", i) for j in (2, 3) for i in (0, 1)]
+    graph = Graph(tuple(nodes), tuple(edges))
+    assert crossings(graph, place(skeleton(graph))) == 1
+
+
+def test_neighbours_change_places_where_sweeps_leave_crossings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draw = random.Random(0)
+    made = [minigrad.ones(3, requires_grad=True)]
+    for _ in range(60):
+        one, two = draw.choices(made[-20:], k=2)
+        made.append(one * two)
+    graph = viz.graph(minigrad.stack(made[-20:]))
+    exchanged = crossings(graph, place(skeleton(graph)))
+    monkeypatch.setattr(order, "EXCHANGES", 0)
+    swept = crossings(graph, place(skeleton(graph)))
+    monkeypatch.setattr(order, "SWEEPS", 0)
+    assert exchanged < swept < crossings(graph, place(skeleton(graph)))
+
+
+def lines_into(graph: Graph, label: str) -> list[list[tuple[int, int]]]:
+    placement = place(skeleton(graph))
+    names = {node.id: node.label for node in graph.nodes}
+    return [
+        points for index, points in placement.edges.items()
+        if names[graph.edges[index].target] == label
+    ]  # fmt: skip
+
+
+def test_what_follows_in_a_line_stands_in_a_line() -> None:
+    """Main lines are straight, whatever stands beside them."""
+    for graph in (encoder_layer(False).collapse(1), encoder_layer(True).collapse(2)):
+        placement = place(skeleton(graph))
+        main = ("add", "relu", "output")
+        boxes = [placement.boxes[node.id] for node in graph.nodes if node.label in main]
+        assert len({x + width / 2 for x, _, width, _ in boxes}) == 1
+
+
+def test_a_residual_is_drawn_inside_the_module_that_it_enters() -> None:
+    """From outside through the frame, down beside the attention, and into the sum."""
+    view = encoder_layer(norm_first=False).collapse(1)
+    placement = place(skeleton(view))
+    boxes = {node.label: placement.boxes[node.id] for node in reversed(view.nodes)}
+    names = {node.id: node.label for node in view.nodes}
+    (points,) = [
+        points for index, points in placement.edges.items()
+        if names[view.edges[index].source] == "src" and names[view.edges[index].target] == "add"
+    ]  # fmt: skip
+    (frame,) = placement.frames.values()
+    assert points[0][1] < frame[1] < points[1][1]
+    assert (points[0][0], frame[1]) in placement.ports
+    assert all(holds(frame, (x, y, 0, 0)) for x, y in points[1:])
+    left, top, width, _ = boxes["self_attn"]
+    beside = [(x, y) for (x, y), (a, _) in pairwise(points) if x == a and x > left + width]
+    assert [y for _, y in beside] == [top]
+    assert points[-1][1] == boxes["add"][1]
+
+
+def test_operands_come_in_from_left_to_right_as_their_sources_stand() -> None:
+    x, y = minigrad.ones(2, 2, requires_grad=True), minigrad.ones(2, 2, requires_grad=True)
+    one, two = lines_into(viz.graph(y.tanh() @ x.exp(), x=x, y=y), "matmul")
+    assert one[-1][0] < two[-1][0]
+    assert one[-1][1] == two[-1][1]
+
+
+def test_a_square_has_two_lines() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    one, two = lines_into(viz.graph(x * x), "multiply")
+    assert one[0] == two[0]
+    assert one[-1] != two[-1]
+
+
+def test_a_tensor_that_passes_many_ranks_runs_outside() -> None:
+    """One lane beside everything, for all of its readers; no dummy in each rank."""
+    x = minigrad.ones(3, requires_grad=True)
+    y = x
+    for _ in range(2 * FAR):
+        y = (y * x).tanh()
+    graph = viz.graph(y, x=x)
+    bones = skeleton(graph)
+    assert not any("@" in item for rank in bones.scopes[""].ranks for item in rank)
+    placement = check(graph, set())
+    assert len(outside(placement)) == 2 * FAR - 1  # the first reads it from above
+    assert len(set(outside(placement))) == 1
+
+
+def outside(placement: Placement) -> list[int]:
+    """How far right the edges run that run beside everything."""
+    right = max(x + w for x, _, w, _ in placement.boxes.values())
+    furthest = [max(x for x, _ in points) for points in placement.edges.values()]
+    return [x for x in furthest if x > right]
+
+
+def test_lanes_are_shared_by_those_that_do_not_meet() -> None:
+    y = minigrad.ones(3, requires_grad=True)
+    for _ in range(3):
+        start = y
+        for _ in range(FAR + 2):
+            y = y.tanh()
+        y = y + start
+    lanes = outside(check(viz.graph(y), set()))
+    assert len(lanes) == 3
+    assert len(set(lanes)) == 1
+
+
+def test_parameters_stand_at_both_sides_just_above_their_op() -> None:
+    graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
+    boxes = place(skeleton(graph)).boxes
+    named = {node.label: boxes[node.id] for node in graph.nodes}
+    weight, bias, op = named["weight"], named["bias"], named["linear"]
+    assert weight[0] < op[0] + op[2] / 2 < bias[0]
+    assert weight[1] + weight[3] == bias[1] + bias[3] < op[1]
+
+
+def test_a_parameter_stands_just_above_what_reads_it() -> None:
+    """So does what is made of parameters only, however long the way of the data is."""
+    x, w = minigrad.ones(2, 2, requires_grad=True), nn.Parameter(minigrad.ones(2, 2))
+    y = x
+    for _ in range(4):
+        y = y.tanh()
+    graph = viz.graph(y @ w.swapaxes(0, 1), x=x, w=w)
+    boxes = place(skeleton(graph)).boxes
+    tops = {node.label: boxes[node.id][1] for node in graph.nodes}  # of several the last
+    assert tops["swapaxes"] == tops["tanh"]
+    assert tops["x"] < tops["w"] < tops["swapaxes"] < tops["matmul"]
+    assert tops["swapaxes"] - tops["w"] < 80
+
+
+def test_what_is_given_stands_at_the_lower_end_of_its_rank() -> None:
+    nodes = (
+        Node("n0", "input", "x"),
+        Node("n1", "op", "tall", notes=("a", "b", "c", "d")),
+        Node("n2", "input", "y"),
+        Node("n3", "op", "add"),
+    )
+    edges = (Edge("n0", "n1"), Edge("n1", "n3"), Edge("n2", "n3", 1))
+    boxes = place(skeleton(Graph(nodes, edges))).boxes
+    assert boxes["n2"][1] > boxes["n1"][1] + 20
+    assert boxes["n2"][1] + boxes["n2"][3] >= boxes["n1"][1] + boxes["n1"][3]
+
+
+@given(st.data())
+def test_items_keep_their_order_and_their_distances(data: st.DataObject) -> None:
+    """Whatever the lines, also those that cross and should be straight."""
+    sizes = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
+    numbers = iter(range(100))
+    ranks = [[next(numbers) for _ in range(size)] for size in sizes]
+    count = sum(sizes)
+    room = st.lists(st.integers(1, 60), min_size=count, max_size=count)
+    left, right = data.draw(room), data.draw(room)
+    pulls = []
+    for upper, lower in pairwise(ranks):
+        for one, two in data.draw(st.sets(st.tuples(*map(st.sampled_from, (upper, lower))))):
+            fed = {pull.lower for pull in pulls if pull.upper not in upper}
+            firm = one in fed and data.draw(st.booleans())  # a dummy has a line from above
+            weight = data.draw(st.sampled_from([0.02, 0.5, 4.0]))
+            pulls.append(Pull(one, two, data.draw(st.integers(-20, 20)), weight, firm))
+    x = align(ranks, left, right, pulls)
+    for items in ranks:
+        for one, two in pairwise(items):
+            assert x[two] - x[one] >= right[one] + left[two]
+
+
+def test_a_title_makes_room_for_itself() -> None:
+    nodes = (Node("n0", "input", "x"), Node("n1", "op", "f", group="g0"))
+    name = "a_module_with_a_long_name_indeed"
+    for edges in ((Edge("n0", "n1"),), ()):
+        graph = Graph(nodes, edges, (Group("g0", name, name, "Module", None, 1_000_000),))
+        check(graph, set())
+
+
+def test_groups_that_feed_each_other_are_refused() -> None:
+    nodes = [Node(f"n{i}", "op", "f", group=f"g{i % 2}") for i in range(3)]
+    edges = (Edge("n0", "n1"), Edge("n1", "n2"))
+    groups = tuple(Group(f"g{i}", f"m{i}", f"m{i}", "Module") for i in range(2))
+    with pytest.raises(ValueError, match="g0, g1 feed each other"):
+        skeleton(Graph(tuple(nodes), edges, groups))
+
+
+def test_an_empty_diagram_has_a_size() -> None:
+    placement = place(skeleton(Graph((), ())))
+    assert placement.width > 0
+    assert placement.height > 0

@@ -1,0 +1,406 @@
+"""The explorer page as text: what it holds, how large it is, what may run in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad, viz
+from minigrad.nn import functional as F
+from minigrad.viz import squeeze
+from minigrad.viz.page import write_page
+
+HOSTILE = "</script><script>document.title='x'</script><img src=x onerror=alert(1)>\"'{data}&amp;\n"
+
+
+class Document(HTMLParser):
+    """The elements of a page, and the text of its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.rows: list[list[str]] = []
+        self._inside = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._inside = tag
+        if tag == "script":
+            self.scripts.append("")
+        elif tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "script":
+            self.scripts[-1] += data
+        elif self._inside in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def data_of(page: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(Document(page).scripts[0])
+    return data
+
+
+def unpacked(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """What the page makes of its rows: the same as `unpack` in page/data.js."""
+
+    def read(kind: str, row: list[Any]) -> dict[str, Any]:
+        found = {}
+        for field, given in zip(data["fields"][kind], row, strict=True):
+            name, pooled, inner = field.partition("=")
+            value = given
+            if pooled and value is not None:
+                value = data["pool"][value]
+                if inner.endswith("*"):
+                    value = [read(inner[:-1], one) for one in value]
+                elif inner:
+                    value = read(inner, value)
+            found[name] = value
+        return found
+
+    kinds = ("node", "group", "edge", "step", "formula")
+    return {kind: [read(kind, row) for row in data[f"{kind}s"]] for kind in kinds}
+
+
+@cache
+def page_of(name: str) -> str:
+    """The page of one of the models that the budgets are about."""
+    minigrad.random.seed(0)
+    x = minigrad.randn(2, 8, 32)
+    layer = nn.TransformerEncoderLayer(32, 4, 64, norm_first=True)
+    if name == "attention":
+        page = viz.explore(nn.MultiHeadAttention(32, 4), x, x, x)
+    elif name == "encoder":
+        page = viz.explore(nn.TransformerEncoder(layer, 6), x)
+    else:
+        mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+        page = viz.explore(mlp, minigrad.randn(5, 3))
+    return page.path.read_text(encoding="utf-8")
+
+
+class TestBudget:
+    @pytest.mark.parametrize(("name", "kilobytes"), [("attention", 120), ("encoder", 400)])
+    def test_the_page(self, name: str, kilobytes: int) -> None:
+        assert len(page_of(name).encode()) <= kilobytes * 1024
+
+    def test_its_code(self) -> None:
+        page = page_of("perceptron")
+        styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+        code = Document(page).scripts[1] + "".join(styles)
+        assert 10_000 < len(code.encode()) <= 60 * 1024 + len(styles[-1])
+
+    def test_what_an_op_takes(self) -> None:
+        page = page_of("encoder")
+        data = data_of(page)
+        ops = sum(node["kind"] == "op" for node in unpacked(data)["node"])
+        assert len(Document(page).scripts[0]) / ops < 800
+
+
+class TestOffline:
+    @pytest.mark.parametrize("name", ["perceptron", "attention", "encoder"])
+    def test_nothing_is_loaded(self, name: str) -> None:
+        page = page_of(name)
+        addresses = set(re.findall(r"\w+://[^\"'\s<]*", page))
+        assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"}
+        for word in (
+            "@import",
+            "url(",
+            "fetch(",
+            "XMLHttpRequest",
+            "import(",
+            "WebSocket",
+            "eval(",
+        ):
+            assert word not in page
+        for tag, attributes in Document(page).elements:
+            assert tag not in {"link", "iframe", "object", "embed", "base", "form"}
+            assert not {"src", "href", "action"} & set(attributes)
+
+    def test_the_policy_stands_before_everything(self) -> None:
+        elements = Document(page_of("perceptron")).elements
+        first = [tag for tag, _ in elements].index("style")
+        policies = [a["content"] for tag, a in elements[:first] if "http-equiv" in a]
+        assert policies == [
+            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+            "img-src data:"
+        ]
+
+
+class TestHostileNames:
+    def page(self) -> str:
+        class Odd(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.inner = nn.ModuleDict({"plain": nn.Linear(3, 2)})
+
+            def forward(self, x: Tensor) -> Tensor:
+                return self.inner["plain"](x)
+
+        model = Odd()
+        with viz.trace() as traced:
+            model(minigrad.ones(4, 3, requires_grad=True)).sum().backward()
+        graph = traced.graph()
+        text = graph.to_json()
+        for name in ("inner.plain", "linear", "Odd"):
+            text = text.replace(json.dumps(name), json.dumps(HOSTILE + name))
+        return viz.Graph.from_json(text).to_html(title=HOSTILE)
+
+    def test_nothing_of_them_is_markup(self) -> None:
+        document = Document(self.page())
+        tags = [tag for tag, _ in document.elements]
+        assert tags.count("script") == 2 and "img" not in tags
+        for _, attributes in document.elements:
+            assert not any(name.startswith("on") for name in attributes)
+
+    def test_they_come_through_whole(self) -> None:
+        page = self.page()
+        labels = [node["label"] for node in unpacked(data_of(page))["node"]]
+        assert HOSTILE + "linear" in labels
+        names = [row[0] for row in Document(page).rows]
+        assert any(name.startswith(HOSTILE.replace("\n", "\\n")) for name in names)
+        assert page.count("default-src") == 1  # "{data}" in a name was not filled in
+
+
+def test_the_same_in_every_process() -> None:
+    program = (
+        "import minigrad\nfrom minigrad import nn, viz\nminigrad.random.seed(0)\n"
+        "layer = nn.TransformerEncoderLayer(8, 2, 16)\n"
+        "page = viz.explore(layer, minigrad.randn(2, 3, 8))\n"
+        "print(page.path.read_text(encoding='utf-8'), end='')"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert runs[0] == runs[1] and len(runs[0]) > 50_000
+
+
+class TestContents:
+    def test_a_picture_and_a_table_stand_there_without_a_script(self) -> None:
+        page = page_of("perceptron")
+        document = Document(page)
+        pictures = [a for tag, a in document.elements if a.get("class") == "minigrad-graph"]
+        assert pictures and pictures[0]["role"] == "group" and pictures[0]["aria-label"]
+        nodes = unpacked(data_of(page))["node"]
+        assert [row[0] for row in document.rows[1:]] == [node["label"] for node in nodes]
+        assert document.rows[0] == ["box", "kind", "in", "shape", "reads", "gradient"]
+
+    def test_the_data_is_the_graph(self) -> None:
+        model = nn.TransformerEncoderLayer(8, 2, 16)
+        with viz.trace() as traced:
+            model(minigrad.randn(2, 3, 8)).sum().backward()
+        graph = traced.graph()
+        found = unpacked(data_of(graph.to_html()))
+        for node, row in zip(graph.nodes, found["node"], strict=True):
+            assert (node.id, node.kind, node.label) == (row["id"], row["kind"], row["label"])
+            assert list(node.shape) == row["shape"] and node.group == row["group"]
+            assert len(node.saved) == len(row["saved"])
+        assert [e.source for e in graph.edges] == [row["source"] for row in found["edge"]]
+        for step, row in zip(graph.steps, found["step"], strict=True):
+            assert (step.node, step.op) == (row["node"], row["op"])
+            assert row["cotangent"]["norm"] == pytest.approx(step.cotangent.norm, rel=1e-6)
+            assert [p.target for p in step.parts] == [p["target"] for p in row["parts"]]
+
+    def test_the_last_total_of_a_leaf_is_its_gradient(self) -> None:
+        attention = nn.MultiHeadAttention(8, 2)
+        x = minigrad.randn(2, 3, 8, requires_grad=True)
+        with viz.trace() as traced:
+            (attention(x, x, x) * x).sum().backward()
+        found = unpacked(data_of(traced.graph(x=x).to_html()))
+        labels = {node["id"]: node["label"] for node in found["node"]}
+        totals: dict[str, Any] = {}
+        arrivals = {}
+        for step in found["step"]:
+            for part in step["parts"]:
+                name = labels.get(part["target"])
+                totals[name] = part["total"] or part["sent"]
+                arrivals[name] = part["arrivals"]
+        leaves = dict(attention.named_parameters()) | {"x": x}
+        assert arrivals["x"] == 4
+        for name, tensor in leaves.items():
+            assert tensor.grad is not None
+            norm = float(np.linalg.norm(tensor.grad.numpy()))
+            assert totals[name]["norm"] == pytest.approx(norm, rel=1e-5)
+
+    def test_the_lesson_of_a_weight(self) -> None:
+        steps = unpacked(data_of(page_of("perceptron")))["step"]
+        (part,) = [p for p in steps[1]["parts"] if p["name"] == "weight"]
+        assert "∑" in part["equation"] and part["equation"].startswith("<math")
+        questions = [question for question, _, _ in part["reasons"]]
+        assert questions == ["Why a sum?", "In numbers:", "Why a transpose?"]
+        (part,) = [p for p in steps[1]["parts"] if p["name"] == "bias"]
+        assert (part["raw_shape"], part["sent"]["shape"]) == ([5, 2], [2])
+        assert "the sum over axis 0" in part["reasons"][0][2]
+
+    def test_numbers_that_are_not_finite(self) -> None:
+        x = minigrad.tensor([0.0, 1.0], requires_grad=True)
+        with viz.trace() as traced, np.errstate(all="ignore"):
+            minigrad.log(x).sum().backward()
+        found = unpacked(data_of(traced.graph(x=x).to_html()))
+        sent = found["step"][1]["parts"][0]["sent"]
+        assert (sent["infs"], sent["nans"], sent["values"]) == (1, 0, None)
+
+    def test_a_graph_without_steps_says_so(self) -> None:
+        page = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3)).to_html()
+        assert "no backward pass" in page and data_of(page)["steps"] == []
+
+    def test_depth(self) -> None:
+        graph = viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), minigrad.ones(5, 3))
+        assert data_of(graph.to_html(depth=0))["closed"] == ["g0", "g1", "g2"]
+        assert data_of(graph.to_html(depth=2))["closed"] == []
+        with pytest.raises(ValueError, match="-1 levels"):
+            graph.to_html(depth=-1)
+
+
+class TestExplore:
+    def test_what_it_leaves_as_it_was(self) -> None:
+        model = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.5)
+        x = minigrad.randn(2, 3, 8, requires_grad=True)
+        before = minigrad.random.get_state()
+        viz.explore(model, x)
+        assert str(minigrad.random.get_state()) == str(before)
+        assert x.grad is None and all(p.grad is None for p in model.parameters())
+
+    def test_where_it_writes(self, tmp_path: Path) -> None:
+        page = viz.explore(nn.ReLU(), minigrad.ones(3), path=tmp_path / "my page.html")
+        assert page.path == tmp_path / "my page.html"
+        assert str(page) == str(page.path) and Path(page).read_text().startswith("<!DOCTYPE html>")
+        assert viz.explore(nn.ReLU(), minigrad.ones(3)).path.name == "ReLU.html"
+
+    @pytest.mark.parametrize("shape", [(4,), ()])
+    def test_the_backward_pass_begins_at_the_sum_or_at_a_scalar(self, shape: Any) -> None:
+        class Model(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.w = nn.Parameter(minigrad.ones(*shape))
+
+            def forward(self) -> Tensor:
+                return self.w * 2.0
+
+        data = data_of(viz.explore(Model()).path.read_text(encoding="utf-8"))
+        assert data["start"] == ("the sum of the output" if shape else "the output")
+        ops = [step["op"] for step in unpacked(data)["step"]]
+        assert ops == (["sum", "multiply"] if shape else ["multiply"])
+
+    def test_a_loss_among_several_outputs(self) -> None:
+        class Model(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.head = nn.Linear(3, 2)
+
+            def forward(self, x: Tensor) -> dict[str, Tensor]:
+                logits = self.head(x)
+                return {"logits": logits, "loss": F.cross_entropy(logits, np.array([0, 1]))}
+
+        page = viz.explore(Model(), minigrad.randn(2, 3))
+        data = data_of(page.path.read_text(encoding="utf-8"))
+        assert data["start"] == "output['loss']"
+        nodes = unpacked(data)["node"]
+        outputs = [node["label"] for node in nodes if node["kind"] == "output"]
+        assert outputs == ["output['logits']", "output['loss']"]
+
+    def test_inputs_are_called_by_the_names_of_their_parameters(self) -> None:
+        x = minigrad.randn(2, 3, 8)
+        page = viz.explore(nn.MultiHeadAttention(8, 2), x, x, minigrad.randn(2, 3, 8))
+        nodes = unpacked(data_of(page.path.read_text(encoding="utf-8")))["node"]
+        assert [n["label"] for n in nodes if n["kind"] == "input"] == ["query, key", "value"]
+
+    def test_a_graph_ends_at_what_was_given(self) -> None:
+        x = minigrad.exp(minigrad.randn(5, 3, requires_grad=True))
+        page = viz.explore(nn.Linear(3, 2), x)
+        nodes = unpacked(data_of(page.path.read_text(encoding="utf-8")))["node"]
+        assert [n["label"] for n in nodes if n["kind"] == "op"] == ["linear", "sum"]
+
+    def test_frozen_parameters_and_buffers_have_their_names(self) -> None:
+        model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+        model[0].requires_grad_(False)
+        page = viz.explore(model, minigrad.randn(5, 3))
+        nodes = unpacked(data_of(page.path.read_text(encoding="utf-8")))["node"]
+        reasons = {node["label"]: node["missing"] for node in nodes if node["missing"]}
+        assert "frozen" in reasons["0.weight"] and "frozen" in reasons["0.bias"]
+        assert "1.weight" not in reasons
+
+    def test_without_a_backward_pass(self) -> None:
+        data = data_of(
+            viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3), backward=False).path.read_text(
+                encoding="utf-8"
+            )
+        )
+        assert (data["steps"], data["start"]) == ([], "No backward pass was asked for.")
+        with no_grad():
+            page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
+        data = data_of(page.path.read_text(encoding="utf-8"))
+        assert data["steps"] == [] and "made under no_grad()" in data["start"]
+
+    def test_tensors_graphs_and_traces(self) -> None:
+        x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        loss = (x * x).sum()
+        for _ in range(2):  # the tensor's own graph is still there
+            page = viz.explore(loss, x=x)
+            found = unpacked(data_of(page.path.read_text(encoding="utf-8")))
+            assert [step["op"] for step in found["step"]] == ["sum", "multiply"]
+            assert found["node"][0]["label"] == "x"
+        assert x.grad is None
+        loss.backward()
+        with viz.trace() as traced:
+            (x * x).sum().backward()
+        pages = [viz.explore(target) for target in (traced, traced.graph())]
+        assert pages[0].path.read_bytes() == pages[1].path.read_bytes()
+
+    def test_what_it_refuses(self) -> None:
+        with pytest.raises(TypeError, match=r"Linear\.forward: missing"):
+            viz.explore(nn.Linear(3, 2))
+        with pytest.raises(TypeError, match="takes no inputs"):
+            viz.explore(viz.graph(nn.ReLU(), minigrad.ones(3)), minigrad.ones(3))
+        with pytest.raises(TypeError, match="have run already"):
+            viz.explore(minigrad.ones(3, requires_grad=True) * 2.0, minigrad.ones(3))
+        with pytest.raises(TypeError, match="str"):
+            viz.explore("a model")
+
+    def test_a_notebook_shows_the_page_in_a_frame(self) -> None:
+        page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
+        document = Document(page._repr_html_())
+        ((tag, attributes),) = document.elements
+        assert tag == "iframe"
+        assert attributes["srcdoc"] == page.path.read_text(encoding="utf-8")
+
+
+def test_no_field_of_the_template_is_left_over() -> None:
+    page = write_page(viz.graph(nn.ReLU(), minigrad.ones(3)), None, "a {style} title", "no start")
+    assert "<h1>a {style} title</h1>" in page
+    assert not re.search(r"\{(facts|picture|guide|table|script|legend|start)\}", page)
+
+
+class TestSqueezing:
+    def test_what_stays(self) -> None:
+        text = 'let a = "x  // y"; /* no */ const b = `p  ${a} /* q */`;\nf(/ +[/]x/g);\n'
+        assert squeeze.script(text) == 'let a="x  // y";const b=`p  ${a} /* q */`;c(/ +[/]x/g);'
+
+    @pytest.mark.parametrize("text", ["a + +b", "a - -b", "a + b - c", "a / b / c"])
+    def test_operators(self, text: str) -> None:
+        squeezed = squeeze.script(text)
+        for a, b, c in ((2, 3, 5), (-2, -3, -5)):
+            names = {"a": a, "b": b, "c": c}
+            assert eval(squeezed, {}, names) == eval(text, {}, names)

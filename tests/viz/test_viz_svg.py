@@ -1,0 +1,403 @@
+"""SVG: complete, escaped, legible in both themes, and drawn with nothing installed."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import minigrad
+from minigrad import nn, viz
+from minigrad.viz import Edge, Graph, Group, Node, Saved
+from minigrad.viz.svg import draw
+from minigrad.viz.svg_style import DARK, LIGHT, STYLE, Palette
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "a<&\">'\n|{}</title><script>alert(1)</script>"
+
+
+def parse(svg: str) -> ElementTree.Element:
+    """The picture as XML; it must be well-formed."""
+    return ElementTree.fromstring(svg)
+
+
+def classed(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
+    return [item for item in root.iter() if name in item.get("class", "").split()]
+
+
+def texts(root: ElementTree.Element) -> list[str]:
+    return ["".join(item.itertext()) for item in root.iter(f"{SVG}text")]
+
+
+def tooltips(root: ElementTree.Element, kind: str) -> list[str]:
+    return [item.findtext(f"{SVG}title") or "" for item in classed(root, kind)]
+
+
+def encoder_layer(norm_first: bool = False) -> Graph:
+    layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=norm_first)
+    return viz.graph(layer, minigrad.ones(2, 5, 16))
+
+
+@pytest.mark.parametrize("depth", [None, 0, 1, 2, 3])
+def test_every_box_edge_and_open_module_of_a_view_is_drawn(depth: int | None) -> None:
+    graph = encoder_layer()
+    view = graph.collapse(depth)
+    root = parse(graph.to_svg(depth))
+    nodes = [node.id for node in view.nodes]
+    drawn = [item.get("data-id") for item in classed(root, "box") if item.get("data-id")]
+    assert sorted(drawn, key=str) == sorted(nodes)
+    edges = [item.get("data-edge") for item in classed(root, "edge")]
+    assert edges == [str(index) for index in map(int, edges)]
+    assert len(set(edges)) == len(view.edges)
+    frames = {item.get("data-id") for item in classed(root, "frame")}
+    assert frames == {group.id for group in view.groups} - set(nodes)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_both_residuals_of_an_encoder_layer_are_drawn_thick(norm_first: bool) -> None:
+    graph = encoder_layer(norm_first)
+    for depth in (1, 2, 3):
+        root = parse(graph.to_svg(depth))
+        told = [tip.partition(":")[0] for tip in tooltips(root, "residual")]
+        told = [tip for tip in told if tip]  # the sample in the legend has none
+        assert len(told) == 2
+        assert all("→ add as " in tip for tip in told)
+        assert "residual" in texts(root)
+    root = parse(graph.to_svg(1))
+    told = [tip.partition(" as")[0] for tip in tooltips(root, "residual") if tip]
+    assert told == (["src → add", "add → add"] if norm_first else ["src → add", "norm1 → add"])
+
+
+def test_closing_groups_of_a_whole_graph_draws_the_collapsed_one() -> None:
+    """The same boxes, whether the groups are closed in the diagram or only in its layout."""
+    graph = encoder_layer()
+    view = graph.collapse(1)
+    closed = {node.id for node in view.nodes if node.kind == "module"}
+    one, two = parse(draw(view)), parse(draw(graph, closed))
+    for kind in ("box", "frame"):
+        ids = [{item.get("data-id") for item in classed(root, kind)} for root in (one, two)]
+        assert ids[0] == ids[1]
+    assert len(classed(one, "edge")) == len(classed(two, "edge"))
+    assert sorted(texts(one)) == sorted(texts(two))
+
+
+def hostile() -> Graph:
+    nodes = (
+        Node("n0", "input", HOSTILE, (2,), notes=(HOSTILE,), line=HOSTILE),
+        Node("n1", "parameter", f"{HOSTILE}.{HOSTILE}", (2,), "float32", "g1"),
+        Node("n2", "op", HOSTILE, (2,), HOSTILE, "g1", saved=(Saved(HOSTILE, (2,), HOSTILE, 8),)),
+        Node("n3", "op", "matmul", (2,), "float32", "g0", error=HOSTILE),
+        Node("n4", "output", HOSTILE),
+    )
+    edges = (
+        Edge("n0", "n2", 0, HOSTILE, (2,)),
+        Edge("n1", "n2", 1, HOSTILE, (2,)),
+        Edge("n2", "n3", 1, HOSTILE, (2,), "float16"),
+        Edge("n2", "n3", 0, "tensors[0]", (2,), "float16"),
+        Edge("n3", "n4", 0, "", (2,)),
+    )
+    groups = (
+        Group("g0", "", "", HOSTILE, None, 1234, 1, 2),
+        Group("g1", HOSTILE, HOSTILE, HOSTILE, "g0"),
+    )
+    return Graph(nodes, edges, groups)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_hostile_names_are_text_and_nothing_else(depth: int) -> None:
+    root = parse(hostile().to_svg(depth))
+    assert not [item.tag for item in root.iter() if item.tag.endswith("script")]
+    assert all("\n" not in text for text in texts(root))
+    tip = next(tip for tip in tooltips(root, "input") if tip)
+    assert HOSTILE.replace("\n", r"\n") in tip  # whole; what stands in the box is shortened
+    shown = {name for item in root.iter() for name in item.attrib}
+    assert not [name for name in shown if name.startswith("on")]
+
+
+@pytest.mark.parametrize("name", [r"\N", "<b>bold</b>", "&amp;", "\x00\ud800", "é中🙂", "]]>", ""])
+def test_no_name_is_read_as_markup(name: str) -> None:
+    graph = Graph((Node("n0", "input", name), Node("n1", "output", "y")), (Edge("n0", "n1"),))
+    written = graph.to_svg().encode()  # which a lone surrogate would prevent
+    shown = name.replace("\x00\ud800", r"\x00\ud800")
+    assert shown in [*texts(ElementTree.fromstring(written)), ""]
+
+
+def test_nothing_is_loaded_and_nothing_runs() -> None:
+    for graph in (hostile(), encoder_layer()):
+        svg = graph.to_svg(2).replace('xmlns="http://www.w3.org/2000/svg"', "")
+        assert "http" not in svg
+        for forbidden in ("<script", "<image", "<foreignObject", "<use", "href", "url(", "@import"):
+            assert forbidden not in svg
+
+
+def test_it_draws_where_nothing_is_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "graphviz", None)  # importing it fails
+    graph = encoder_layer()
+    written = graph.save(tmp_path / "layer.svg", depth=1)
+    assert written.read_text(encoding="utf-8") == graph.to_svg(1)
+    assert [file.name for file in tmp_path.iterdir()] == ["layer.svg"]
+    parse(graph.to_svg(1))
+
+
+def test_an_unknown_engine_is_refused() -> None:
+    with pytest.raises(ValueError, match="'minigrad' or 'dot', not 'neato'"):
+        encoder_layer().to_svg(engine="neato")  # type: ignore[arg-type]
+
+
+def test_a_notebook_shows_the_picture() -> None:
+    graph = encoder_layer()
+    assert graph._repr_mimebundle_()["image/svg+xml"] == graph.to_svg()
+    assert graph._repr_svg_() == graph.to_svg()
+
+
+def test_a_notebook_says_why_there_is_no_picture() -> None:
+    """Of a graph written by hand, whose groups feed each other."""
+    nodes = tuple(Node(f"n{i}", "op", "f", group=f"g{i % 2}") for i in range(3))
+    groups = tuple(Group(f"g{i}", f"m{i}", f"m{i}", "Module") for i in range(2))
+    graph = Graph(nodes, (Edge("n0", "n1"), Edge("n1", "n2")), groups)
+    assert list(graph._repr_mimebundle_()) == ["text/plain"]
+    assert "feed each other" in graph._repr_mimebundle_()["text/plain"]
+
+
+SCRIPT = """
+import minigrad
+from minigrad import nn, viz
+model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, dropout=0.1), 3)
+graph = viz.graph(model, minigrad.ones(2, 5, 16))
+for depth in (None, 0, 1, 2, 3, 4):
+    print(graph.to_svg(depth))
+"""
+
+
+def test_two_processes_draw_the_same_bytes(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SCRIPT]
+    once, again = (
+        subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout
+        for _ in range(2)
+    )
+    assert once == again
+    assert len(once) > 50_000
+
+
+def every_kind() -> Graph:
+    w = minigrad.ones(3, 4, requires_grad=True)
+    norm = nn.LayerNorm(4)
+    with contextlib.suppress(ValueError), viz.trace() as traced:
+        h = norm(minigrad.ones(5, 3) @ w)
+        with minigrad.no_grad():
+            h.mean()
+        h @ w
+    return traced.graph()
+
+
+def test_kinds_differ_by_shape_and_glyph() -> None:
+    graph = every_kind()
+    root = parse(graph.to_svg(1))
+    boxes = {item.get("class", ""): item for item in classed(root, "box") if item.get("data-id")}
+
+    def shape(kind: str) -> tuple[str, str]:
+        item = next(item for classes, item in boxes.items() if kind in classes.split())
+        parts = [part for part in item.iter() if part.get("class") in ("shape", "inner", "sign")]
+        rounding = "".join(part.get("rx", "") for part in parts[:1])
+        return " ".join(part.tag.removeprefix(SVG) for part in parts), rounding
+
+    kinds = ["op", "fused", "parameter", "input", "constant"]
+    assert len({shape(kind) for kind in kinds}) == len(kinds)
+    closed = parse(graph.to_svg(0))
+    assert len(classed(closed, "inner")) == 2  # the module, and in the legend
+    assert texts(root).count("W") == 3  # weight, bias, and in the legend
+    assert len(classed(root, "unrecorded")) == 2  # mean, and in the legend
+
+
+def test_the_legend_holds_what_occurs_and_nothing_else() -> None:
+    def legend(graph: Graph, depth: int) -> set[str]:
+        (part,) = classed(parse(graph.to_svg(depth)), "legend")
+        return set(texts(part)) - {"W", "B"}
+
+    x = minigrad.ones(3, requires_grad=True)
+    assert legend(viz.graph(x + 1.0), 0) == {"input, output", "op"}
+    assert legend(encoder_layer(), 1) == {
+        "input, output", "op", "closed module", "keeps arrays for the backward pass", "residual",
+    }  # fmt: skip
+    assert legend(every_kind(), 1) == {
+        "input, output", "op", "op made of others", "parameter", "constant", "not recorded",
+        "error", "keeps arrays for the backward pass",
+    }  # fmt: skip
+
+
+def test_a_tooltip_says_what_the_picture_has_no_room_for() -> None:
+    with viz.trace() as traced:
+        x = minigrad.ones(2, 3, requires_grad=True)
+        with minigrad.no_grad():
+            x.sum(axis=1)
+        x.exp()
+    root = parse(traced.graph().to_svg())
+    exp = next(tip for tip in tooltips(root, "op") if tip.startswith("op exp"))
+    assert exp.splitlines()[:2] == ["op exp", "2×3 float32"]
+    assert "test_viz_svg.py" in exp
+    assert exp.splitlines()[-1] == "keeps out 2×3 float32, 24 bytes"
+    total = next(tip for tip in tooltips(root, "op") if tip.startswith("op sum"))
+    assert "axis = 1" in total
+    assert "not recorded: no gradient passes here" in total
+
+
+def test_an_error_stands_in_its_box_and_whole_in_its_tooltip() -> None:
+    message = "a shape does not fit " * 5
+    svg = Graph((Node("n0", "op", "ValueError", error=message),), ()).to_svg()
+    assert message in next(tip for tip in tooltips(parse(svg), "error") if tip)
+    assert any(text.startswith("✕ a shape does") for text in texts(parse(svg)))
+
+
+def test_operands_are_named_where_their_order_matters() -> None:
+    x, y = minigrad.ones(2, 2, requires_grad=True), minigrad.ones(2, 2, requires_grad=True)
+
+    def slots(graph: Graph) -> list[str]:
+        return [item.text or "" for item in classed(parse(graph.to_svg()), "slot")]
+
+    assert slots(viz.graph(x @ y)) == ["a", "b"]
+    assert slots(viz.graph(x - y)) == ["a", "b"]
+    assert slots(viz.graph(minigrad.concatenate([x, y, x]))) == ["0", "1", "2"]
+    assert slots(viz.graph(x + y)) == []
+    assert slots(viz.graph(x.exp())) == []
+    assert slots(viz.graph(nn.Linear(2, 2), x)) == []  # weight and bias have their names
+
+
+def test_shapes_stand_beside_lines_and_dtypes_only_if_unusual() -> None:
+    x = minigrad.ones(2, 3, requires_grad=True)
+    y = minigrad.ones((2, 3), dtype=minigrad.float64, requires_grad=True)
+    assert texts(parse(viz.graph(x.exp()).to_svg())).count("2×3") == 3  # input, exp, output
+    assert "2×3 float64" in texts(parse(viz.graph(y.exp()).to_svg()))
+    assert "scalar" in texts(parse(viz.graph(x.sum()).to_svg()))
+
+
+def test_it_says_what_it_is_to_who_does_not_see_it() -> None:
+    root = parse(encoder_layer().to_svg(1))
+    assert root.get("role") == "group"
+    label = root.get("aria-label") or ""
+    assert label.startswith("Compute graph: 1 input")
+    assert label.endswith("1 open module")
+    for kind in ("box", "frame"):
+        for item in classed(root, kind):
+            if item.get("data-id"):
+                assert item.get("role") == "img"
+                assert item.get("aria-label")
+    names = [item.get("aria-label") for item in classed(root, "box")]
+    assert "op add, 2×5×16" in names
+    assert "module norm1, 2×5×16" in names
+
+
+def test_calls_are_counted_on_open_and_closed_modules() -> None:
+    layer = nn.Linear(4, 4)
+    graph = viz.graph(layer(layer(minigrad.ones(2, 4))))
+    for depth in (0, 1):
+        shown = " ".join(texts(parse(graph.to_svg(depth))))
+        assert "call 1/2" in shown
+        assert "call 2/2" in shown
+
+
+@pytest.mark.slow
+def test_a_long_chain() -> None:
+    count = 20_000
+    y = minigrad.ones(2, requires_grad=True)
+    for _ in range(count):
+        y = y + 1
+    svg = viz.graph(y).to_svg()
+    assert svg.count('class="box op"') == count + 1  # and in the legend
+    assert svg.count("data-edge=") == count + 1
+
+
+def test_a_ladder_is_linear() -> None:
+    y = minigrad.ones(2, requires_grad=True)
+    for _ in range(25):
+        y = y + y
+    root = parse(viz.graph(y).to_svg())  # along its 2 ** 25 paths it would take minutes
+    assert len(classed(root, "edge")) == 51
+
+
+# Colours -----------------------------------------------------------------------------------------
+
+
+def channels(colour: str) -> list[float]:
+    """A colour in linear light."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted(
+        (sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), channels(x), strict=True))
+         for x in (one, other)),
+        reverse=True,
+    )  # fmt: skip
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_and_lines_stand_out_in_both_themes(palette: Palette) -> None:
+    grounds = [palette[name] for name in palette if name in ("page", "ground") or "fill" in name]
+    for ground in grounds:
+        for name in ("text", "faint", "error"):
+            assert contrast(palette[name], ground) >= 4.5, (name, ground)
+    for ground in (palette["page"], palette["ground"]):
+        for name in ("line", "residual", "outline", "op", "parameter", "error"):
+            assert contrast(palette[name], ground) >= 3, (name, ground)
+    assert contrast(palette["parameter"], palette["parameter fill"]) >= 4.5  # its glyph
+    assert contrast(palette["op"], palette["op fill"]) >= 3
+
+
+# Machado, Oliveira and Fernandes (2009), full severity.
+SEEN = {
+    "normal": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                   [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                     [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+                   [0.004733, 0.691367, 0.303900]],
+}  # fmt: skip
+
+
+def lab(colour: str, matrix: list[list[float]]) -> list[float]:
+    """A colour as somebody sees it, in CIE Lab."""
+    rgb = channels(colour)
+    seen = [min(max(sum(m * c for m, c in zip(row, rgb, strict=True)), 0), 1) for row in matrix]
+    xyz = [
+        sum(m * c for m, c in zip(row, seen, strict=True)) / white
+        for row, white in (
+            ((0.4124, 0.3576, 0.1805), 0.9505),
+            ((0.2126, 0.7152, 0.0722), 1.0),
+            ((0.0193, 0.1192, 0.9505), 1.089),
+        )
+    ]
+    x, y, z = (v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116 for v in xyz)
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("eyes", SEEN)
+def test_hues_can_be_told_apart_by_all_eyes(palette: Palette, eyes: str) -> None:
+    hues = [lab(palette[name], SEEN[eyes]) for name in ("op", "parameter", "error", "text")]
+    for index, one in enumerate(hues):
+        for other in hues[index + 1 :]:
+            assert sum((a - b) ** 2 for a, b in zip(one, other, strict=True)) ** 0.5 >= 12
+
+
+def rules(sheet: str) -> Iterator[str]:
+    for rule in re.findall(r"([^{}]+)\{[^{}]*\}", sheet):
+        yield from rule.split(",")
+
+
+def test_the_style_sheet_touches_no_other_part_of_a_page() -> None:
+    light, _, dark = STYLE.partition("@media (prefers-color-scheme:dark){")
+    assert dark
+    assert all(rule.startswith(".minigrad-graph ") for rule in rules(light + dark))
+    assert "{op}" not in STYLE

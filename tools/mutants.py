@@ -1,0 +1,189 @@
+"""Alter every rule of the op tables, one mistake at a time, and see that a test fails.
+
+    python tools/mutants.py                     all of them: `make mutants`
+    python tools/mutants.py --op tanh softmax   those of a few ops
+
+A mistake that no test notices is a survivor. Either a test is missing, or the altered rule is as
+right as the rule: then tools/mutants_equivalent.toml lists it with the reason. The exit code is 0
+if the survivors are those that are listed, and no others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+for _library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy loads: a fork takes no threads along
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import pytest
+from rule_mutants.listing import Name, entry, read_listing
+from rule_mutants.mutations import Mutant
+from rule_mutants.sites import Site, find_sites
+from rule_mutants.suite import Test, reaching, with_tests
+from rule_mutants.trials import Verdict, try_mutants
+
+ROOT = Path(__file__).resolve().parent.parent
+EQUIVALENT = ROOT / "tools" / "mutants_equivalent.toml"
+DERIVATIVES = "test_derivatives.py"  # tried first: it knows the ops one by one
+TESTS = ["ops", "autograd", "nn", "test_pitfalls.py", "test_self_check.py"]
+
+
+def arguments() -> argparse.Namespace:
+    """What the command was given."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--op", nargs="+", metavar="NAME", help="only the rules of these ops")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), metavar="N")
+    parser.add_argument("--package", default="minigrad.ops", help="whose rules are altered")
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="the tests that must fail")
+    parser.add_argument("--equivalent", type=Path, default=EQUIVALENT, metavar="FILE")
+    parser.add_argument("--kills", action="store_true", help="say which test kills each mutant")
+    return parser.parse_args()
+
+
+def chosen_sites(package: str, ops: Sequence[str] | None) -> list[Site]:
+    """The functions to alter; helpers that other ops share are left to a run over all."""
+    importlib.import_module(package)
+    sites = find_sites(package)
+    if ops is None:
+        return sites
+    known = {op for site in sites for op in site.ops}
+    if unknown := sorted({*ops} - known):
+        raise SystemExit(f"no op with a rule is called {', '.join(unknown)}")
+    return [site for site in sites if site.ops <= {*ops}]
+
+
+def test_files(ops: Sequence[str] | None) -> list[str]:
+    """Where the tests stand; for a few ops, the files that mention one of them."""
+    folder = ROOT / "tests"
+    if ops is None:
+        return [str(folder / name) for name in TESTS]
+    word = re.compile(rf"\b({'|'.join(map(re.escape, ops))})\b")
+    files = [file for name in TESTS for file in _python_files(folder / name)]
+    return [
+        str(file)
+        for file in files
+        if file.name == DERIVATIVES or word.search(file.read_text(encoding="utf-8"))
+    ]
+
+
+def _python_files(path: Path) -> list[Path]:
+    return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+
+
+def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
+    """Whether a test belongs to the first round: those of the derivatives, op by op."""
+    if item.path.name != DERIVATIVES:
+        return False
+    of_op = item.callspec.params.get("op", "") if hasattr(item, "callspec") else ""
+    return ops is None or of_op.rpartition(".")[2] in ops
+
+
+class Run:
+    """One run over mutants: two rounds of tests, and what came of them."""
+
+    def __init__(self, sites: list[Site], ops: Sequence[str] | None, jobs: int) -> None:
+        self.sites = sites
+        self.ops = ops
+        self.jobs = jobs
+        self.mutants = [(site, mutant) for site in sites for mutant in site.mutants()]
+        self.killed: list[list[Verdict]] = []  # of each round
+        self.survivors: list[Verdict] = []
+        self.failing: list[str] = []
+
+    def __call__(self, items: list[pytest.Item]) -> None:
+        """Try the mutants on the derivatives' tests, and what survives on the others."""
+        cheap = [item for item in items if is_cheap(item, self.ops)]
+        rest = [item for item in items if item not in {*cheap}]
+        left = self.mutants
+        for part in (cheap, rest):
+            left = self.round(left, part)
+
+    def round(
+        self, mutants: list[tuple[Site, Mutant]], items: list[pytest.Item]
+    ) -> list[tuple[Site, Mutant]]:
+        """Try mutants on tests; return those that survive."""
+        tests: list[Test] = []
+        if mutants and items:
+            sites = list({site.name: site for site, _ in mutants}.values())
+            tests, failing = reaching(items, sites, self.jobs)
+            self.failing += failing
+            say(f"{len(mutants)} mutants, {len(tests)} tests reach them")
+        verdicts = []
+        for verdict in try_mutants(mutants, tests, self.jobs):
+            verdicts.append(verdict)
+            if not len(verdicts) % 500:
+                say(f"{len(verdicts)} tried")
+        self.killed.append([verdict for verdict in verdicts if verdict.killer is not None])
+        self.survivors = [verdict for verdict in verdicts if verdict.killer is None]
+        return [(verdict.site, verdict.mutant) for verdict in self.survivors]
+
+
+def say(text: str) -> None:
+    """Tell how far the run is."""
+    print(f"{time.perf_counter() - START:6.0f} s  {text}", file=sys.stderr, flush=True)
+
+
+def name_of(verdict: Verdict) -> Name:
+    """What a verdict's mutant is called in the list."""
+    return verdict.site.name, verdict.mutant.before, verdict.mutant.after
+
+
+def table(run: Run, listed: dict[Name, str]) -> Iterator[str]:
+    """A line a family: how many mutants there were, and what became of them."""
+    made = Counter(site.family for site, _ in run.mutants)
+    rounds = [Counter(verdict.site.family for verdict in part) for part in run.killed]
+    equivalent = Counter(v.site.family for v in run.survivors if name_of(v) in listed)
+    alive = Counter(v.site.family for v in run.survivors if name_of(v) not in listed)
+    columns = [made, *rounds, equivalent, alive]
+    heads = ["mutants", "derivatives", "corners", "equivalent", "survivors"]
+    yield f"{'family':22}" + "".join(f"{head:>13}" for head in heads)
+    for family in sorted(made):
+        yield f"{family:22}" + "".join(f"{column[family]:13}" for column in columns)
+    yield f"{'all':22}" + "".join(f"{column.total():13}" for column in columns)
+
+
+def complaints(run: Run, listed: dict[Name, str]) -> Iterator[str]:
+    """What is not as it should be."""
+    alive = {name_of(verdict): verdict for verdict in run.survivors}
+    for name, verdict in alive.items():
+        if name not in listed:
+            yield f"survived {verdict.tests} tests ({verdict.mutant.kind}):\n{entry(name)}"
+    dead = {name_of(verdict): verdict.killer for part in run.killed for verdict in part}
+    for name in listed:
+        if name in dead:
+            yield f"listed as equivalent, but it is killed by {dead[name]}:\n{entry(name)}"
+        elif name not in alive and (run.ops is None or name[0] in {s.name for s in run.sites}):
+            yield f"listed as equivalent, but there is no such mutant:\n{entry(name)}"
+
+
+def main() -> int:
+    """Run the command."""
+    given = arguments()
+    listed = read_listing(given.equivalent) if given.equivalent.exists() else {}
+    run = Run(chosen_sites(given.package, given.op), given.op, given.jobs)
+    broken = with_tests(given.tests or test_files(given.op), run)
+    wrong = list(complaints(run, listed))
+    if given.kills:
+        for verdict in (verdict for part in run.killed for verdict in part):
+            print(f"{entry(name_of(verdict))}\n  killed by {verdict.killer}\n")
+    for complaint in wrong:
+        print(f"{complaint}\n")
+    for name in (*broken, *run.failing):
+        print(f"left out, since it fails without any mutant: {name}")
+    print("\n".join(table(run, listed)))
+    print(f"{time.perf_counter() - START:.0f} s")
+    return 1 if wrong or not run.mutants else 0
+
+
+START = time.perf_counter()
+
+if __name__ == "__main__":
+    sys.exit(main())

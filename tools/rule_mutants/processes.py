@@ -1,0 +1,78 @@
+"""Work in forks of this process: what they change is gone with them."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["A_CRASH", "NO_END", "in_children", "limit_work"]
+
+A_CRASH = "a crash"
+NO_END = "no end of it"
+
+
+def in_children(
+    tasks: Iterator[tuple[Any, Callable[[], Any]]], jobs: int
+) -> Iterator[tuple[Any, Any]]:
+    """Run each task in a fork of this process, some at a time.
+
+    Args:
+        tasks: Pairs of a key and a function to call; the next is asked for when there is room.
+        jobs: How many run at a time.
+
+    Returns:
+        The keys, each with what its function returned, or with `A_CRASH` or `NO_END`.
+    """
+    gc.collect()
+    gc.freeze()  # what a child's collector does not touch, it need not copy
+    running: dict[Any, tuple[Any, int]] = {}
+    try:
+        while True:
+            while len(running) < jobs and (task := next(tasks, None)) is not None:
+                receiver, pid = _fork(task[1])
+                running[receiver] = task[0], pid
+            if not running:
+                return
+            ready: list[Any] = multiprocessing.connection.wait(list(running))
+            for receiver in ready:
+                key, pid = running.pop(receiver)
+                result: Any = A_CRASH
+                with contextlib.suppress(EOFError):
+                    result = receiver.recv()
+                receiver.close()
+                _, status = os.waitpid(pid, 0)
+                if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
+                    result = NO_END
+                yield key, result
+    finally:
+        for _, pid in running.values():
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        gc.unfreeze()
+
+
+def limit_work(seconds: float) -> None:
+    """End this process when it has worked for so long, from now on; time spent waiting is free."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _fork(call: Callable[[], Any]) -> tuple[Any, int]:
+    """Start a child that sends what a call returns; what it prints is lost."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    pid = os.fork()
+    if pid:
+        sender.close()
+        return receiver, pid
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nowhere, stream)
+        sender.send(call())
+    finally:
+        os._exit(0)
