@@ -4,7 +4,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint docs bench install clean
+.PHONY: help demo test test-all mutants lint docs bench install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -23,6 +23,9 @@ test: lint docs  ## run everything that must pass: lint, types, documentation, t
 
 test-all: lint docs  ## the same, with the long tests and many more random examples
 	@HYPOTHESIS_PROFILE=long $(TEST) -m ''
+
+mutants: setup-dev  ## put a mistake into every derivative, one at a time: a test must fail
+	@$(CALM) tools/mutants.py $(ARGS)
 
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check

@@ -6,7 +6,6 @@ import ast
 import os
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -139,35 +138,70 @@ def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProces
     )
 
 
-def run_toy(toy: Path, listed: str) -> subprocess.CompletedProcess[str]:
-    (toy / "equivalent.toml").write_text(textwrap.dedent(listed))
-    options = ["--package", "toy", "--tests", str(toy / "test_toy.py")]
-    return run(*options, "--equivalent", str(toy / "equivalent.toml"), path=toy)
+RULE = "lambda g, x: used_by_the_forward_too(g) * (x * 0 + 1)"
+EQUIVALENT = [
+    f"lambda g, x: used_by_the_forward_too(g){factor}"
+    for factor in ("", " * 1", " * (0 + 1)", " * (g * 0 + 1)")
+]
 
 
-EQUIVALENT = """
-    [[equivalent]]
-    reason = "0 times a number, plus 1"
-    mutants = '''
-    toy.line.x
-    - lambda g, x: used_by_the_forward_too(g) * (x * 0 + 1)
-    + lambda g, x: used_by_the_forward_too(g) * (g * 0 + 1)
-    '''
-    """
+def run_toy(toy: Path, listed: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run on the toy, with mutants of `line` on the list."""
+    entries = "\n\n".join(entry(("toy.line.x", RULE, after)) for after in listed)
+    list_ = toy / "equivalent.toml"
+    list_.write_text(f"[[equivalent]]\nreason = 'plus 0'\nmutants = '''\n{entries}\n'''\n")
+    options = ["--package", "toy", "--tests", str(toy / "test_toy.py"), "--equivalent", str(list_)]
+    return run(*options, path=toy)
 
 
-@pytest.mark.slow
 def test_a_wrong_rule_is_killed_and_an_equivalent_one_survives(toy: Path) -> None:
-    done = run_toy(toy, "")
+    done = run_toy(toy, [])
     assert done.returncode == 1, done.stderr
-    survivors = done.stdout.partition("family")[0].split("survived ")[1:]
-    changes = sorted(text.splitlines()[-1] for text in survivors if text.strip())
-    rest = "lambda g, x: used_by_the_forward_too(g) * (x * 0 + 1)"
-    assert changes == []
+    survivors = done.stdout.split("survived ")[1:]
+    assert {entry(("toy.line.x", RULE, after)) in done.stdout for after in EQUIVALENT} == {True}
+    assert len(survivors) == len(EQUIVALENT)
+    assert done.stdout.splitlines()[-2].split() == ["all", "29", "0", "25", "0", "4"]
+
+
+def test_survivors_that_are_listed_are_no_trouble(toy: Path) -> None:
+    done = run_toy(toy, EQUIVALENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-2].split() == ["all", "29", "0", "25", "4", "0"]
+
+
+def test_a_list_that_is_not_true_is_refused(toy: Path) -> None:
+    wrong, gone = f"{RULE} * 3", "lambda g, x: x * 0 + 1"
+    done = run_toy(toy, [*EQUIVALENT, wrong, gone])
+    assert done.returncode == 1
+    complaint, _, rest = done.stdout.partition("\n\n")
+    assert complaint == "listed as equivalent, but there is no such mutant:\n" + entry(
+        ("toy.line.x", RULE, wrong)
+    )
+    assert rest.startswith("listed as equivalent, but it is killed by test_toy.py::test_line:\n")
+
+
+def test_a_list_is_read_by_reason(tmp_path: Path) -> None:
+    path = tmp_path / "list.toml"
+    names = [("elementwise.f", "x - y", "y - x"), ("elementwise.f", "x - y", "x + y")]
+    both = entry(names[0]) + "\n+ x + y"
+    path.write_text(f"[[equivalent]]\nreason = 'y is 0'\nmutants = '''\n{both}\n'''\n")
+    assert read_listing(path) == dict.fromkeys(names, "y is 0")
+    path.write_text(path.read_text() * 2)
+    with pytest.raises(ValueError, match="listed twice"):
+        read_listing(path)
+    path.write_text("[[equivalent]]\nreason = ''\nmutants = '+ x'\n")
+    with pytest.raises(ValueError, match="a site, `- before` and `[+] after` expected"):
+        read_listing(path)
+
+
+def test_an_op_that_there_is_not() -> None:
+    done = run("--op", "frobnicate")
+    assert done.returncode == 1 and "no op with a rule is called frobnicate" in done.stderr
 
 
 @pytest.mark.slow
 def test_the_mutants_of_an_op() -> None:
     done = run("--op", "tanh")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-2].split()[:1] == ["all"]
+    name, made, killed, *rest = done.stdout.splitlines()[-2].split()
+    assert name == "all" and made == killed and int(made) > 10 and rest == ["0", "0", "0"]

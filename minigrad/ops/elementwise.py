@@ -251,9 +251,10 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
 
 
 def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
-    # 0 ** b is flat for b >= 0: the logarithm is taken of 1 there.
-    flat = (raw(a) == 0) & (raw(b) >= 0)
-    return g * tame(out * np.log(np.where(flat, 1, a)), g)
+    # 0 ** b is flat for b >= 0 and infinite below: the logarithm is taken of 1 there.
+    zero = raw(a) == 0
+    at_zero = np.where(raw(b) >= 0, 0, -np.inf).astype(out.dtype)
+    return g * tame(np.where(zero, at_zero, out * np.log(np.where(zero, 1, a))), g)
 
 
 # The table. `tame` guards the slopes that can be infinite.

@@ -182,7 +182,7 @@ def _beside(diagram: Diagram, nodes: dict[str, Node]) -> dict[str, list[str]]:
     for node in diagram.nodes:
         if node.kind == "parameter" and len(readers[node.id]) == 1:
             op = nodes[readers[node.id][0]]
-            if op.kind == "op" and op.group == node.group:
+            if op.kind in ("op", "fused") and op.group == node.group:
                 beside[op.id].append(node.id)
     return dict(beside)
 

@@ -18,7 +18,7 @@ __all__ = ["Graph"]
 
 Engine = Literal["minigrad", "dot"]
 
-ENDINGS = ("svg", "dot", "png", "pdf")
+ENDINGS = ("svg", "html", "dot", "png", "pdf")
 
 REMEDY = (
     "needs the program dot: write an .svg with the default engine, which needs nothing, or install "
@@ -168,7 +168,8 @@ class Graph(Diagram):
         """
         from minigrad.viz.page import write_page
 
-        start = f"the output of {self.steps[0].op}" if self.steps else "No backward pass was traced."
+        steps = self.steps
+        start = f"the output of {steps[0].op}" if steps else "No backward pass was traced."
         return write_page(self, depth, title, start)
 
     def save(
@@ -181,8 +182,9 @@ class Graph(Diagram):
         """Write the graph to a file.
 
         Args:
-            path: Where to: a name ending in ``.svg`` for a picture, in ``.dot`` for Graphviz's
-                language, in ``.png`` or ``.pdf`` for a picture that Graphviz makes.
+            path: Where to: a name ending in ``.svg`` for a picture, in ``.html`` for a page to
+                explore, in ``.dot`` for Graphviz's language, in ``.png`` or ``.pdf`` for a
+                picture that Graphviz makes.
             depth: How many levels of modules to open; None for about 40 boxes.
             engine: What makes an ``.svg``: see `to_svg`.
 
@@ -206,6 +208,8 @@ class Graph(Diagram):
         ending = path.suffix.removeprefix(".")
         if ending == "svg":
             content = self.to_svg(depth, engine=engine).encode()
+        elif ending == "html":
+            content = self.to_html(depth).encode()
         elif ending == "dot":
             content = self.to_dot(depth).source.encode()
         elif ending in ENDINGS:

@@ -201,8 +201,7 @@ def _finish(
         return replace(node, line="") if node.line == here else node  # says nothing of its own
 
     groups = tuple(
-        group if group.op is None else replace(group, op=told(group.op))
-        for group in drawing.groups
+        group if group.op is None else replace(group, op=told(group.op)) for group in drawing.groups
     )
     return replace(drawing, nodes=tuple(map(told, drawing.nodes)), groups=groups), start
 

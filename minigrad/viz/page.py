@@ -26,8 +26,8 @@ from minigrad.viz.svg_legend import entries
 __all__ = ["write_page"]
 
 SCRIPTS = (
-    "data", "player", "place", "draw", "gradients", "panel", "heatmap", "camera", "address", "search",
-    "listen", "explore",
+    "data", "player", "place", "pack", "align", "draw", "gradients", "elements", "step", "box",
+    "heatmap", "camera", "address", "search", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
@@ -60,8 +60,12 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str) -> str
         "guide": _guide(diagram, start),
         "table": _table(graph),
         "data": payload(
-            diagram, closed, residuals=sorted(residuals(diagram)), start=start,
-            heatmaps=[asdict(heatmap) for heatmap in diagram.heatmaps], scales=_scales(),
+            diagram,
+            closed,
+            residuals=sorted(residuals(diagram)),
+            start=start,
+            heatmaps=[asdict(heatmap) for heatmap in diagram.heatmaps],
+            scales=_scales(),
         ),
         "script": _script(),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -15,20 +16,12 @@ from typing import Any
 from minigrad.autograd.primitive import registry
 from minigrad.viz.fold import closed_boxes
 from minigrad.viz.formula import formulas
-from minigrad.viz.formula.mathml import mathml
-from minigrad.viz.formula.notation import Infix, Level, Notation, Script, Symbol
 from minigrad.viz.labels import contents, text_width, title
 from minigrad.viz.layout import skeleton
+from minigrad.viz.lesson import lesson
 from minigrad.viz.missing import missing_gradients
-from minigrad.viz.model import Diagram, Edge, Group, Node
-from minigrad.viz.products import Share, Term, product
-from minigrad.viz.reasons import (
-    broadcast_reason,
-    saved_reasons,
-    sum_reason,
-    transpose_reason,
-    worked,
-)
+from minigrad.viz.model import Diagram, Group, Node
+from minigrad.viz.reasons import saved_reasons
 from minigrad.viz.tape import Step
 
 __all__ = ["payload"]
@@ -44,7 +37,7 @@ FIELDS = {
               "box=node"],
     "edge": ["source", "target", "slot", "name=", "shape=", "dtype="],
     "part": ["target=", "slot", "name=", "sent=summary", "raw_shape=", "arrival", "arrivals",
-             "check", "unchecked=", "total=summary", "equation=", "reasons="],
+             "check", "unchecked=", "total=summary", "equation=", "answers="],
     "step": ["node", "op=", "cotangent=summary", "parts=part*"],
     "formula": ["op=", "argument=", "mathml=", "notes=", "source=", "place=", "origin="],
 }  # fmt: skip
@@ -91,8 +84,8 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "closed": sorted(closed),
         **more,
     }
-    text = json.dumps(_rounded(data), separators=(",", ":"), ensure_ascii=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    text = json.dumps(_rounded(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c")
 
 
 def _formulas(steps: Sequence[Step]) -> Iterable[dict[str, Any]]:
@@ -112,59 +105,15 @@ def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
 
 
 def _steps(diagram: Diagram) -> Iterable[dict[str, Any]]:
-    """The steps, with the equation and the reasons of what each sends."""
+    """The steps, with the lesson of each part."""
     nodes = {node.id: node for node in diagram.nodes}
-    into: dict[str, list[Edge]] = {}
+    into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
-        into.setdefault(edge.target, []).append(edge)
+        into[edge.target][edge.name] = edge.shape
     for step in diagram.steps:
-        node = nodes.get(step.node)
-        shapes = {edge.name: edge.shape for edge in into.get(step.node, ())}
-        parts = [
-            asdict(part) | dict(zip(("equation", "reasons"), _told(step, node, shapes, at), strict=True))
-            for at, part in enumerate(step.parts)
-        ]
+        node, shapes = nodes.get(step.node), into[step.node]
+        parts = [asdict(part) | lesson(step, part, node, shapes)._asdict() for part in step.parts]
         yield asdict(step) | {"parts": parts}
-
-
-def _told(
-    step: Step, node: Node | None, shapes: Mapping[str, tuple[int, ...]], at: int
-) -> tuple[str, list[tuple[str, str, str]]]:
-    """What a step sends to an argument with its indices; and questions, with their answers."""
-    part = step.parts[at]
-    found = product(step.op, shapes)
-    share = found.share(part.name) if found is not None else None
-    equation, reasons = "", []
-    if found is not None and share is not None and node is not None:
-        other = next((s.numbers for s in node.saved if s.name == share.factors[1].name), None)
-        equation = _equation(share)
-        reasons.append(("Why a sum?" if share.sums else "Why no sum?", "", sum_reason(share)))
-        example = worked(share, step.cotangent, other)
-        if example:
-            first = Term(share.target.name, "0" * len(share.target.indices))
-            reasons.append(("In numbers:", mathml(_indexed(first, bar=True)), f"= {example}"))
-        transpose = transpose_reason(found, share)
-        if transpose:
-            turned = any(turned for _, turned in share.matrices)
-            reasons.append(("Why a transpose?" if turned else "Why no transpose?", "", transpose))
-    broadcast = broadcast_reason(part.raw_shape, part.sent.shape)
-    if broadcast:
-        reasons.append(("Why a sum?", "", broadcast))
-    return equation, reasons
-
-
-def _equation(share: Share) -> str:
-    """The share with its indices: the sum of a product."""
-    left, right = (_indexed(term, bar=term.name == "g") for term in share.factors)
-    value = Infix((left, right), ("·",), Level.PRODUCT)
-    if share.sums:
-        over = Script(Symbol("∑", upright=True), None, Symbol(",".join(share.sums)))
-        value = Infix((over, left, right), (" ", "·"), Level.PRODUCT)
-    return mathml(Infix((_indexed(share.target, bar=True), value), ("=",), Level.RELATION))
-
-
-def _indexed(term: Term, bar: bool) -> Notation:
-    return Script(Symbol(term.name, bar=bar), None, Symbol(",".join(term.indices)))
 
 
 class _Pool:

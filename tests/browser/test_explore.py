@@ -110,7 +110,8 @@ class TestPicture:
             group.getAttribute('class'), group.dataset.id ?? null, group.getAttribute('transform'),
             [...group.querySelectorAll('rect:not(.grip), path, polygon, text')].map((part) => [
                 part.tagName, part.getAttribute('class'), part.textContent,
-                ...['d', 'x', 'y', 'width', 'height', 'points', 'rx'].map((a) => part.getAttribute(a)),
+                ...['d', 'x', 'y', 'width', 'height', 'points', 'rx'].map(
+                    (name) => part.getAttribute(name)),
             ])]).sort((a, b) => JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)"""
         for graph in (perceptron(), encoder()):
             still = open_page(graph, java_script_enabled=False)
@@ -126,7 +127,7 @@ class TestPicture:
 
         def expect() -> None:
             placed = place(bones, now).boxes
-            assert boxes(page) == {id: f"translate({x} {y})" for id, (x, y, _, _) in placed.items()}
+            assert boxes(page) == {box: f"translate({x} {y})" for box, (x, y, *_) in placed.items()}
 
         expect()
         group = next(group for group in bones.parents if group in boxes(page))
@@ -175,13 +176,13 @@ class TestPicture:
         graph = perceptron()
         names = {node.id: node.label for node in graph.nodes}
         page = open_page(graph)
-        relu = next(id for id, name in names.items() if name == "relu")
+        relu = next(box for box, name in names.items() if name == "relu")
 
         def bright() -> set[str]:
             ids = page.evaluate(
                 "[...document.querySelectorAll('.dimmed .box.near')].map((one) => one.dataset.id)"
             )
-            return {names[id] for id in ids}
+            return {names[box] for box in ids}
 
         page.locator(f'.box[data-id="{relu}"]').hover()
         assert bright() == {"relu", "linear"}
@@ -210,7 +211,9 @@ class TestPlayer:
         assert status(page) == "step 3 of 4: relu"
         page.keyboard.press("Home")
         assert status(page) == "before the first of 4 steps"
-        assert page.locator("#stage .gradient").count() == page.locator("#stage .badge").count() == 0
+        assert (
+            page.locator("#stage .gradient").count() == page.locator("#stage .badge").count() == 0
+        )
         page.keyboard.press("End")
         assert status(page) == "step 4 of 4: linear"
         assert page.locator("#stage .gradient").count() == 8  # every edge that is on the way
@@ -288,7 +291,9 @@ class TestPlayer:
         with viz.trace() as traced, np.errstate(all="ignore"):
             minigrad.sqrt(x).sum().backward()
         page = open_page(traced.graph(x=x), "#step=2")
-        assert any("⬣ " in t and sign in t for t in page.locator("#stage .badge text").all_text_contents())
+        assert any(
+            "⬣ " in t and sign in t for t in page.locator("#stage .badge text").all_text_contents()
+        )
         assert f"⬣ {sign}" in page.locator("#step").inner_text()
 
     def test_a_gradient_of_zero(self, open_page: Open) -> None:
@@ -366,7 +371,7 @@ class TestSearch:
         graph = encoder()
         page = open_page(graph)
         page.keyboard.press("/")
-        page.keyboard.type("layers.1 weight 8x16")
+        page.keyboard.type("layers.1.l weight 8x16")
         options = page.locator("#found [role=option]")
         assert [t.split(" ")[0] for t in options.all_inner_texts()] == ["layers.1.linear2.weight"]
         page.keyboard.press("Enter")
@@ -450,9 +455,8 @@ class TestAccess:
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_light_and_dark(self, open_page: Open, scheme: str) -> None:
         page = open_page(perceptron(), color_scheme=scheme)
-        ground, words = page.evaluate(
-            "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
-        )
+        style = "getComputedStyle(document.body)"
+        ground, words = page.evaluate(f"[{style}.backgroundColor, {style}.color]")
         light = [sum(map(int, re.findall(r"\d+", colour))) for colour in (ground, words)]
         assert (light[0] > light[1]) == (scheme == "light")
 

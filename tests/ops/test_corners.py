@@ -104,6 +104,23 @@ def test_clip_shares_with_its_bounds_what_it_takes() -> None:
     ]
 
 
+@both_ways
+def test_clip_at_a_bound_leaves_the_bound_nothing(create_graph: bool) -> None:
+    """x has the slope where it equals a bound; where it passes bounds that are equal, the lower."""
+    for low, high, wanted in (
+        (0.0, 2.0, [[0.0, 1.0, 1.0, 1.0, 0.0], [1.0], [1.0]]),
+        (1.0, 1.0, [[0.0, 0.0, 1.0, 0.0, 0.0], [2.0], [2.0]]),
+    ):
+        x = variable(-1.0, 0.0, 1.0, 2.0, 3.0)
+        bounds = variable(low), variable(high)
+        assert slopes(ops.clip, x, *bounds, create_graph=create_graph) == wanted
+    x, low, high = variable(-1.0, 0.0, 1.0), variable(0.0), variable(0.0)
+    above = slopes(lambda x, low: ops.clip(x, low), x, low, create_graph=create_graph)
+    assert above == [[0.0, 1.0, 1.0], [1.0]]
+    below = slopes(lambda x, high: ops.clip(x, None, high), x, high, create_graph=create_graph)
+    assert below == [[1.0, 1.0, 0.0], [1.0]]
+
+
 # Zero norms and constant rows -----------------------------------------------------------------
 
 
@@ -214,6 +231,31 @@ def test_the_exponent_s_slope_at_base_zero_and_below() -> None:
     np.testing.assert_allclose(grad(2**b, b).item(), 4 * np.log(2))
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@both_ways
+def test_a_negative_power_of_zero_falls_without_end(create_graph: bool) -> None:
+    """0 ** b is infinite for b < 0, and flat for b > 0."""
+    for exponent in (-1.0, -0.5):
+        b = variable(exponent)
+        assert slopes(lambda b: 0.0**b, b, create_graph=create_graph) == [[-INF]]
+
+
+@both_ways
+def test_the_power_of_an_infinite_base_to_zero_is_flat(create_graph: bool) -> None:
+    x = variable(INF)
+    assert slopes(lambda x: x**0, x, create_graph=create_graph) == [[0.0]]
+    assert slopes(lambda x: x**0.0, x, create_graph=create_graph) == [[0.0]]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@both_ways
+def test_numbers_as_divisors(create_graph: bool) -> None:
+    x = variable(2.0, -3.0)
+    for divisor, slope in ((0, INF), (0.0, INF), (-1, -1.0), (-1.0, -1.0), (1, 1.0), (4, 0.25)):
+        found = slopes(lambda x, d=divisor: x / d, x, create_graph=create_graph)
+        assert found == [[slope, slope]]
+
+
 def test_second_derivatives_of_powers_at_zero() -> None:
     for exponent, wanted in ((2, 2.0), (3, 0.0), (1, 0.0), (2.0, 2.0), (0, 0.0)):
         for given in (exponent, variable(float(exponent))):
@@ -240,6 +282,7 @@ TRAPS: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
     "x**-1": (lambda x: x**-1.0, 0.0),
     "x**-2": (lambda x: x**-2, 0.0),
     "x**tensor": (lambda x: x ** Tensor(np.array(0.5)), 0.0),
+    "0**x below 0": (lambda x: 0.0 ** (2.0 * x - 0.5), 0.0),
     "log(sqrt)": (lambda x: x.sqrt().log(), 0.0),
     "sqrt of a norm": (lambda x: (x * x).sum().sqrt(), 0.0),
     "sqrt of something negative": (lambda x: (x - 1.0).sqrt(), 0.0),

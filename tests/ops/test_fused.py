@@ -183,6 +183,47 @@ def test_without_grad_the_values_are_the_same(name: str) -> None:
         np.testing.assert_array_equal(plain.numpy(), recorded.numpy())
 
 
+def joint_calls() -> dict[str, Tensor]:
+    """An output of each op whose arguments share a rule, all of them differentiable."""
+    leaf = lambda *shape: Tensor(normal(*shape), requires_grad=True)
+    square = Tensor(normal(3, 3) + 3 * np.eye(3), requires_grad=True)
+    attended = [leaf(*array.shape) for array in qkv(2).values()]
+    return {
+        "attention": ops.attention(*attended, leaf(3, 5), KEEP, dropout=0.4, dropout_key=1),
+        "layer_norm": ops.layer_norm(leaf(2, 4), leaf(4), leaf(4)),
+        "rms_norm": ops.rms_norm(leaf(2, 4), leaf(4)),
+        "solve": linalg.solve(square, leaf(3, 2)),
+        "einsum": ops.einsum("ij,jk,k->i", leaf(2, 3), leaf(3, 4), leaf(4)),
+        "concatenate": ops.concatenate([leaf(2, 3), leaf(4, 3), leaf(1, 3)]),
+        "stack": ops.stack([leaf(2, 3), leaf(2, 3)]),
+    }
+
+
+def test_a_joint_rule_computes_what_is_needed_and_nothing_else() -> None:
+    calls = joint_calls()
+    joint = {op.name for op in registry.values() if op.joint and len(op.joint_slots) > 1}
+    variadic = {"concatenate", "einsum", "stack"}
+    ours = {name for name in joint if registry[name].forward.__module__.startswith("minigrad.ops")}
+    assert ours | variadic == {*calls}
+    for name, out in calls.items():
+        node = out._node
+        saved = dict(zip(node.plan.saved_names, node.saved, strict=True))
+        rule = node.plan.op.joint
+        arguments = [saved[name] for name in rule.needs]
+        count = len(node.edges)
+        g = np.cos(np.arange(out.size)).reshape(out.shape)
+        everything = rule.function(g, (True,) * count, *arguments)
+        for needed in itertools.product((False, True), repeat=count):
+            if not any(needed):
+                continue
+            found = rule.function(g, needed, *arguments)
+            for want, one, other in zip(needed, found, everything, strict=True):
+                if want:
+                    np.testing.assert_array_equal(one, other, err_msg=f"{name} {needed}")
+                elif name != "solve":  # what b gets is a step on the way to what a gets
+                    assert one is None, (name, needed)
+
+
 # Attention ------------------------------------------------------------------------------------
 
 
@@ -405,3 +446,20 @@ def test_the_weighted_mean_divides_by_the_weights() -> None:
     logits = np.zeros((2, 2))
     loss = ops.cross_entropy(logits, [0, 1], np.array([1.0, 3.0]))
     np.testing.assert_allclose(loss.item(), np.log(2))
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_an_impossible_class_that_counts_nothing_has_no_influence(
+    reduction: str, create_graph: bool
+) -> None:
+    """Its loss is infinite, its weight 0."""
+    logits = Tensor(np.array([[-np.inf, 1.0, 0.5], [0.2, 0.3, 0.1]]), requires_grad=True)
+    weight = np.array([0.0, 1.0, 2.0])
+    loss = ops.cross_entropy(logits, [0, 2], weight, reduction=reduction)
+    slope = grad(loss.sum(), logits, create_graph=create_graph)
+    alone = Tensor(logits.numpy()[1:], requires_grad=True)
+    wanted = ops.cross_entropy(alone, [2], weight, reduction=reduction)
+    np.testing.assert_allclose(loss.sum().item(), wanted.sum().item())
+    assert slope.tolist()[0] == [0.0, 0.0, 0.0]
+    np.testing.assert_allclose(slope.numpy()[1:], grad(wanted.sum(), alone).numpy())

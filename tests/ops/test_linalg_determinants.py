@@ -87,6 +87,24 @@ def test_matrices_of_every_rank_in_one_stack() -> None:
     assert gradgradcheck(linalg.det, stack)
 
 
+def test_many_matrices_without_two_ranks() -> None:
+    """As many as fit no length of a matrix by chance."""
+    for n in (3, 4):
+        stack = leaf([of_rank(n - 2, n, seed) for seed in range(5)])
+        assert gradgradcheck(linalg.det, stack)
+
+
+def test_singular_is_said_of_a_matrix_and_not_of_its_scale() -> None:
+    for scale in (1e-12, 1e12):
+        values = of_rank(2, 3)
+        for one, other in zip(
+            derivatives(linalg.det, values * scale, 2),
+            derivatives(by_permutations, values * scale, 2),
+            strict=True,
+        ):
+            np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-12 * np.abs(other).max())
+
+
 def test_equal_singular_values_are_no_trouble() -> None:
     x = leaf(np.eye(3))
     assert grad(linalg.det(x), x).tolist() == np.eye(3).tolist()
@@ -171,12 +189,16 @@ def test_slogdet_of_a_singular_matrix() -> None:
 
 def test_a_singular_matrix_that_is_not_used_is_no_trouble() -> None:
     """The where trap: a zero cotangent meets an infinite slope."""
-    x = leaf([np.eye(2), np.ones((2, 2))])
+    x = leaf([np.eye(2), np.ones((2, 2)), 2 * np.eye(2)])
     for create_graph in (False, True):
         sign, logabsdet = linalg.slogdet(x)
         used = minigrad.where(sign.numpy() != 0, logabsdet, 0.0)
         slope = grad(used.sum(), x, create_graph=create_graph)
-        assert slope.tolist() == [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]]
+        assert slope.tolist() == [
+            [[1.0, 0.0], [0.0, 1.0]],
+            [[0.0, 0.0], [0.0, 0.0]],
+            [[0.5, 0.0], [0.0, 0.5]],
+        ]
         if create_graph:
             second = grad((slope * slope).sum(), x)
             np.testing.assert_allclose(second.numpy()[0], -2 * np.eye(2))

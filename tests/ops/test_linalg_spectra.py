@@ -158,6 +158,36 @@ def test_the_matrix_of_a_stack_is_named() -> None:
     assert slope[0].any() and not slope[1].any()
 
 
+@pytest.mark.parametrize("cotangent", [[[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]]])
+def test_the_lesser_of_two_equal_eigenvalues_is_named_first(cotangent: Any) -> None:
+    x = leaf(np.eye(2))
+    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1 of the matrix are equal"):
+        grad((linalg.eigh(x).eigenvectors * np.array(cotangent)).sum(), x)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+@pytest.mark.parametrize("greatest", [1.0, -1.0])
+def test_equal_to_rounding_is_told_by_the_greatest_and_the_side(
+    greatest: float, scale: float
+) -> None:
+    """Of ten eigenvalues, two are told apart from a gap of ten roundings of the greatest on."""
+    eps = float(np.finfo(float).eps)
+    along = draw(10, 10)
+    others = np.linspace(0.1, 0.5, 7)
+    for gap, refused in ((8 * eps, True), (12 * eps, False)):
+        values = np.sort([greatest, *others, 0.05, 0.05 + gap])
+        # In front of it in a stack, and behind it, what must not count: much less, and much more.
+        stack = np.stack([np.diag(values) * size * scale for size in (1e-9, 1.0, 1e9)])
+        x = leaf(stack)
+        vectors = linalg.eigh(x).eigenvectors[1]
+        if refused:
+            with pytest.raises(LinAlgError, match=r"^eigh: eigenvalues \d and \d of matrix \(1,\)"):
+                grad((vectors * along).sum(), x)
+        else:
+            slope = grad((vectors * along).sum(), x).numpy()
+            assert np.isfinite(slope).all() and slope[1].any()
+
+
 def test_nearly_equal_eigenvalues_are_told_apart_as_far_as_numbers_go() -> None:
     c = draw(2, 2)
 
@@ -260,7 +290,19 @@ def test_the_longer_vectors_of_zero_have_no_derivative() -> None:
         u, _, _ = linalg.svd(x)
         return u[:, -1:] @ u[:, -1:].mT
 
-    assert gradcheck(null_space, leaf([[1.0, 2.0, 3.0], [0.0, 1.0, 1.0], [1.0, 3.0, 4.0]]))
+    def row_null_space(x: Any) -> Any:
+        _, _, vh = linalg.svd(x)
+        return vh[-1:].mT @ vh[-1:]
+
+    square = leaf([[1.0, 2.0, 3.0], [0.0, 1.0, 1.0], [1.0, 3.0, 4.0]])
+    assert gradcheck(null_space, square)
+    assert gradcheck(row_null_space, square)
+
+
+def test_the_matrix_without_full_rank_is_named() -> None:
+    x = leaf([draw(3, 2), draw(3, 2, seed=1), np.outer([1.0, 2.0, 3.0], [1.0, -1.0])])
+    with pytest.raises(LinAlgError, match=r"a singular value of matrix \(2,\) of the stack is 0"):
+        grad((linalg.svd(x, full_matrices=False).U * draw(3, 2)).sum(), x)
 
 
 def test_equal_singular_values_have_gradients() -> None:

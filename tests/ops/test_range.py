@@ -144,6 +144,25 @@ def test_layer_norm_far_from_zero() -> None:
     np.testing.assert_allclose(single.grad.numpy(), precise.grad.numpy(), atol=1e-4 * scale)
 
 
+def test_derivatives_of_layer_norm_far_from_zero() -> None:
+    """By the meaning: each row is centred again, of what rounding its mean left behind."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((3, 64)) + np.array([[3e4], [-2e4], [5e4]])
+    x, along = rows.astype(np.float32), rng.standard_normal(rows.shape).astype(np.float32)
+
+    def value_and_derivatives(x: np.ndarray) -> list[np.ndarray]:
+        tensor, weights = Tensor(x, requires_grad=True), along.astype(x.dtype)
+        out = ops.layer_norm.op.meaning(tensor)
+        slope = grad(out, tensor, weights, create_graph=True)
+        bend = grad(slope, tensor, weights[::-1])
+        return [out.numpy(), slope.numpy(), bend.numpy()]
+
+    found, wanted = value_and_derivatives(x), value_and_derivatives(x.astype(np.float64))
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(one, other, atol=1e-6 * np.abs(other).max())
+
+
 def test_means_of_many_in_low_precision() -> None:
     ones = Tensor(np.ones(70_000, np.float16), requires_grad=True)
     assert ops.mean(ones).item() == 1.0

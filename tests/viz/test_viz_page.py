@@ -19,6 +19,7 @@ from minigrad import Tensor, nn, no_grad, viz
 from minigrad.nn import functional as F
 from minigrad.viz import squeeze
 from minigrad.viz.page import write_page
+from minigrad.viz.svg_style import DARK, LIGHT
 
 HOSTILE = "</script><script>document.title='x'</script><img src=x onerror=alert(1)>\"'{data}&amp;\n"
 
@@ -248,11 +249,11 @@ class TestContents:
         steps = unpacked(data_of(page_of("perceptron")))["step"]
         (part,) = [p for p in steps[1]["parts"] if p["name"] == "weight"]
         assert "∑" in part["equation"] and part["equation"].startswith("<math")
-        questions = [question for question, _, _ in part["reasons"]]
+        questions = [question for question, _, _ in part["answers"]]
         assert questions == ["Why a sum?", "In numbers:", "Why a transpose?"]
         (part,) = [p for p in steps[1]["parts"] if p["name"] == "bias"]
         assert (part["raw_shape"], part["sent"]["shape"]) == ([5, 2], [2])
-        assert "the sum over axis 0" in part["reasons"][0][2]
+        assert "the sum over axis 0" in part["answers"][0][2]
 
     def test_numbers_that_are_not_finite(self) -> None:
         x = minigrad.tensor([0.0, 1.0], requires_grad=True)
@@ -391,6 +392,18 @@ def test_no_field_of_the_template_is_left_over() -> None:
     page = write_page(viz.graph(nn.ReLU(), minigrad.ones(3)), None, "a {style} title", "no start")
     assert "<h1>a {style} title</h1>" in page
     assert not re.search(r"\{(facts|picture|guide|table|script|legend|start)\}", page)
+
+
+def test_the_page_and_the_picture_have_the_same_colours() -> None:
+    style = (Path(viz.__file__).parent / "page" / "explore.css").read_text(encoding="utf-8")
+    grounds = style.split("@media (prefers-color-scheme: dark)")
+    for text, palette in zip(grounds, (LIGHT, DARK), strict=True):
+        found = dict(re.findall(r"--([\w-]+): (#\w{6});", text))
+        names = {"gradient": "error", "op-fill": "op fill", "rule": "", "gradient-fill": ""}
+        shared = {name: names.get(name, name) for name in found if names.get(name, name)}
+        assert len(shared) == 9
+        for name, other in shared.items():
+            assert found[name].upper() == palette[other], name
 
 
 class TestSqueezing:

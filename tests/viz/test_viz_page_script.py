@@ -9,13 +9,17 @@ from collections import Counter
 from importlib.resources import files
 from typing import Any
 
+import hypothesis
+import hypothesis.strategies as st
 import pytest
+from random_graphs import diagrams
 
 import minigrad
 from minigrad import nn, viz
+from minigrad.viz import squeeze
 from minigrad.viz.fold import view
 from minigrad.viz.layout import place, skeleton
-from minigrad.viz.model import Diagram, Edge, Group, Node
+from minigrad.viz.model import Diagram
 from minigrad.viz.page import SCRIPTS, write_page
 
 pytestmark = pytest.mark.needs("node")
@@ -41,37 +45,20 @@ def traced(model: Any, *inputs: Any) -> viz.Graph:
     return trace.graph()
 
 
-def random_diagram(seed: int) -> Diagram:
-    """Ops in nested modules that read what was computed before, also from far away."""
-    rng = random.Random(seed)
-    nodes, groups = [Node("n0", "input", "x", (3,))], list[Group]()
-    edges, made = list[Edge](), ["n0"]
-
-    def module(parent: str | None, depth: int) -> None:
-        for _ in range(rng.randint(1, 4)):
-            if depth < 3 and rng.random() < 0.35:
-                group = f"g{len(groups)}"
-                name = "m" * rng.randint(1, 12)
-                groups.append(Group(group, name, name, "Module", parent, rng.choice([None, 12])))
-                module(group, depth + 1)
-                continue
-            if rng.random() < 0.4:
-                label = f"weight{'s' * rng.randint(0, 9)}"
-                nodes.append(Node(f"n{len(nodes)}", "parameter", label, (3, 4), group=parent))
-                made.append(nodes[-1].id)
-            op = Node(
-                f"n{len(nodes)}", "op", rng.choice(["add", "matmul", "f"]), (3,), group=parent
-            )
-            nodes.append(op)
-            for slot in range(rng.randint(1, 3)):
-                edges.append(Edge(rng.choice(made[-12:]), op.id, slot, "abc"[slot], (3,)))
-            made.append(op.id)
-
-    for _ in range(rng.randint(1, 12)):
-        module(None, 0)
-    used = {edge.source for edge in edges} | {edge.target for edge in edges}
-    ends = [node for node in nodes if node.id in used]
-    return Diagram(tuple(ends), tuple(edges), tuple(groups))
+def compared(cases: list[tuple[Diagram, list[str]]]) -> list[dict[str, Any]]:
+    """Lay diagrams out here and in JavaScript; return what both found."""
+    bones = [skeleton(diagram) for diagram, _ in cases]
+    given = [(bone.to_row(), closed) for bone, (_, closed) in zip(bones, cases, strict=True)]
+    layout = "\n".join(source(name) for name in ("place", "pack", "align"))
+    found = node(
+        f"{layout}\nconst all = given.map(([bones, closed]) => place(bones, new Set(closed)));\n"
+        "console.log(JSON.stringify(all))",
+        given,
+    )
+    placed = [place(bone, closed).to_row() for bone, (_, closed) in zip(bones, cases, strict=True)]
+    expected: list[dict[str, Any]] = json.loads(json.dumps(placed))
+    assert found == expected
+    return expected
 
 
 def test_the_layout_is_that_of_python() -> None:
@@ -81,26 +68,31 @@ def test_the_layout_is_that_of_python() -> None:
         (nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), minigrad.randn(5, 3)),
         (nn.TransformerEncoder(layer, 3), minigrad.randn(2, 3, 8)),
     ]
-    diagrams = [view(traced(*model), None)[0] for model in models]
-    diagrams += [random_diagram(seed) for seed in range(40)]
     rng = random.Random(0)
     cases = []
-    for diagram in diagrams:
-        bones = skeleton(diagram)
-        for share in (0, 0.3, 0.7):
-            closed = [group for group in bones.parents if rng.random() < share]
-            cases.append((bones.to_row(), closed, place(bones, closed).to_row()))
-    expected = json.loads(json.dumps([placement for _, _, placement in cases]))
-    found = node(
-        f"{source('place')}\n"
-        "console.log(JSON.stringify(given.map(([s, closed]) => place(s, new Set(closed)))))",
-        [case[:2] for case in cases],
-    )
-    assert len(found) == len(cases) > 100
-    for one, other in zip(found, expected, strict=True):
-        assert one == other
-    assert any(placement["frames"] for placement in expected)
-    assert max(len(placement["boxes"]) for placement in expected) > 30
+    for model in models:
+        diagram = view(traced(*model), None)[0]
+        for share in (0, 0.2, 0.5, 0.8):
+            closed = [group.id for group in diagram.groups if rng.random() < share]
+            cases.append((diagram, closed))
+    placed = compared(cases)
+    assert max(len(placement["boxes"]) for placement in placed) > 30
+
+
+def test_so_it_is_of_tensors_that_run_past_everything() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    far, other, y = x * 2.0, minigrad.exp(x), x
+    for _ in range(40):
+        y = minigrad.sin(y)
+    compared([(viz.graph(y * far + other + far, x=x), [])])
+
+
+@hypothesis.settings(max_examples=20)
+@hypothesis.given(diagrams(most=30), st.randoms(use_true_random=False))
+def test_so_it_is_of_any_graph(graph: Diagram, rng: random.Random) -> None:
+    groups = [group.id for group in graph.groups]
+    choices = [[g for g in groups if rng.random() < share] for share in (0, 0.3, 0.7)]
+    compared([(graph, closed) for closed in choices])
 
 
 def states(graph: Diagram) -> list[dict[str, Any]]:
@@ -126,9 +118,10 @@ def states(graph: Diagram) -> list[dict[str, Any]]:
                 edges[index] = "in"
         for part in step.parts:
             for index, edge in enumerate(graph.edges):
-                if unit[edge.target] == step.node and unit[edge.source] == part.target:
-                    if step.node in fused or edge.slot == part.slot:
-                        edges[index] = "out"
+                ends = (unit[edge.source], unit[edge.target])
+                slots = step.node in fused or edge.slot == part.slot
+                if ends == (part.target, step.node) and slots:
+                    edges[index] = "out"
             came[part.target] = [part.arrival, part.arrivals]
         done.append(step.node)
         around = parents[step.node] if step.node in fused else home[step.node]
@@ -138,6 +131,22 @@ def states(graph: Diagram) -> list[dict[str, Any]]:
         state = {"edges": edges, "came": came, "done": done, "inside": dict(inside)}
         found.append(json.loads(json.dumps(state)))
     return found
+
+
+STATES = """
+const data = unpack(given);
+const table = (map, value) => Object.fromEntries([...map].map(([key, one]) => [key, value(one)]));
+const states = [...Array(data.steps.length + 1).keys()].map((count) => {
+  const { edges, came, done, inside } = progress(data, count);
+  return {
+    edges: table(edges, ({ state }) => state),
+    came: table(came, ({ arrival, arrivals }) => [arrival, arrivals]),
+    done: [...done],
+    inside: table(inside, (count) => count),
+  };
+});
+console.log(JSON.stringify(states));
+"""
 
 
 def test_the_player_goes_as_the_engine_went() -> None:
@@ -151,16 +160,7 @@ def test_the_player_goes_as_the_engine_went() -> None:
     for graph in graphs:
         page = write_page(graph, None, "", "")
         data = page.partition('id="data">')[2].partition("</script>")[0]
-        found = node(
-            f"{source('data')}\n{source('player')}\n"
-            "const data = unpack(given);\n"
-            "console.log(JSON.stringify([...Array(data.steps.length + 1).keys()].map((count) => {\n"
-            "  const { edges, came, done, inside } = progress(data, count);\n"
-            "  return { edges: Object.fromEntries([...edges].map(([k, v]) => [k, v.state])), done: [...done],\n"
-            "    came: Object.fromEntries([...came].map(([k, v]) => [k, [v.arrival, v.arrivals]])),\n"
-            "    inside: Object.fromEntries(inside) };\n})))",
-            json.loads(data),
-        )
+        found = node(f"{source('data')}\n{source('player')}\n{STATES}", json.loads(data))
         assert found == states(graph)
         assert len(found) == len(graph.steps) + 1 > 3
 
@@ -171,6 +171,21 @@ def test_each_file_is_valid(name: str) -> None:
         ["node", "--check", "-"], input=source(name), capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_what_is_used_of_the_browser_is_known() -> None:
+    """Squeezing renames every name but these: what is called is declared, or known."""
+    tokens = list(squeeze._tokens("\n".join(source(name) for name in SCRIPTS)))
+    roles = squeeze._roles(tokens)
+    used, declared = set(), set(squeeze.KEYWORDS)
+    for at, (kind, token) in enumerate(tokens[1:-1], 1):
+        if kind == "name" and roles[at] != "property":
+            used.add(token)
+            before, after = tokens[at - 1][1], tokens[at + 1][1]
+            if before in {"const", "let", "function"} or after in {*"=,)]}", "=>", "of"}:
+                declared.add(token)
+    assert used - declared <= squeeze.GLOBALS
+    assert used >= squeeze.GLOBALS
 
 
 def test_so_is_what_the_page_holds() -> None:

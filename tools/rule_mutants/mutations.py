@@ -244,11 +244,7 @@ def _changes(place: _Place, arrays: frozenset[str]) -> Iterator[Change]:
     elif isinstance(node, ast.Subscript):
         yield from _of_subscript(node)
     elif isinstance(node, ast.Slice):
-        for bound in ("lower", "upper", "step"):
-            if getattr(node, bound) is not None:
-                rest = copy.copy(node)
-                setattr(rest, bound, None)
-                yield "slice", rest
+        yield from _of_slice(node)
     elif isinstance(node, ast.keyword) and node.arg == "axis":
         yield "axis", ast.keyword("axis", ast.Constant(None))
     if isinstance(owner, ast.If) and place.field == "test":
@@ -336,6 +332,14 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
             yield UNDONE[name], node.func.value  # type: ignore[attr-defined]
         elif args:
             yield UNDONE[name], args[0]
+
+
+def _of_slice(node: ast.Slice) -> Iterator[Change]:
+    for bound in ("lower", "upper", "step"):
+        if getattr(node, bound) is not None:
+            changed = copy.copy(node)
+            setattr(changed, bound, None)
+            yield "slice", changed
 
 
 def _of_subscript(node: ast.Subscript) -> Iterator[Change]:

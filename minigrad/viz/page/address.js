@@ -6,8 +6,8 @@ const everything = () => [
   ...data.groups.map((group) => ({ ...group.box, id: group.id })),
 ];
 
-const keyOf = new Map(),
-  byKey = new Map();
+const keyOf = new Map();
+const byKey = new Map();
 /** A key for every box: the names of the modules around it and its own, numbered if need be. */
 function nameKeys() {
   for (const { id } of everything()) {

@@ -1,18 +1,18 @@
 // What of the picture is seen: pan, zoom, pinch, fit.
 
-const NEAREST = 3,
-  FARTHEST = 0.05,
-  LARGEST = 1.25,
-  LEGIBLE = 0.75;
+const NEAREST = 3;
+const FARTHEST = 0.05;
+const LARGEST = 1.25;
+const LEGIBLE = 0.75;
 
-/** Let a <svg> be moved within its stage; `size` is that of the picture, `onclick` gets plain clicks. */
+/** Let a picture be moved within its stage. */
 function camera(stage, svgElement) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const view = { x: 0, y: 0, scale: 1 };
-  let size = [1, 1],
-    pointers = new Map(),
-    moved = 0,
-    running = 0;
+  let size = [1, 1];
+  const pointers = new Map();
+  let moved = 0;
+  let running = 0;
 
   function show() {
     const { clientWidth: width, clientHeight: height } = stage;
@@ -24,11 +24,11 @@ function camera(stage, svgElement) {
   function glide(target) {
     cancelAnimationFrame(running);
     if (still.matches || !document.hasFocus()) return (Object.assign(view, target), show());
-    const from = { ...view },
-      start = performance.now();
+    const from = { ...view };
+    const start = performance.now();
     const tick = (now) => {
-      const t = min(1, (now - start) / 220),
-        e = 1 - (1 - t) ** 3;
+      const t = min(1, (now - start) / 220);
+      const e = 1 - (1 - t) ** 3;
       for (const key of ["x", "y", "scale"]) view[key] = from[key] + (target[key] - from[key]) * e;
       show();
       if (t < 1) running = requestAnimationFrame(tick);
@@ -67,8 +67,8 @@ function camera(stage, svgElement) {
   svgElement.addEventListener("pointermove", (event) => {
     const before = pointers.get(event.pointerId);
     if (!before) return;
-    const now = at(event),
-      [dx, dy] = [now[0] - before[0], now[1] - before[1]];
+    const now = at(event);
+    const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
     moved += abs(dx) + abs(dy);
     if (moved > 4) svgElement.setPointerCapture(event.pointerId);
     if (pointers.size === 2) {
@@ -110,9 +110,9 @@ function camera(stage, svgElement) {
     },
     /** Bring an area to where it can be seen, moving no more than needed. */
     reveal([x, y, width, height]) {
-      const wide = stage.clientWidth / view.scale,
-        high = stage.clientHeight / view.scale,
-        rim = 40 / view.scale;
+      const wide = stage.clientWidth / view.scale;
+      const high = stage.clientHeight / view.scale;
+      const rim = 40 / view.scale;
       const into = (from, room, start, length) =>
         start < from + rim || length + 2 * rim > room
           ? start - rim

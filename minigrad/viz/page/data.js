@@ -23,6 +23,12 @@ function unpack(raw) {
   return connect(data);
 }
 
+/** Add to one of the lists of a table. */
+function push(table, key, value) {
+  if (!table.has(key)) table.set(key, []);
+  table.get(key).push(value);
+}
+
 /** Add tables: boxes and groups by id, readers and read, the op that stands for a fused one. */
 function connect(data) {
   data.node = new Map(data.nodes.map((node) => [node.id, node]));
@@ -38,10 +44,6 @@ function connect(data) {
     (data.node.get(id) ?? data.group.get(id)).group ?? data.group.get(id)?.parent ?? null;
   data.into = new Map();
   data.from = new Map();
-  const push = (table, key, value) => {
-    if (!table.has(key)) table.set(key, []);
-    table.get(key).push(value);
-  };
   data.edges.forEach((edge, index) => {
     const [source, target] = [data.unit(edge.source), data.unit(edge.target)];
     if (source === target) return;
@@ -53,10 +55,12 @@ function connect(data) {
   let ran = new Set(); // in this pass: a second one begins where an op has a second step
   data.steps.forEach((step, at) => {
     if (ran.has(step.node)) ran = new Set();
-    ran.add((step.pass = ran) && step.node);
+    ran.add(step.node);
+    step.pass = ran;
     push(data.stepOf, step.node, at + 1);
     step.parts.forEach((part) => push(data.sharesOf, part.target, { at: at + 1, step, part }));
   });
+  data.residuals = new Set(data.residuals);
   data.ways = data.steps.map((step) => step.parts.map((part) => wayOf(data, step, part)));
   data.inside = progress(data, data.steps.length).inside;
   return data;

@@ -1,9 +1,9 @@
 // The picture: the same elements with the same classes as minigrad/viz/svg.py writes.
 
-const HEAD = 6,
-  SLANT = 8,
-  SLOTS = 12,
-  GLYPH = 15;
+const HEAD = 6;
+const SLANT = 8;
+const SLOTS = 12;
+const GLYPH = 15;
 const LEADING = { name: 16, bold: 16, small: 13 };
 
 const $ = (id) => document.getElementById(id);
@@ -22,8 +22,8 @@ const shapeText = (shape) => shape.join("×") || "scalar";
 
 /** What a box is called aloud. */
 function boxLabel(id, open) {
-  const node = data.box(id),
-    group = data.group.get(id);
+  const node = data.box(id);
+  const group = data.group.get(id);
   const name =
     group && node.kind === "module"
       ? `${group.path || group.module} (${group.module})`
@@ -34,8 +34,8 @@ function boxLabel(id, open) {
 
 /** Draw everything but the backward pass: an <svg> with the layers frames, edges, boxes. */
 function drawGraph() {
-  const frames = svg("g", { class: "frames" }),
-    edges = svg("g", { class: "edges" });
+  const frames = svg("g", { class: "frames" });
+  const edges = svg("g", { class: "edges" });
   const boxes = svg("g", { class: "boxes" });
   const level = new Map([[null, 0]]);
   for (const group of data.groups) {
@@ -46,13 +46,13 @@ function drawGraph() {
   }
   const drawn = new Set();
   for (const [index, points] of Object.entries(placement.edges)) {
-    const thick = data.residuals.includes(+index),
-      d = path(points),
-      key = d + thick;
+    const thick = data.residuals.has(+index);
+    const d = path(points);
+    const key = d + thick;
     if (drawn.has(key)) continue;
     drawn.add(key);
-    const [x, y] = points.at(-1),
-      edge = data.edges[index];
+    const [x, y] = points.at(-1);
+    const edge = data.edges[index];
     const ends = `${data.node.get(edge.source).label} → ${data.node.get(edge.target).label}`;
     const name = edge.name ? ` as ${edge.name}` : "";
     edges.append(
@@ -87,8 +87,8 @@ function drawGraph() {
 
 /** Straight down where x stays, in a bow where it does not; it ends within the arrow's head. */
 function path(points, head = HEAD) {
-  let [x, y] = points[0],
-    d = `M${x} ${y}`;
+  let [x, y] = points[0];
+  let d = `M${x} ${y}`;
   points.slice(1).forEach(([right, down], at) => {
     if (at === points.length - 2) down -= head;
     const middle = floor((y + down) / 2);
@@ -143,15 +143,14 @@ function slotsOf() {
     const { target, name } = data.edges[index];
     if (!data.box(target).slots.length || !(target in placement.boxes)) continue;
     const short = name.slice(name.lastIndexOf("[") + 1).replace("]", "");
-    if (!slots.has(target)) slots.set(target, []);
-    slots.get(target).push([points.at(-1)[0] - placement.boxes[target][0], short]);
+    push(slots, target, [points.at(-1)[0] - placement.boxes[target][0], short]);
   }
   return slots;
 }
 
 function drawBox(id, [x, y, width, height], slots) {
-  const node = data.box(id),
-    group = data.group.get(id);
+  const node = data.box(id);
+  const group = data.group.get(id);
   const kinds = ["box", node.kind, node.recorded ? "" : "unrecorded", node.error ? "error" : ""];
   const label = boxLabel(id, false);
   const box = svg(
@@ -171,8 +170,8 @@ function drawBox(id, [x, y, width, height], slots) {
   if (node.saved.length)
     box.append(svg("rect", { class: "saved", x: 8, y: height - 4, width: 10, height: 7 }));
   for (const [at, name] of slots) box.append(line([name, "slot"], at, 11));
-  const lines = node.lines,
-    tall = lines.reduce((sum, [, style]) => sum + LEADING[style], 0);
+  const lines = node.lines;
+  const tall = lines.reduce((sum, [, style]) => sum + LEADING[style], 0);
   let base = floor((height - tall + (slots.length ? SLOTS : 0)) / 2);
   lines.forEach(([words, style, long], at) => {
     const foot = base + LEADING[style] - 4;

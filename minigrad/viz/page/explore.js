@@ -1,9 +1,9 @@
 // The page at work: what is open, selected and stepped to, and everything that changes it.
 
-const data = unpack(JSON.parse($("data").textContent)),
-  total = data.steps.length;
-const stage = $("stage"),
-  picture = stage.querySelector("svg");
+const data = unpack(JSON.parse($("data").textContent));
+const total = data.steps.length;
+const stage = $("stage");
+const picture = stage.querySelector("svg");
 const state = {
   closed: new Set(data.closed),
   step: 0,
@@ -12,11 +12,12 @@ const state = {
   tab: "guide",
   traced: null,
 };
-const canvas = svg("g"),
-  look = camera(stage, picture);
-let placement,
-  layers,
-  playing = 0;
+const canvas = svg("g");
+const look = camera(stage, picture);
+let placement; // where everything lies
+let layers; // the layers of the picture, by their classes
+let joined; // what reads what
+let playing = 0;
 
 document.documentElement.classList.add("scripted");
 picture.replaceChildren(picture.querySelector("style"), canvas);
@@ -28,6 +29,7 @@ for (const size of ["width", "height"]) picture.removeAttribute(size);
 function redraw() {
   const focused = document.activeElement?.closest?.("[data-id]")?.dataset.id;
   placement = place(data.skeleton, state.closed);
+  findJoined();
   canvas.replaceChildren(...drawGraph());
   layers = Object.fromEntries(
     [...canvas.children].map((layer) => [layer.getAttribute("class"), layer]),
@@ -68,19 +70,26 @@ function highlight(ids) {
     element.classList.toggle("near", between.has(element.dataset.line));
 }
 
+/** What each box reads ("into") and what reads it ("from"), as they show. */
+function findJoined() {
+  joined = { into: new Map(), from: new Map() };
+  for (const index of Object.keys(placement.edges)) {
+    const [source, target] = endsOf(index);
+    if (source === target) continue;
+    push(joined.into, target, source);
+    push(joined.from, source, target);
+  }
+}
+
 /** The boxes that an edge joins, as they show. */
 function endsOf(index) {
   const { source, target } = data.edges[index];
-  return [source, target].map((id) => shownAs(id));
+  return [shownAs(source), shownAs(target)];
 }
 
-/** Add to a set the boxes that a box reads ("into") or that read it ("from"), as they show. */
+/** Add to a set the boxes at the other end of the lines to or from a box. */
 function near(id, end, seen = new Set()) {
-  for (const index of Object.keys(placement.edges)) {
-    const [source, target] = endsOf(index);
-    const [here, there] = end === "into" ? [target, source] : [source, target];
-    if (here === id && there !== id) seen.add(there);
-  }
+  for (const other of joined[end].get(id) ?? []) seen.add(other);
   return seen;
 }
 
@@ -163,6 +172,11 @@ function fill(name, key, content) {
   $(name).scrollTop = 0;
 }
 
+function turnTo(tab) {
+  state.tab = tab;
+  showPanel();
+}
+
 function showPanel() {
   for (const tab of $("tabs").children) {
     const on = tab.id === `tab-${state.tab}`;
@@ -177,12 +191,12 @@ function showPanel() {
 }
 
 function showPlayer() {
-  const { step } = state,
-    words = !total
-      ? "no backward pass"
-      : step
-        ? `step ${step} of ${total}: ${data.steps[step - 1].op}`
-        : `before the first of ${count(total, "step")}`;
+  const { step } = state;
+  const words = !total
+    ? "no backward pass"
+    : step
+      ? `step ${step} of ${total}: ${data.steps[step - 1].op}`
+      : `before the first of ${count(total, "step")}`;
   Object.assign($("slider"), { max: total, value: step });
   $("slider").setAttribute("aria-valuetext", words);
   if ($("status").textContent !== words) $("status").textContent = words;

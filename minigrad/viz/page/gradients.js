@@ -43,8 +43,8 @@ function drawGradients(now, layers, norms) {
   for (const [index, way] of now.edges) {
     const points = placement.edges[index];
     if (!points) continue;
-    const key = path(points),
-      before = drawn.get(key);
+    const key = path(points);
+    const before = drawn.get(key);
     if (!before || before.state === "done") drawn.set(key, { points, ...way });
   }
   layers.gradients.replaceChildren(...[...drawn.values()].map((way) => drawArrow(way, norms)));
@@ -83,13 +83,13 @@ function drawArrow({ points, state, sent }, norms) {
 function drawBadges(now) {
   const badges = [];
   for (const [id, area] of Object.entries(placement.boxes)) {
-    const came = now.came.get(id),
-      inside = now.inside.get(id);
-    const group = data.group.get(id),
-      leaf = !data.into.has(id) && !group;
+    const came = now.came.get(id);
+    const inside = now.inside.get(id);
+    const group = data.group.get(id);
+    const leaf = !data.into.has(id) && !group;
     if (came) {
-      const { arrival, arrivals, total } = came,
-        { kind, sign, words } = health(total);
+      const { arrival, arrivals, total } = came;
+      const { kind, sign, words } = health(total);
       const waits = arrival < arrivals;
       const told = waits ? `Σ ${arrival}/${arrivals}` : `${arrivals > 1 ? "Σ " : ""}‖ḡ‖ ${words}`;
       badges.push(

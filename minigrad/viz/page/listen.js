@@ -18,8 +18,8 @@ function walk(end) {
 
 /** Go to the next of several that the last line might have led to. */
 function turn(by) {
-  const at = alternatives.indexOf(state.box),
-    { length } = alternatives;
+  const at = alternatives.indexOf(state.box);
+  const { length } = alternatives;
   if (at >= 0) go.box(alternatives[(at + by + length) % length], true);
 }
 
@@ -33,6 +33,7 @@ const MOVES = {
   out: () => look.zoom(0.8),
   fit: () => look.fit(),
   norms: () => go.norms(),
+  guide: () => turnTo("guide"),
   "open-all": () => closeOnly([]),
   "close-all": () =>
     closeOnly(
@@ -55,6 +56,7 @@ const KEYS = {
   "-": MOVES.out,
   0: MOVES.fit,
   n: MOVES.norms,
+  "?": MOVES.guide,
   "/": () => $("query").focus(),
   Escape: () => go.box(null),
   Enter: () => state.box !== null && go.toggle(state.box),
@@ -91,15 +93,14 @@ function listen() {
     if (id !== state.box && event.target.matches(":focus-visible")) go.box(id);
   });
   document.body.addEventListener("click", ({ target }) => {
-    const button = target.closest("[data-move]"),
-      tab = target.closest("[role=tab]"),
-      row = target.closest("tr[data-id]");
+    const button = target.closest("[data-move]");
+    const tab = target.closest("[role=tab]");
+    const row = target.closest("tr[data-id]");
     if (button) {
       if (button.closest("#player") && button.dataset.move !== "play") go.play(false);
       MOVES[button.dataset.move]();
     } else if (tab) {
-      state.tab = tab.id.slice(4);
-      showPanel();
+      turnTo(tab.id.slice(4));
     } else if (row) go.box(row.dataset.id);
   });
   $("slider").addEventListener("input", () => {
@@ -108,8 +109,8 @@ function listen() {
     go.step(to);
   });
   $("tabs").addEventListener("keydown", (event) => {
-    const tabs = [...$("tabs").children],
-      at = tabs.indexOf(event.target);
+    const tabs = [...$("tabs").children];
+    const at = tabs.indexOf(event.target);
     const to = tabs.at(
       { ArrowLeft: at - 1, ArrowRight: (at + 1) % tabs.length, Home: 0, End: -1 }[event.key] ?? at,
     );

@@ -10,13 +10,13 @@
  * the one that the last step belongs to counts.
  */
 function progress(data, count) {
-  const edges = new Map(),
-    came = new Map(),
-    done = new Set(),
-    inside = new Map();
+  const edges = new Map();
+  const came = new Map();
+  const done = new Set();
+  const inside = new Map();
   for (let at = 0; at < count; at++) {
-    const step = data.steps[at],
-      current = at === count - 1;
+    const step = data.steps[at];
+    const current = at === count - 1;
     if (done.has(step.node)) for (const table of [edges, came, done, inside]) table.clear();
     const way = (index, state, sent) => edges.set(index, { state: current ? state : "done", sent });
     for (const index of data.from.get(step.node) ?? []) {

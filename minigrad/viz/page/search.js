@@ -3,10 +3,10 @@
 const MOST = 50;
 
 function search() {
-  const field = $("query"),
-    list = $("found");
-  let found = [],
-    chosen = 0;
+  const field = $("query");
+  const list = $("found");
+  let found = [];
+  let chosen = 0;
 
   const about = (node) =>
     [
@@ -43,8 +43,8 @@ function search() {
         h("small", {}, pathOf(node.id).join(" › ")),
       ),
     );
-    const more = found.length - MOST,
-      any = !!field.value.trim();
+    const more = found.length - MOST;
+    const any = !!field.value.trim();
     if (more > 0) rows.push(h("li", {}, `and ${more} more`));
     if (any && !found.length) rows.push(h("li", {}, "nothing found"));
     list.replaceChildren(...rows);
@@ -61,8 +61,8 @@ function search() {
   }
   field.addEventListener("input", look);
   field.addEventListener("keydown", (event) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key],
-      length = min(found.length, MOST);
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const length = min(found.length, MOST);
     if (by && length) {
       chosen = (chosen + by + length) % length;
       show();
