@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from rule_mutants.listing import entry, read_listing
-from rule_mutants.mutations import KINDS, mutants_of
+from rule_mutants.mistakes import KINDS
+from rule_mutants.mutations import mutants_of
 from rule_mutants.sites import find_sites
 
 ROOT = Path(__file__).resolve().parent.parent

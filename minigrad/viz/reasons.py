@@ -7,7 +7,7 @@ or several ops that read the same tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.primitive import registry
@@ -233,7 +233,7 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
-def _listed(words: object) -> str:
+def _listed(words: Iterable[str]) -> str:
     """Join words: ``a``, ``a and b``, ``a, b and c``."""
-    *first, last = list(words)  # type: ignore[call-overload]
+    *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

@@ -185,7 +185,7 @@ def test_every_kind_of_box_is_drawn(depth: int | None) -> None:
 
 @pytest.mark.parametrize("name", ["picture", "picture.jpeg"])
 def test_an_unknown_ending_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=r"\.svg, \.dot, \.png, \.pdf"):
+    with pytest.raises(ValueError, match=r"\.svg, \.html, \.dot, \.png, \.pdf"):
         hostile_graph().save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 

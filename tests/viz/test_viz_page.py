@@ -267,6 +267,11 @@ class TestContents:
         page = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3)).to_html()
         assert "no backward pass" in page and data_of(page)["steps"] == []
 
+    def test_saving(self, tmp_path: Path) -> None:
+        graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
+        path = graph.save(tmp_path / "page.html")
+        assert path.read_text(encoding="utf-8") == graph.to_html()
+
     def test_depth(self) -> None:
         graph = viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), minigrad.ones(5, 3))
         assert data_of(graph.to_html(depth=0))["closed"] == ["g0", "g1", "g2"]

@@ -157,6 +157,45 @@ class TestSteps:
                 assert grad is not None
                 np.testing.assert_allclose(total.reshape(grad.shape), grad.numpy(), rtol=1e-14)
 
+    def test_what_has_come_so_far(self) -> None:
+        x = leaf(1.0, 2.0, dtype="float64")
+        with viz.trace() as traced:
+            (x * x + x).sum().backward()
+        parts = [p for step in traced.graph(x=x).steps for p in step.parts if p.target == "n0"]
+        assert [(p.arrival, p.arrivals) for p in parts] == [(1, 3), (2, 3), (3, 3)]
+        totals = [None if p.total is None else p.total.values for p in parts]
+        assert totals == [None, (2.0, 3.0), (3.0, 5.0)]
+        assert x.grad is not None and totals[-1] == tuple(x.grad.tolist())
+
+    def test_passes_of_one_op_are_told_apart(self) -> None:
+        x = leaf(3.0)
+        with viz.trace() as traced:
+            y = minigrad.exp(x)
+            y.backward(minigrad.ones(1), retain_graph=True)
+            y.backward(minigrad.ones(1))
+        parts = [part for step in traced.graph().steps for part in step.parts]
+        assert [(p.arrival, p.arrivals, p.total) for p in parts] == [(1, 1, None)] * 2
+
+    def test_what_was_saved_in_numbers(self) -> None:
+        x = leaf(0.0, 1.0)
+        with viz.trace() as traced:
+            minigrad.exp(x)
+        (op,) = [node for node in traced.graph().nodes if node.kind == "op"]
+        (saved,) = op.saved
+        assert saved.numbers is not None and saved.numbers.values is not None
+        np.testing.assert_allclose(saved.numbers.values, np.exp([0.0, 1.0]), rtol=1e-6)
+        assert viz.graph(minigrad.exp(x)).nodes[1].saved[0].numbers is None
+
+    def test_what_modules_own_and_is_frozen(self) -> None:
+        model = nn.Sequential(nn.Linear(3, 2), nn.SinusoidalPosEmbedding(5, 2))
+        model[0].weight.requires_grad_(False)
+        with viz.trace() as traced:
+            model(minigrad.ones(1, 4, 3))
+        nodes = {node.label: node for node in traced.graph().nodes}
+        assert (nodes["0.weight"].kind, nodes["0.weight"].recorded) == ("parameter", False)
+        assert (nodes["0.bias"].kind, nodes["0.bias"].recorded) == ("parameter", True)
+        assert (nodes["1.table"].kind, nodes["1.table"].recorded) == ("buffer", True)
+
     def test_unbroadcasting_is_told(self) -> None:
         x, b = minigrad.ones(4, 3, requires_grad=True), leaf(1.0, 2.0, 3.0)
         with viz.trace() as traced:

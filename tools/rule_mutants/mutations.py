@@ -1,10 +1,9 @@
-"""The mistakes that a derivative can hold, made one at a time in the syntax tree of a function."""
+"""A function with one mistake: each that can be made in its syntax tree, one at a time."""
 
 from __future__ import annotations
 
 import ast
 import copy
-import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -12,47 +11,11 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-__all__ = ["KINDS", "Function", "Mutant", "compiled", "mutants_of"]
+from rule_mutants.mistakes import Place, changes, name_of, number_of
+
+__all__ = ["Function", "Mutant", "compiled", "mutants_of"]
 
 Function = ast.FunctionDef | ast.Lambda
-Change = tuple[str, ast.AST]
-
-KINDS = {
-    "sign": "a cotangent or a term has the opposite sign",
-    "factor": "a cotangent counts twice; a constant is doubled, or one more or less",
-    "dropped term": "a + b, a * b, a & b or `x += a` without one of the two",
-    "swapped operands": "b - a for a - b, and so with /, @, <, np.where and np.cross",
-    "missing transpose": "x for x.T, x.swapaxes(...) or mT(x)",
-    "missing guard": "slope for tame(slope, g), x for np.where(bad, 0, x)",
-    "missing spread": "g for spread(g, ...), total(g, ...) or g.reshape(...)",
-    "slice": "x for x[..., None] or x[::-1], and x[:n] for x[k:n]",
-    "boundary": "< for <=, and == for !=",
-    "axis": "an axis or an index is the next one, keepdims is turned round",
-    "argument": "one array stands for another: x for out",
-    "branch": "a condition is always true, or never",
-}
-"""Every kind of mistake, and what it does."""
-
-TRANSPOSES = {"T", "mT", "flip", "moveaxis", "roll", "rot90", "swapaxes", "transpose"}
-GUARDS = {
-    "abs", "absolute", "astype", "flat_at_zero", "sign", "tame", "tril", "triu", "wide",
-    "widened",
-}  # fmt: skip
-SPREADS = {"add_up", "broadcast_to", "mean", "reshape", "spread", "sum", "total"}
-UNDONE = {
-    **dict.fromkeys(TRANSPOSES, "missing transpose"),
-    **dict.fromkeys(GUARDS, "missing guard"),
-    **dict.fromkeys(SPREADS, "missing spread"),
-}
-"""Functions and methods that may be forgotten: what is left is the argument or the object."""
-
-OF_TWO = {"cross", "divide", "floor_divide", "matmul", "subtract", "tensordot"}
-BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-    ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
-A_CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 
 
 @dataclass(frozen=True)
@@ -60,7 +23,7 @@ class Mutant:
     """One mistake in one function.
 
     Attributes:
-        kind: One of `KINDS`.
+        kind: One of the kinds in mistakes.py.
         before: The statement as it is, on one line; of an `if` or a loop, its head.
         after: The same with the mistake.
         line: The line of its file that the statement begins on.
@@ -72,27 +35,6 @@ class Mutant:
     after: str
     line: int
     code: CodeType
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a node hangs in its tree, and whether what it computes is returned."""
-
-    owner: ast.AST
-    field: str
-    index: int | None
-    returned: bool
-
-    @property
-    def node(self) -> Any:
-        found = getattr(self.owner, self.field)
-        return found if self.index is None else found[self.index]
-
-    def put(self, node: ast.AST) -> None:
-        if self.index is None:
-            setattr(self.owner, self.field, node)
-        else:
-            getattr(self.owner, self.field)[self.index] = node
 
 
 def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterator[Mutant]:
@@ -117,7 +59,7 @@ def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterato
             before += f"  # {equal[before]}"  # the second of two statements that read the same
         for place in _places(statement, gives_array):
             old = place.node
-            for kind, new in _changes(place, arrays):
+            for kind, new in changes(place, arrays):
                 place.put(ast.fix_missing_locations(ast.copy_location(new, old)))
                 text = ast.unparse(tree)
                 if text not in seen:
@@ -162,14 +104,14 @@ def compiled(tree: Function, filename: str) -> CodeType:
     return next(code for code in codes if code.co_name == getattr(tree, "name", "<lambda>"))
 
 
-def _places(owner: ast.AST, returned: bool) -> Iterator[_Place]:
+def _places(owner: ast.AST, returned: bool) -> Iterator[Place]:
     """Every place below a node, but not in the statements, the parameters and the texts in it.
 
     Args:
         owner: The node.
         returned: Whether what it computes is an array that is returned.
     """
-    update = isinstance(owner, ast.Call) and _name(owner.func).endswith("Update")
+    update = isinstance(owner, ast.Call) and name_of(owner.func).endswith("Update")
     for field, value in ast.iter_fields(owner):
         if field in ("annotation", "returns") or isinstance(value, ast.arguments):
             continue
@@ -180,176 +122,6 @@ def _places(owner: ast.AST, returned: bool) -> Iterator[_Place]:
                 isinstance(owner, (ast.Return, ast.Lambda, ast.Tuple))
                 or (update and (field, index) == ("args", 0))
             )
-            yield _Place(owner, field, index, gives)
-            if _number(node) is None:
+            yield Place(owner, field, index, gives)
+            if number_of(node) is None:
                 yield from _places(node, gives)
-
-
-def _number(node: ast.AST) -> int | float | None:
-    """The number that a node spells, with its sign."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        number = _number(node.operand)
-        return None if number is None else -number
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        return node.value  # type: ignore[return-value]
-    return None
-
-
-def _spelled(number: int | float) -> ast.expr:
-    constant = ast.Constant(abs(number))
-    return ast.UnaryOp(ast.USub(), constant) if number < 0 else constant
-
-
-def _name(function: ast.AST) -> str:
-    """The last part of the name of a function or method."""
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
-def _changes(place: _Place, arrays: frozenset[str]) -> Iterator[Change]:
-    """What can be put in the place of a node."""
-    node, owner = place.node, place.owner
-    if place.returned and _may_be_array(node):
-        yield "sign", ast.UnaryOp(ast.USub(), node)
-        yield "factor", ast.BinOp(ast.Constant(2), ast.Mult(), node)
-    if isinstance(owner, ast.AugAssign):
-        yield from _of_update(place, owner)
-    number = _number(node)
-    if number is not None:
-        yield from _of_number(number, _counts_axes(owner))
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        if getattr(owner, "arg", None) not in ("copy", "strict"):
-            yield "axis", ast.Constant(not node.value)
-    elif isinstance(node, ast.Name):
-        yield from _of_name(node, owner, arrays)
-    elif isinstance(node, ast.BinOp):
-        yield from _of_operation(node)
-    elif isinstance(node, ast.UnaryOp):
-        yield "sign" if isinstance(node.op, ast.USub) else "branch", node.operand
-    elif isinstance(node, ast.BoolOp):
-        for i in range(len(node.values)):
-            rest = node.values[:i] + node.values[i + 1 :]
-            yield "branch", rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
-    elif isinstance(node, ast.Compare):
-        yield from _of_comparison(node)
-    elif isinstance(node, ast.IfExp):
-        yield "branch", node.body
-        yield "branch", node.orelse
-    elif isinstance(node, ast.Call):
-        yield from _of_call(node)
-    elif isinstance(node, ast.Attribute) and node.attr in TRANSPOSES:
-        if not (isinstance(owner, ast.Call) and place.field == "func"):
-            yield "missing transpose", node.value
-    elif isinstance(node, ast.Subscript):
-        yield from _of_subscript(node)
-    elif isinstance(node, ast.Slice):
-        yield from _of_slice(node)
-    elif isinstance(node, ast.keyword) and node.arg == "axis":
-        yield "axis", ast.keyword("axis", ast.Constant(None))
-    if isinstance(owner, ast.If) and place.field == "test":
-        yield "branch", ast.Constant(True)
-        yield "branch", ast.Constant(False)
-    if isinstance(owner, ast.Expr):
-        yield "dropped term", ast.Constant(None)
-
-
-def _may_be_array(node: ast.AST) -> bool:
-    """Whether a returned node is worth a sign: no text, no None, no tuple, no update of one."""
-    if isinstance(node, ast.Call):
-        return not _name(node.func).endswith("Update")
-    return not isinstance(node, (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set))
-
-
-def _of_update(place: _Place, owner: ast.AugAssign) -> Iterator[Change]:
-    """``x += a``: another sign, or nothing is added."""
-    if place.field == "op" and isinstance(owner.op, (ast.Add, ast.Sub)):
-        yield "sign", ast.Sub() if isinstance(owner.op, ast.Add) else ast.Add()
-    if place.field == "value":
-        yield "dropped term", ast.Constant(0 if isinstance(owner.op, (ast.Add, ast.Sub)) else 1)
-
-
-def _counts_axes(owner: ast.AST) -> bool:
-    """Whether a number in this node names an axis or a place, and is no quantity."""
-    if isinstance(owner, ast.Call):
-        return _name(owner.func) in UNDONE.keys() | {"all", "any", "max", "min"}
-    word = isinstance(owner, ast.keyword) and owner.arg == "axis"
-    return word or isinstance(owner, (ast.Slice, ast.Subscript, ast.Tuple))
-
-
-def _of_number(number: int | float, axis: bool) -> Iterator[Change]:
-    for other in (number + 1, number - 1):
-        yield "axis" if axis else "factor", _spelled(other)
-    if not axis:
-        yield "factor", _spelled(2 * number)
-
-
-def _of_name(node: ast.Name, owner: ast.AST, arrays: frozenset[str]) -> Iterator[Change]:
-    if not isinstance(node.ctx, ast.Load):
-        return
-    if node.id in arrays:
-        for other in sorted(arrays - {node.id}):
-            yield "argument", ast.Name(other, ast.Load())
-    if A_CONSTANT.fullmatch(node.id) and isinstance(owner, (ast.BinOp, ast.Call)):
-        yield "factor", ast.BinOp(ast.Constant(2), ast.Mult(), node)
-
-
-def _of_operation(node: ast.BinOp) -> Iterator[Change]:
-    left, right = node.left, node.right
-    yield "dropped term", left
-    if not isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)):
-        yield "dropped term", right
-    if isinstance(node.op, (ast.Add, ast.Sub)):
-        other = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
-        yield "sign", ast.BinOp(left, other, right)
-    if isinstance(node.op, (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.MatMult)):
-        yield "swapped operands", ast.BinOp(right, node.op, left)
-
-
-def _of_comparison(node: ast.Compare) -> Iterator[Change]:
-    for i, comparison in enumerate(node.ops):
-        ops = [*node.ops[:i], BOUNDARY[type(comparison)](), *node.ops[i + 1 :]]
-        yield "boundary", ast.Compare(node.left, ops, node.comparators)
-    if len(node.ops) == 1 and isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
-        yield "swapped operands", ast.Compare(node.comparators[0], node.ops, [node.left])
-
-
-def _of_call(node: ast.Call) -> Iterator[Change]:
-    name, args = _name(node.func), node.args
-    if name == "where" and len(args) == 3:
-        yield "missing guard", args[1]
-        yield "missing guard", args[2]
-        swapped = [args[0], args[2], args[1]]
-        yield "swapped operands", ast.Call(node.func, swapped, node.keywords)
-    if name in OF_TWO and len(args) > 1:
-        swapped = [args[1], args[0], *args[2:]]
-        yield "swapped operands", ast.Call(node.func, swapped, node.keywords)
-    if name in UNDONE:
-        method = isinstance(node.func, ast.Attribute) and not (
-            isinstance(node.func.value, ast.Name) and node.func.value.id == "np"
-        )
-        if method:
-            yield UNDONE[name], node.func.value  # type: ignore[attr-defined]
-        elif args:
-            yield UNDONE[name], args[0]
-
-
-def _of_slice(node: ast.Slice) -> Iterator[Change]:
-    for bound in ("lower", "upper", "step"):
-        if getattr(node, bound) is not None:
-            changed = copy.copy(node)
-            setattr(changed, bound, None)
-            yield "slice", changed
-
-
-def _of_subscript(node: ast.Subscript) -> Iterator[Change]:
-    """``x[..., None]`` without the brackets; an index that picks one element stays."""
-    if not isinstance(node.ctx, ast.Load):
-        return
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if any(
-        isinstance(part, ast.Slice)
-        or (isinstance(part, ast.Constant) and part.value in (None, ...))
-        for part in parts
-    ):
-        yield "slice", node.value

@@ -21,6 +21,9 @@ __all__ = ["Site", "find_sites"]
 Key = tuple[str, str]
 """A module, and the name of a function in it; of a method, with its class."""
 
+Start = tuple[str, str | ast.AST]
+"""Where to follow names from: a function, or a piece of syntax of a module."""
+
 ARRAY_TYPES = ("Any", "np.ndarray")
 
 
@@ -30,7 +33,7 @@ class Site:
 
     Attributes:
         name: The module below the package, and the function: ``reductions._extreme``; of a rule
-            that is a lambda, the op and the argument: ``elementwise.power.a``.
+            that is a lambda, the op and the argument: ``elementwise.divide.a``.
         family: The module below the package.
         ops: The names of the ops whose rules come here.
         tree: Its syntax tree.
@@ -63,36 +66,43 @@ def find_sites(package: str) -> list[Site]:
         LookupError: A rule is defined in a way that cannot be followed.
     """
     program = _Program(package)
-    uses = {rule: program.reach([rule.start], whole=True) for rule in program.rules}
-    of_rules = set().union(*uses.values())
-    own = {rule.start for rule in program.rules if isinstance(rule.start, tuple)}
-    of_others = program.reach((program.functions.keys() - of_rules) | program.primitives, False)
-    of_others |= program.reach(program.loose, False)
+    reached = {rule: program.reach([rule.start], whole=True) for rule in program.rules}
+    of_rules = set().union(*reached.values())
+    others = [*program.loose, *program.primitives, *(program.functions.keys() - of_rules)]
+    helpers = of_rules - program.reach(others, whole=False) - program.primitives
     sites = []
     for rule in program.rules:
-        if not isinstance(rule.start, tuple):
-            sites.append(program.site_of_lambda(rule))
-    for key in sorted(own | (of_rules - of_others - program.primitives)):
-        if program.inside(key[0]):
-            ops = frozenset(rule.op for rule, used in uses.items() if key in used)
-            sites.append(program.site_of(key, ops))
+        if isinstance(rule.start[1], ast.Lambda):
+            sites.append(program.site_of_lambda(rule, rule.start[1]))
+        else:
+            helpers.add((rule.start[0], str(rule.start[1])))
+    for key in helpers:
+        if program.holds(key[0]):
+            ops = frozenset(rule.op for rule, keys in reached.items() if key in keys)
+            sites.append(program.site_of_function(key, ops))
     program.check_complete(sites)
-    return sorted(sites, key=lambda site: (site.family, site.tree.lineno))
+    return sorted(sites, key=lambda site: (site.family, site.tree.lineno, site.tree.col_offset))
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """A rule in the source: a lambda, or the function that it names."""
+    """A rule in the source.
 
-    module: str
+    Attributes:
+        op: The name of the op.
+        place: The module, and what the op is called in it.
+        argument: Whose rule it is.
+        start: The rule: a lambda, or the name of a function.
+    """
+
     op: str
-    variable: str
+    place: Key
     argument: str
-    start: Key | ast.Lambda
+    start: Start
 
 
 class _Program:
-    """Everything that was imported from the package and from those above it."""
+    """What was imported of the program that a package belongs to, as syntax."""
 
     def __init__(self, package: str) -> None:
         top = package.partition(".")[0]
@@ -105,13 +115,13 @@ class _Program:
         self.functions: dict[Key, ast.FunctionDef] = {}
         self.methods: dict[Key, list[str]] = {}  # of each class
         self.imports: dict[Key, Key] = {}  # a name in a module: where it comes from
-        self.rules: list[_Rule] = []
         self.primitives: set[Key] = set()
-        self.loose: list[Key | ast.AST] = []  # code outside of functions, and what is handed on
+        self.rules: list[_Rule] = []
+        self.loose: list[Start] = []  # code outside of functions, and what a package hands on
         for name, module in self.modules.items():
             self._read(name, ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")))
 
-    def inside(self, module: str) -> bool:
+    def holds(self, module: str) -> bool:
         """Whether a module belongs to the package."""
         return module == self.package or module.startswith(f"{self.package}.")
 
@@ -119,55 +129,52 @@ class _Program:
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 self.functions[module, node.name] = node
-                if hasattr(getattr(self.modules[module], node.name, None), "op"):
+                if hasattr(self._thing((module, node.name)), "op"):
                     self.primitives.add((module, node.name))
             elif isinstance(node, ast.ClassDef):
                 methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
                 self.methods[module, node.name] = [method.name for method in methods]
                 for method in methods:
                     self.functions[module, f"{node.name}.{method.name}"] = method
-        for node in tree.body:
-            if isinstance(node, ast.ImportFrom):
+            elif isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     origin = (str(node.module), alias.name)
                     self.imports[module, alias.asname or alias.name] = origin
-                    if str(self.modules[module].__file__).endswith("__init__.py"):
+                    if hasattr(self.modules[module], "__path__"):
                         self.loose.append(origin)
-            elif self.inside(module) and (rules := list(self._rules(module, node))):
-                self.rules += rules
-            elif not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                self.loose.append(self._located(module, node))
-
-    def _located(self, module: str, node: ast.AST) -> ast.AST:
-        node.module = module  # type: ignore[attr-defined]
-        return node
+        for node in tree.body:
+            rules = list(self._rules(module, node)) if self.holds(module) else []
+            self.rules += rules
+            if not rules and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                self.loose.append((module, node))
 
     def _rules(self, module: str, node: ast.stmt) -> Iterator[_Rule]:
         """The rules that a statement defines: ``op.defvjp(...)``, ``@op.defjoint(...)`` ..."""
-        calls: list[ast.expr] = []
+        marks: list[Any] = []
         if isinstance(node, ast.FunctionDef):
-            calls = [getattr(mark, "func", mark) for mark in node.decorator_list]
+            marks = [getattr(mark, "func", mark) for mark in node.decorator_list]
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            calls = [node.value.func]
-        for call in calls:
-            if not isinstance(call, ast.Attribute) or not isinstance(call.value, ast.Name):
+            marks = [node.value.func]
+        for mark in marks:
+            if not isinstance(mark, ast.Attribute) or not isinstance(mark.value, ast.Name):
                 continue
-            variable = call.value.id
-            if call.attr in ("defjoint", "defmeaning") and isinstance(node, ast.FunctionDef):
-                start = (module, node.name)
-                yield _Rule(module, self._op(module, variable).name, variable, call.attr, start)
-            if call.attr == "defvjp" and isinstance(node, ast.Expr):
+            place = (module, mark.value.id)
+            if isinstance(node, ast.FunctionDef) and mark.attr in ("defjoint", "defmeaning"):
+                name = self._thing(place).op.name
+                yield _Rule(name, place, mark.attr, (module, node.name))
+            elif isinstance(node, ast.Expr) and mark.attr == "defvjp":
                 for word in node.value.keywords:  # type: ignore[attr-defined]
-                    origin: Any = word.value
-                    if isinstance(origin, ast.Name):
-                        origin = self.origin((module, origin.id))
-                    elif isinstance(origin, ast.Lambda):
-                        self._located(module, origin)
-                    name = self._op(module, variable).name
-                    yield _Rule(module, name, variable, str(word.arg), origin)
+                    rule = word.value
+                    named = isinstance(rule, ast.Name)
+                    start = self.origin((module, rule.id)) if named else (module, rule)
+                    yield _Rule(self._thing(place).op.name, place, str(word.arg), start)
 
-    def _op(self, module: str, variable: str) -> Any:
-        return getattr(self.modules[module], variable).op
+    def _thing(self, key: Key) -> Any:
+        """What a name stands for, as the program runs."""
+        thing: Any = self.modules[key[0]]
+        for part in key[1].split("."):
+            thing = vars(thing)[part]
+        return thing
 
     def origin(self, key: Key) -> Key:
         """Where the thing is defined that a module calls by a name."""
@@ -177,26 +184,27 @@ class _Program:
             key = self.imports[key]
         return key
 
-    def reach(self, starts: Iterable[Any], whole: bool) -> set[Key]:
+    def reach(self, starts: Iterable[Start], whole: bool) -> set[Key]:
         """The functions that are called from some places, directly or not.
 
         Args:
-            starts: Functions, or pieces of syntax.
+            starts: The places.
             whole: Whether a class that is named counts with all its methods, as for a cotangent
                 that the engine gets; otherwise, with those that are named beside it.
         """
         found: set[Key] = set()
         waiting = list(starts)
         while waiting:
-            start = waiting.pop()
-            if isinstance(start, ast.AST):
-                waiting += self._named(start.module, start, whole)  # type: ignore[attr-defined]
-            elif (key := self.origin(start)) in self.functions and key not in found:
+            module, what = waiting.pop()
+            if isinstance(what, ast.AST):
+                waiting += self._named(module, what, whole)
+            elif (key := self.origin((module, what))) in self.functions and key not in found:
                 found.add(key)
                 waiting += self._named(key[0], self.functions[key], whole)
         return found
 
     def _named(self, module: str, tree: ast.AST, whole: bool) -> Iterator[Key]:
+        """What a piece of syntax names; most of it is no function."""
         nodes = list(ast.walk(tree))
         attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         for node in nodes:
@@ -208,46 +216,41 @@ class _Program:
                         yield key[0], f"{key[1]}.{method}"
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 source, name = self.origin((module, node.value.id))
-                yield self.origin((f"{source}.{name}", node.attr))
+                yield f"{source}.{name}", node.attr
 
-    def site_of_lambda(self, rule: _Rule) -> Site:
-        op = self._op(rule.module, rule.variable)
-        function = op.rules[rule.argument].function
-        arrays = {*op.params[: op.arrays], *op.residuals, "g", "out"}
-        tree = rule.start
-        assert isinstance(tree, ast.Lambda)
+    def site_of_lambda(self, rule: _Rule, tree: ast.Lambda) -> Site:
+        """The site of a rule in a table."""
+        op = self._thing(rule.place).op
         names = {parameter.arg for parameter in tree.args.args}
-        return self._site(
-            rule.module, f"{rule.variable}.{rule.argument}", frozenset({rule.op}), tree,
-            frozenset(names & arrays), function,
-        )  # fmt: skip
+        arrays = names & {*op.params[: op.arrays], *op.residuals, "g", "out"}
+        name = f"{rule.place[1]}.{rule.argument}"
+        function = op.rules[rule.argument].function
+        return self._site((rule.place[0], name), frozenset({rule.op}), tree, arrays, function)
 
-    def site_of(self, key: Key, ops: frozenset[str]) -> Site:
-        tree, function = self.functions[key], self.modules[key[0]]
-        for part in key[1].split("."):
-            function = vars(function)[part]
+    def site_of_function(self, key: Key, ops: frozenset[str]) -> Site:
+        """The site of a function or method."""
+        tree = self.functions[key]
         arrays = {
             parameter.arg
             for parameter in tree.args.args
             if parameter.annotation is not None
             and ast.unparse(parameter.annotation).removesuffix(" | None") in ARRAY_TYPES
         }
-        return self._site(*key, ops, tree, frozenset(arrays), function)
+        return self._site(key, ops, tree, arrays, self._thing(key))
 
     def _site(
-        self, module: str, name: str, ops: frozenset[str], tree: Function,
-        arrays: frozenset[str], function: Any,
-    ) -> Site:  # fmt: skip
+        self, key: Key, ops: frozenset[str], tree: Function, arrays: set[str], function: Any
+    ) -> Site:
         if not isinstance(function, FunctionType) or function.__code__.co_freevars:
-            raise LookupError(f"{module}.{name}: a plain function expected, got {function!r}")
-        family = module.removeprefix(self.package).lstrip(".") or module
-        return Site(f"{family}.{name}", family, ops, tree, arrays, function)
+            raise LookupError(f"{key[0]}: a plain function expected for {key[1]}, got {function!r}")
+        family = key[0].removeprefix(self.package).lstrip(".") or key[0]
+        return Site(f"{family}.{key[1]}", family, ops, tree, frozenset(arrays), function)
 
     def check_complete(self, sites: list[Site]) -> None:
-        """Refuse to leave out a rule that some other spelling defined."""
+        """Refuse to leave out a rule that is defined in some other spelling."""
         known = {site.function for site in sites}
-        for module, name in filter(lambda key: self.inside(key[0]), self.primitives):
-            op: Any = getattr(self.modules[module], name).op
+        for module, name in filter(lambda key: self.holds(key[0]), self.primitives):
+            op = self._thing((module, name)).op
             for rule in (*op.rules.values(), op.joint):
                 if rule is not None and rule.function not in known:
-                    raise LookupError(f"{module}: no defvjp or defjoint of {name} stands here")
+                    raise LookupError(f"{module}: a rule of {name} is not where its op is defined")

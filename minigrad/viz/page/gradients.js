@@ -39,16 +39,21 @@ function widthOf(norm) {
 
 /** Draw the state after some steps into the layers of the picture. */
 function drawGradients(now, layers, norms) {
-  const drawn = new Map();
+  const arrows = new Map();
   for (const [index, way] of now.edges) {
     const points = placement.edges[index];
     if (!points) continue;
-    const key = path(points);
-    const before = drawn.get(key);
-    if (!before || before.state === "done") drawn.set(key, { points, ...way });
+    const line = path(points);
+    const before = arrows.get(line);
+    if (!before || before.state === "done") arrows.set(line, { points, ...way });
   }
-  layers.gradients.replaceChildren(...[...drawn.values()].map((way) => drawArrow(way, norms)));
-  layers.badges.replaceChildren(...drawBadges(now));
+  const badges = Object.entries(placement.boxes).map(([id, area]) => badgeOf(id, area, now));
+  renew(
+    layers.gradients,
+    [...arrows.values()].map((way) => arrowOf(way, norms)),
+    drawArrow,
+  );
+  renew(layers.badges, badges.filter(Boolean), drawBadge);
   const lit = now.step && shownAs(now.step.node);
   for (const element of [...layers.boxes.children, ...layers.frames.children]) {
     const { id } = element.dataset;
@@ -57,54 +62,58 @@ function drawGradients(now, layers, norms) {
   }
 }
 
-/** A gradient on its way up, to the left of its tensor. */
-function drawArrow({ points, state, sent }, norms) {
-  const { kind, sign, words } = health(sent);
-  const [x, y] = [points[0][0] - ASIDE, points[0][1]];
-  const arrow = svg(
-    "g",
-    { class: `gradient ${state} ${kind}` },
-    svg("path", {
-      class: "way",
-      d: path(
-        points.map(([right, down]) => [right - ASIDE, down]),
-        1,
-      ),
-      "stroke-width": norms ? widthOf(sent.norm) : null,
-    }),
-    svg("path", { class: "tip", d: `M${x - 4} ${y + 7}L${x} ${y + 1}L${x + 4} ${y + 7}` }),
-  );
-  if (norms)
-    arrow.append(svg("text", { class: "norm", x: x - 7, y: y + 17 }, `${sign} ${words}`.trim()));
-  return arrow;
+/** Draw into a layer what is not there yet, and take away what should not be. */
+function renew(layer, wanted, draw) {
+  const made = new Map(wanted.map((one) => [JSON.stringify(one), one]));
+  for (const element of [...layer.children]) {
+    if (!made.delete(element.dataset.key)) element.remove();
+  }
+  for (const [key, one] of made) {
+    const element = draw(one);
+    element.dataset.key = key;
+    layer.append(element);
+  }
 }
 
-/** What has come to each box that shows: so many of so many shares, and the norm of their sum. */
-function drawBadges(now) {
-  const badges = [];
-  for (const [id, area] of Object.entries(placement.boxes)) {
-    const came = now.came.get(id);
-    const inside = now.inside.get(id);
-    const group = data.group.get(id);
-    const leaf = !data.into.has(id) && !group;
-    if (came) {
-      const { arrival, arrivals, total } = came;
-      const { kind, sign, words } = health(total);
-      const waits = arrival < arrivals;
-      const told = waits ? `Σ ${arrival}/${arrivals}` : `${arrivals > 1 ? "Σ " : ""}‖ḡ‖ ${words}`;
-      badges.push(
-        badge(area, kind, sign && !waits ? `${sign} ${told}` : told, waits, leaf ? "top" : "foot"),
-      );
-    } else if (inside && group) {
-      const all = data.inside.get(id);
-      badges.push(badge(area, "good", `∂ ${inside}/${all}`, inside < all, "corner"));
-    }
+/** A gradient on its way up, to the left of its tensor. */
+function arrowOf({ points, state, sent }, norms) {
+  const { kind, sign, words } = health(sent);
+  const way = points.map(([x, y]) => [x - ASIDE, y]);
+  const width = norms ? widthOf(sent.norm) : null;
+  return { way, state, kind, width, words: norms ? `${sign} ${words}`.trim() : "" };
+}
+
+function drawArrow({ way, state, kind, width, words }) {
+  const [x, y] = way[0];
+  return svg(
+    "g",
+    { class: `gradient ${state} ${kind}` },
+    svg("path", { class: "way", d: path(way, 1), "stroke-width": width }),
+    svg("path", { class: "tip", d: `M${x - 4} ${y + 7}L${x} ${y + 1}L${x + 4} ${y + 7}` }),
+    words ? svg("text", { class: "norm", x: x - 7, y: y + 17 }, words) : "",
+  );
+}
+
+/** What has come to a box: so many of so many shares, or the norm of their sum; null if nothing. */
+function badgeOf(id, area, now) {
+  const came = now.came.get(id);
+  const inside = now.inside.get(id);
+  const group = data.group.get(id);
+  if (came) {
+    const { arrival, arrivals, total } = came;
+    const { kind, sign, words } = health(total);
+    const waits = arrival < arrivals;
+    const norm = `${sign} ${arrivals > 1 ? "Σ " : ""}‖ḡ‖ ${words}`.trim();
+    const place = group || data.into.has(id) ? "foot" : "top";
+    return { area, kind, waits, place, words: waits ? `Σ ${arrival}/${arrivals}` : norm };
   }
-  return badges;
+  if (!inside || !group) return null;
+  const all = data.inside.get(id);
+  return { area, kind: "good", waits: inside < all, place: "corner", words: `∂ ${inside}/${all}` };
 }
 
 /** On top of a leaf, where nothing comes in; at the foot of an op, where its gradient arrives. */
-function badge([x, y, width, height], kind, words, waits, place) {
+function drawBadge({ area: [x, y, width, height], kind, waits, place, words }) {
   const long = Math.ceil(10 + 5.6 * [...words].length);
   const at = {
     top: [x + floor((width - long) / 2), y - 13],
