@@ -110,7 +110,9 @@ class _Program:
         self.modules: dict[str, ModuleType] = {
             name: module
             for name, module in sorted(sys.modules.items())
-            if (name == top or name.startswith(f"{top}.")) and getattr(module, "__file__", None)
+            if (name == top or name.startswith(f"{top}."))
+            and not name.startswith(f"{top}.viz")  # it reads the rules, and computes nothing
+            and getattr(module, "__file__", None)
         }
         self.functions: dict[Key, ast.FunctionDef] = {}
         self.methods: dict[Key, list[str]] = {}  # of each class
