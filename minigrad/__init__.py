@@ -25,6 +25,7 @@ from minigrad._creation import (
     zeros_like,
 )
 from minigrad._dlpack import from_dlpack
+from minigrad._memory import keep_freed_memory
 from minigrad._tensor import Tensor
 from minigrad.autograd import (
     detect_anomaly,
@@ -190,6 +191,7 @@ from minigrad.ops import (
     vstack,
     where,
 )
+from minigrad.ops._parallel import get_num_threads, set_num_threads
 from minigrad.random import rand, randint, randn
 
 if TYPE_CHECKING:
@@ -293,6 +295,7 @@ __all__ = [
     "gather",
     "gelu",
     "get_default_dtype",
+    "get_num_threads",
     "greater",
     "greater_equal",
     "hstack",
@@ -308,6 +311,7 @@ __all__ = [
     "isin",
     "isinf",
     "isnan",
+    "keep_freed_memory",
     "kron",
     "less",
     "less_equal",
@@ -367,6 +371,7 @@ __all__ = [
     "searchsorted",
     "set_default_dtype",
     "set_grad_enabled",
+    "set_num_threads",
     "sigmoid",
     "sign",
     "silu",
@@ -409,6 +414,8 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]  # fmt: skip
+
+keep_freed_memory(1024)
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 from minigrad import random
 from minigrad.autograd import hooks, mode
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
+from minigrad.ops._parallel import get_num_threads, set_num_threads
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 1.0
@@ -41,7 +42,8 @@ class Surroundings:
         errstate: What NumPy does about floating point errors.
         printing: How NumPy prints.
         filters: Which warnings are shown.
-        threads: The threads that run.
+        threads: The threads that run, but for those that kernels share.
+        workers: How many threads kernels share.
         folder: The current folder.
         files: The names at the top of the repository.
     """
@@ -56,6 +58,7 @@ class Surroundings:
     printing: dict[str, Any]
     filters: list[Any]
     threads: set[threading.Thread]
+    workers: int
     folder: str
     files: set[str]
 
@@ -71,7 +74,8 @@ class Surroundings:
             errstate=np.geterr(),
             printing=np.get_printoptions(),
             filters=list(warnings.filters),
-            threads=set(threading.enumerate()),
+            threads=_threads(),
+            workers=get_num_threads(),
             folder=os.getcwd(),
             files=set(os.listdir(ROOT)) - CACHES,
         )
@@ -98,6 +102,8 @@ class Surroundings:
             found.append(f"warnings.filters has changed: {changed}")
         if left := [thread.name for thread in now.threads - self.threads if _runs_on(thread)]:
             found.append(f"threads still run: {', '.join(left)}")
+        if now.workers != self.workers:
+            found.append(f"kernels share {now.workers} threads, they shared {self.workers}")
         if now.folder != self.folder:
             found.append(f"the current folder is {now.folder}, it was {self.folder}")
         if left := sorted(now.files - self.files):
@@ -108,6 +114,8 @@ class Surroundings:
         """Put back what can be put back; pytest itself does so with the filters of warnings."""
         mode.state.set(self.state)
         set_default_dtype(self.dtype)
+        if get_num_threads() != self.workers:
+            set_num_threads(self.workers)
         random._repeating.set(self.repeating)
         random.set_state(self.drawn)
         set_numpy_random(self.numpy_random)
@@ -133,6 +141,11 @@ def _filters_changed(before: list[Any], now: list[Any]) -> list[Any]:
     broad = lambda entry: entry[1] is entry[3] is None and entry[2].__module__ == "builtins"
     gone = [entry for entry in before if entry not in now]
     return gone + [entry for entry in now if entry not in before and broad(entry)]
+
+
+def _threads() -> set[threading.Thread]:
+    """The threads that run, but for those that large kernels share: they wait for the next."""
+    return {thread for thread in threading.enumerate() if not thread.name.startswith("minigrad_")}
 
 
 def _hooked() -> int:

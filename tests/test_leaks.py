@@ -68,6 +68,10 @@ LEAKS: dict[str, tuple[Callable[[], Any], str]] = {
     "printing": (lambda: np.set_printoptions(precision=3), "np.set_printoptions"),
     "a filter": (lambda: warnings.simplefilter("ignore"), "warnings.filters"),
     "a thread": (run_a_thread, "threads still run: forgotten"),
+    "a number of threads": (
+        lambda: minigrad.set_num_threads(minigrad.get_num_threads() + 1),
+        "kernels share",
+    ),
     "the folder": (lambda: os.chdir(HERE), "the current folder"),
     "a file": (leave_a_file, "files are left in the repository: left_by_a_test"),
 }

@@ -1,10 +1,11 @@
-"""Scaled dot-product attention: kernel and rule above, meaning below.
+"""Scaled dot-product attention: the op and its rule above, its meaning below.
 
     weights = softmax(query @ key.T * scale + bias)    with -inf where nothing may be attended
     output  = dropout(weights) @ value
 
-The kernel keeps the log-sum-exp of each query's scores, not the weights: the backward pass
-computes them again. Shapes: query (..., L, E), key (..., S, E), value (..., S, V).
+The kernels (_attention_kernel.py) work block by block and keep the log-sum-exp of each query's
+scores, not the weights: the backward pass computes them again. Shapes: query (..., L, E),
+key (..., S, E), value (..., S, V).
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw
+from minigrad.ops._attention_kernel import (
+    Attention,
+    Options,
+    attention_backward,
+    attention_forward,
+)
+from minigrad.ops._numerics import raw, widened
 from minigrad.ops.dropout import dropout_factor
-from minigrad.ops.softmax import LOWEST, softmax
+from minigrad.ops.softmax import softmax
 
 __all__ = ["attention", "attention_weights"]
 
 
-def _cannot_attend(
-    query: Any, key: Any, value: Any, bias: Any, keep: Any, *_: Any
-) -> str | None:
+def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any, *_: Any) -> str | None:
     q, k, v = query.shape, key.shape, value.shape
     shown = f"query {q}, key {k}, value {v}"
     if min(len(q), len(k), len(v)) < 2:
@@ -61,16 +66,6 @@ def _allowed(keep: Any, causal: bool, length: int, size: int) -> np.ndarray | No
 
 def _scale_of(query: Any, scale: float | None) -> float:
     return 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
-
-
-def _scores(query: Any, key: Any, bias: Any, allowed: Any, scale: float) -> np.ndarray:
-    """Scores (..., L, S), -inf where nothing may be attended."""
-    scores = np.matmul(query * scale, key.swapaxes(-1, -2))
-    if bias is not None:
-        scores = scores + bias
-    if allowed is not None:
-        scores = np.where(allowed, scores, np.asarray(-np.inf, scores.dtype))
-    return np.asarray(scores)
 
 
 @primitive(
@@ -125,19 +120,22 @@ def attention(
         raise ValueError("shapes")
     if dropout and dropout_key is None:
         raise ValueError("dropout needs a dropout_key, from minigrad.random.key()")
-    allowed = _allowed(keep, causal, query.shape[-2], key.shape[-2])
-    weights = _scores(query, key, bias, allowed, _scale_of(query, scale))
-    top = weights.max(axis=-1, keepdims=True, initial=LOWEST[weights.dtype])  # (..., L, 1)
-    weights -= top
-    np.exp(weights, out=weights)
-    total = weights.sum(axis=-1, keepdims=True)
-    # A query that may attend nowhere: its log-sum-exp is +inf, so that its weights come out 0.
-    nowhere = total == 0
-    lse = np.where(nowhere, np.inf, np.log(np.where(nowhere, 1, total)) + top)
-    weights /= np.where(nowhere, 1, total)
-    if dropout:
-        weights *= dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
-    return np.matmul(weights, value), lse.astype(query.dtype, copy=False)
+    options = _options(query, bias, keep, causal, scale, dropout, dropout_key)
+    out, lse = attention_forward(Attention(widened(query), widened(key), widened(value), options))
+    return out.astype(query.dtype, copy=False), lse
+
+
+def _options(
+    query: np.ndarray,
+    bias: np.ndarray | None,
+    keep: np.ndarray | None,
+    causal: bool,
+    scale: float | None,
+    dropout: float,
+    dropout_key: int | None,
+) -> Options:
+    added = None if bias is None else widened(bias)
+    return Options(added, keep, causal, _scale_of(query, scale), dropout, dropout_key)
 
 
 @attention.defjoint("query", "key", "value", "bias")
@@ -149,30 +147,16 @@ def _attention_pull(
     value: np.ndarray,
     bias: np.ndarray | None,
     keep: np.ndarray | None,
+    out: np.ndarray,
     lse: np.ndarray,
     causal: bool,
     scale: float | None,
     dropout: float,
     dropout_key: int | None,
 ) -> tuple[Any, Any, Any, Any]:
-    allowed = _allowed(keep, causal, query.shape[-2], key.shape[-2])
-    factor = _scale_of(query, scale)
-    weights = np.exp(_scores(query, key, bias, allowed, factor) - lse)  # (..., L, S)
-    kept = dropout_factor(dropout_key, weights.shape, dropout, weights.dtype) if dropout else None
-    grad_value = None
-    if needed[2]:
-        used = weights if kept is None else weights * kept
-        grad_value = np.matmul(used.swapaxes(-1, -2), g)
-    if not (needed[0] or needed[1] or needed[3]):
-        return None, None, grad_value, None
-    grad_scores = np.matmul(g, value.swapaxes(-1, -2))
-    if kept is not None:
-        grad_scores *= kept
-    grad_scores -= np.einsum("...ls,...ls->...l", grad_scores, weights)[..., None]
-    grad_scores *= weights
-    grad_query = np.matmul(grad_scores, key) * factor if needed[0] else None
-    grad_key = np.matmul(grad_scores.swapaxes(-1, -2), query) * factor if needed[1] else None
-    return grad_query, grad_key, grad_value, grad_scores if needed[3] else None
+    options = _options(query, bias, keep, causal, scale, dropout, dropout_key)
+    call = Attention(widened(query), widened(key), widened(value), options)
+    return attention_backward(call, widened(g), needed, widened(out), lse)
 
 
 def attention_weights(

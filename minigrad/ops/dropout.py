@@ -2,40 +2,70 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import within_rule
+from minigrad.ops._parallel import for_rows
 
 __all__ = ["dropout", "dropout_factor"]
 
 
-def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any) -> np.ndarray:
-    """What dropout multiplies by: 0 with probability `p`, else ``1 / (1 - p)``.
+STEPS = 1 << 16
+"""How finely probabilities are told apart: an element takes 16 random bits."""
+
+
+def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> np.ndarray:
+    """Which elements of some rows are kept: the same, whatever rows are asked for together.
 
     Args:
-        key: Chooses the stream of a counter-based generator (Philox).
-        shape: The shape of the mask.
+        key: Chooses the stream of a generator that can jump to any place.
+        start: The first row, counted over all leading axes.
+        rows: How many.
+        width: The length of a row.
+        p: The probability of dropping an element.
+
+    Returns:
+        Bools of shape (rows, width), which depend on `key` and the place of each element only.
+
+    Source:
+        O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good algorithms
+        for random number generation".
+    """
+    stream = np.random.PCG64DXSM(key)
+    words = -(-width // 4)  # each of 64 bits, which make four draws
+    stream.advance(start * words)
+    draws = stream.random_raw(rows * words).view(np.uint16).reshape(rows, 4 * words)
+    dropped = round(p * STEPS)
+    kept: np.ndarray = draws[:, :width] >= min(dropped, STEPS - 1)
+    return kept if dropped < STEPS else np.zeros_like(kept)
+
+
+def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any) -> np.ndarray:
+    """What dropout multiplies by: 0 with probability `p`, else what makes up for it.
+
+    Args:
+        key: Chooses the stream.
+        shape: The shape of the factor.
         p: The probability of a zero.
         dtype: The dtype of the result.
 
     Returns:
         An array that depends on these arguments only.
-
-    Source:
-        Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
     """
-    if p >= 1:
-        return np.zeros(shape, dtype)
-    draws = np.random.Generator(np.random.Philox(key=key)).random(shape, np.float32)
-    factor: np.ndarray = (draws >= p) * np.asarray(1 / (1 - p), dtype)
-    return factor
+    width = shape[-1] if shape else 1
+    kept = kept_rows(key, 0, math.prod(shape[:-1]), width, p).reshape(shape)
+    return np.multiply(kept, 1 / (1 - p) if p < 1 else 0, dtype=dtype)
 
 
 @primitive(arrays=1, floating=True)
 def dropout(x: Any, p: float, key: int) -> Any:
     """Set elements to zero with probability `p` and scale the others by ``1 / (1 - p)``.
+
+    The probability is rounded to a multiple of 2^-16.
 
     Args:
         x: Tensor, array or number.
@@ -53,12 +83,21 @@ def dropout(x: Any, p: float, key: int) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.ops.dropout(minigrad.ones(1000), 0.5, key=1).sum().item() / 1000
-        1.01
+        >>> minigrad.ops.dropout(minigrad.ones(1000), 0.5, key=8).sum().item() / 1000
+        0.99
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")
-    return x * dropout_factor(key, x.shape, p, x.dtype)
+    width = x.shape[-1] if x.ndim else 1
+    rows = x.reshape(math.prod(x.shape[:-1]), width)
+    out = np.empty(rows.shape, x.dtype)
+
+    def work(start: int, stop: int) -> None:
+        part = np.multiply(rows[start:stop], 1 / (1 - p) if p < 1 else 0, out=out[start:stop])
+        part *= kept_rows(key, start, stop - start, width, p)
+
+    for_rows(len(rows), max(65_536 // max(width, 1), 1), 1.5 * x.size, work)
+    return out.reshape(x.shape)
 
 
-dropout.defvjp(x=lambda g, x_shape, p, key: g * dropout_factor(key, x_shape, p, g.dtype))
+dropout.defvjp(x=lambda g, p, key: within_rule(dropout, g, p, key))

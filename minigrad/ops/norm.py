@@ -1,12 +1,18 @@
-"""Layer and root-mean-square normalization: for each, kernel and rule, then its meaning."""
+"""Layer and root-mean-square normalization: for each, kernel and rule, then its meaning.
+
+The kernels go through the rows in blocks that stay in the cache, from the first pass to the last,
+and are divided among threads. The normalized axes are one: x (R, W), weight (W,), bias (W,).
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
+from minigrad.ops._parallel import for_rows
 
 __all__ = ["layer_norm", "rms_norm"]
 
@@ -60,25 +66,53 @@ def layer_norm(
     """
     if _cannot_normalize(x, weight, bias, ndim, eps):
         raise ValueError("shapes")
-    axes = tuple(range(-ndim, 0))
-    mean = x.mean(axis=axes, keepdims=True, dtype=_wide(x))
-    out = x - mean.astype(x.dtype, copy=False)
-    # What rounding the mean left behind matters where x is far from zero.
-    rest = out.mean(axis=axes, keepdims=True, dtype=_wide(x)).astype(x.dtype, copy=False)
-    out -= rest
-    variance = (out * out).mean(axis=axes, keepdims=True, dtype=_wide(x))
-    rstd = (1 / np.sqrt(variance + eps)).astype(x.dtype, copy=False)
-    out *= rstd
-    if weight is not None:
-        out *= weight
-    if bias is not None:
-        out += bias
+    rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
+    out = np.empty(rows.shape, x.dtype)
     # The mean as two numbers, since x - mean must be repeatable to rounding.
-    return out, (mean.astype(x.dtype, copy=False), rest), rstd
+    mean, rest, rstd = (np.empty((len(rows), 1), x.dtype) for _ in range(3))
+    ones = np.ones(width, _wide(x))
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        centred = rows[part] - _mean(rows[part], ones, out=mean[part])
+        # What rounding the mean left behind matters where x is far from zero.
+        centred -= _mean(centred, ones, out=rest[part])
+        scale = 1 / np.sqrt(_mean(centred * centred, ones) + eps)
+        centred *= np.multiply(scale, 1, out=rstd[part], casting="same_kind")
+        if weight is not None:
+            centred *= weight
+        if bias is None:
+            out[part] = centred
+        else:
+            np.add(centred, bias, out=out[part])
+
+    for_rows(len(rows), _block(width), rows.size, work)
+    kept = (*x.shape[: x.ndim - ndim], *(1,) * ndim)
+    mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
+    return out.reshape(x.shape), (mean, rest), rstd
+
+
+def _as_rows(x: Any, weight: Any, bias: Any, ndim: int) -> tuple[Any, int, Any, Any]:
+    """The normalized axes as one: x (R, W), its width W, weight (W,) and bias (W,)."""
+    width = math.prod(x.shape[x.ndim - ndim :])
+    rows = x.reshape(math.prod(x.shape[: x.ndim - ndim]), width)
+    flat = [None if array is None else array.reshape(-1) for array in (weight, bias)]
+    return rows, width, *flat
+
+
+def _block(width: int) -> int:
+    """How many rows stay in the cache: about 256 KiB of them."""
+    return max(65_536 // max(width, 1), 1)
 
 
 def _wide(x: np.ndarray) -> Any:
     return np.float32 if x.dtype == np.float16 else x.dtype
+
+
+def _mean(rows: np.ndarray, ones: np.ndarray, out: Any = None) -> np.ndarray:
+    """The mean of each row, shape (R, 1): as a product with ones, it is quick."""
+    with_axis = np.matmul(rows.astype(ones.dtype, copy=False), ones)[:, None]
+    return np.divide(with_axis, max(len(ones), 1), out=out, casting="same_kind")
 
 
 @layer_norm.defjoint("x", "weight", "bias")
@@ -91,22 +125,53 @@ def _layer_norm_pull(
     rstd: np.ndarray,
     ndim: int,
 ) -> tuple[Any, Any, Any]:
-    axes = tuple(range(-ndim, 0))
-    normal = x - mean[0]
-    normal -= mean[1]
-    normal *= rstd
-    grad_x = grad_weight = grad_bias = None
-    if needed[0]:
-        inner = g if weight is None else g * weight
-        along = (inner * normal).mean(axis=axes, keepdims=True)
-        grad_x = inner - inner.mean(axis=axes, keepdims=True)
-        grad_x -= normal * along
-        grad_x *= rstd
-    if needed[1]:
-        grad_weight = g * normal  # summed over the leading axes by the engine
-    if needed[2]:
-        grad_bias = g
-    return grad_x, grad_weight, grad_bias
+    rows, width, scale, _ = _as_rows(x, weight, None, ndim)
+    pulls = g.reshape(rows.shape)
+    means, rests, rstds = (array.reshape(-1, 1) for array in (*mean, rstd))
+    grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
+    sums = _Sums(len(rows), width, x, needed[1:])
+    ones = np.ones(width, _wide(x))
+    along_weight = ones if scale is None else scale.astype(ones.dtype, copy=False)
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        pull = pulls[part]
+        normal = rows[part] - means[part]
+        normal -= rests[part]
+        normal *= rstds[part]
+        product = pull * normal
+        sums.add(start, product, pull)
+        if grad_x is None:
+            return
+        # With inner = g * weight: (inner - mean(inner) - normal * mean(inner * normal)) * rstd
+        normal *= _mean(product, along_weight)
+        normal += _mean(pull, along_weight)
+        np.subtract(pull if scale is None else pull * scale, normal, out=normal)
+        np.multiply(normal, rstds[part], out=grad_x[part])
+
+    for_rows(len(rows), sums.block, 2 * rows.size, work)
+    grad_weight, grad_bias = sums.total(x.shape[x.ndim - ndim :])
+    return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight, grad_bias
+
+
+class _Sums:
+    """Sums over all rows, block by block: each block has a place of its own."""
+
+    def __init__(self, rows: int, width: int, like: np.ndarray, needed: tuple[bool, ...]) -> None:
+        self.block = _block(width)
+        blocks = -(-rows // self.block)
+        self.sums = [np.zeros((blocks, width), _wide(like)) if need else None for need in needed]
+
+    def add(self, start: int, *parts: np.ndarray) -> None:
+        """Add up the rows of the block that begins at row `start`."""
+        for sums, part in zip(self.sums, parts, strict=True):
+            if sums is not None:
+                wide = part.astype(sums.dtype, copy=False)
+                np.matmul(np.ones(len(part), sums.dtype), wide, out=sums[start // self.block])
+
+    def total(self, shape: tuple[int, ...]) -> list[np.ndarray | None]:
+        """The sums, or None where they are not needed."""
+        return [None if sums is None else sums.sum(axis=0).reshape(shape) for sums in self.sums]
 
 
 @layer_norm.defmeaning
@@ -163,13 +228,21 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
     """
     if _cannot_scale(x, weight, ndim, eps):
         raise ValueError("shapes")
-    wide = x.astype(_wide(x), copy=False)
-    square = (wide * wide).mean(axis=tuple(range(-ndim, 0)), keepdims=True)
-    rstd = (1 / np.sqrt(square + eps)).astype(x.dtype, copy=False)
-    out = x * rstd
-    if weight is not None:
-        out *= weight
-    return out, rstd
+    rows, width, weight, _ = _as_rows(x, weight, None, ndim)
+    out = np.empty(rows.shape, x.dtype)
+    rstd = np.empty((len(rows), 1), x.dtype)
+    ones = np.ones(width, _wide(x))
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        wide = rows[part].astype(ones.dtype, copy=False)
+        rstd[part] = 1 / np.sqrt(_mean(wide * wide, ones) + eps)
+        normal = np.multiply(rows[part], rstd[part], out=out[part])
+        if weight is not None:
+            normal *= weight
+
+    for_rows(len(rows), _block(width), rows.size, work)
+    return out.reshape(x.shape), rstd.reshape(*x.shape[: x.ndim - ndim], *(1,) * ndim)
 
 
 @rms_norm.defjoint("x", "weight")
@@ -181,16 +254,29 @@ def _rms_norm_pull(
     rstd: np.ndarray,
     ndim: int,
 ) -> tuple[Any, Any]:
-    normal = x * rstd
-    grad_x = grad_weight = None
-    if needed[0]:
-        inner = g if weight is None else g * weight
-        along = (inner * normal).mean(axis=tuple(range(-ndim, 0)), keepdims=True)
-        grad_x = inner - normal * along
-        grad_x *= rstd
-    if needed[1]:
-        grad_weight = g * normal  # summed over the leading axes by the engine
-    return grad_x, grad_weight
+    rows, width, scale, _ = _as_rows(x, weight, None, ndim)
+    pulls, rstds = g.reshape(rows.shape), rstd.reshape(-1, 1)
+    grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
+    sums = _Sums(len(rows), width, x, needed[1:])
+    ones = np.ones(width, _wide(x))
+    along_weight = ones if scale is None else scale.astype(ones.dtype, copy=False)
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        pull = pulls[part]
+        normal = rows[part] * rstds[part]
+        product = pull * normal
+        sums.add(start, product)
+        if grad_x is None:
+            return
+        # With inner = g * weight: (inner - normal * mean(inner * normal)) * rstd
+        normal *= _mean(product, along_weight)
+        np.subtract(pull if scale is None else pull * scale, normal, out=normal)
+        np.multiply(normal, rstds[part], out=grad_x[part])
+
+    for_rows(len(rows), sums.block, 2 * rows.size, work)
+    (grad_weight,) = sums.total(x.shape[x.ndim - ndim :])
+    return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight
 
 
 @rms_norm.defmeaning

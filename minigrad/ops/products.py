@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import raw, within_rule
+from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.contractions import tensordot
 from minigrad.ops.elementwise import multiply
 from minigrad.ops.shapes import moveaxis, reshape
@@ -54,8 +55,29 @@ def matmul(a: Any, b: Any) -> Any:
     """
     if b.ndim == 2 and a.ndim > 2 and a.size and a.flags.c_contiguous:
         # One product instead of a stack of them.
-        return (a.reshape(-1, a.shape[-1]) @ b).reshape(*a.shape[:-1], b.shape[1])
-    return np.matmul(a, b)
+        return _product(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[1])
+    return _product(a, b)
+
+
+BLOCK = 512
+"""How many rows of a product a thread computes at a time, at most."""
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """``a @ b``: the rows of large matrices, or the matrices of stacks, by several threads."""
+    if min(a.ndim, b.ndim) < 2 or a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2]:
+        return np.matmul(a, b)
+    effort = a.size * b.shape[-1] / PRODUCTS_PER_NS
+    if not worthwhile(effort) or a.dtype.kind != "f" or a.shape[-1] != b.shape[-2]:
+        return np.matmul(a, b)
+    out = np.empty((*a.shape[:-1], b.shape[-1]), np.result_type(a, b))
+    block = min(BLOCK, -(-len(a) // get_num_threads()))
+
+    def work(i: int, j: int) -> None:
+        np.matmul(a[i:j], b if a.ndim == 2 else b[i:j], out=out[i:j])
+
+    for_rows(len(a), block, effort, work)
+    return out
 
 
 def _matmul_a(g: Any, a_shape: tuple[int, ...], b: Any) -> Any:
@@ -63,7 +85,7 @@ def _matmul_a(g: Any, a_shape: tuple[int, ...], b: Any) -> Any:
         return g[..., None] * b  # (..., n) x (k,) -> (..., n, k)
     if len(a_shape) == 1:
         return (b @ g[..., None])[..., 0]  # (..., k, m) @ (..., m, 1) -> (..., k)
-    return g @ b.swapaxes(-1, -2)
+    return within_rule(matmul, g, b.swapaxes(-1, -2))
 
 
 def _matmul_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
@@ -75,8 +97,8 @@ def _matmul_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
         return (a.swapaxes(-1, -2) @ g[..., None])[..., 0]  # (..., k, n) @ (..., n, 1)
     if len(b_shape) == 2 and a.ndim > 2:  # sum over the leading axes within the product
         rows = math.prod(a.shape[:-1])
-        return a.reshape(rows, a.shape[-1]).swapaxes(0, 1) @ g.reshape(rows, g.shape[-1])
-    return a.swapaxes(-1, -2) @ g
+        a, g = a.reshape(rows, a.shape[-1]), g.reshape(rows, g.shape[-1])
+    return within_rule(matmul, a.swapaxes(-1, -2), g)
 
 
 def _cannot_map(x: Any, weight: Any, bias: Any) -> str | None:
@@ -113,17 +135,34 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """
     if weight.ndim != 2 or (bias is not None and bias.shape != weight.shape[:1]):
         raise ValueError("shapes")
-    out = x.reshape(-1, x.shape[-1]) @ weight.T if x.ndim > 2 and x.size else x @ weight.T
-    if bias is not None:
-        out += bias
-    return out.reshape(*x.shape[:-1], weight.shape[0])
+    shape = (*x.shape[:-1], weight.shape[0])
+    if x.shape[-1] != weight.shape[1]:
+        raise ValueError("shapes")
+    rows = x.reshape(math.prod(shape[:-1]), x.shape[-1])
+    out = np.empty((len(rows), len(weight)), x.dtype)
+    effort = x.size * len(weight) / PRODUCTS_PER_NS
+    if not worthwhile(effort):
+        np.matmul(rows, weight.T, out=out)
+        if bias is not None:
+            out += bias
+        return out.reshape(shape)
+
+    def work(start: int, stop: int) -> None:
+        np.matmul(rows[start:stop], weight.T, out=out[start:stop])
+        if bias is not None:
+            out[start:stop] += bias  # while it is in the cache
+
+    for_rows(len(rows), min(BLOCK, -(-len(rows) // get_num_threads())), effort, work)
+    return out.reshape(shape)
 
 
 def _linear_weight(g: Any, x: Any) -> Any:
     if x.ndim == 1:
         return g[:, None] * x
     rows = math.prod(x.shape[:-1])
-    return g.reshape(rows, g.shape[-1]).swapaxes(0, 1) @ x.reshape(rows, x.shape[-1])
+    return within_rule(
+        matmul, g.reshape(rows, g.shape[-1]).swapaxes(0, 1), x.reshape(rows, x.shape[-1])
+    )
 
 
 def dot(a: Any, b: Any) -> Tensor:
@@ -348,7 +387,7 @@ def kron(a: Any, b: Any) -> Tensor:
 
 matmul.defvjp(a=_matmul_a, b=_matmul_b)
 linear.defvjp(
-    x=lambda g, weight: g @ weight,
+    x=lambda g, weight: within_rule(matmul, g, weight),
     weight=_linear_weight,
     bias=lambda g: g,
 )

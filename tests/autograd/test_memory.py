@@ -265,7 +265,7 @@ SAVES: dict[str, tuple[Any, str, set[str]]] = {
     "reshape": (lambda x: x.reshape(-1), "1", {"x_shape"}),
     "transpose": (lambda x: x.T, "1", {"axes"}),
     "concatenate": (lambda a, b: ops.concatenate([a, b]), "11", {"tensors_shape", "axis"}),
-    "dropout": (lambda x: ops.dropout(x, 0.5, 1), "1", {"x_shape", "p", "key"}),
+    "dropout": (lambda x: ops.dropout(x, 0.5, 1), "1", {"p", "key"}),
     "where": (lambda a, b: ops.where(np.eye(3) > 0, a, b), "11", {"condition"}),
     "embedding": (lambda w: ops.embedding(np.array([0, 2]), w), "1",
                   {"ids", "weight_shape", "padding_idx"}),

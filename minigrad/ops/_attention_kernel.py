@@ -1,0 +1,290 @@
+"""The kernels of attention: block by block, so that no array grows with the square of the length.
+
+A block is some rows of queries in some heads: as many as make about a megabyte of scores, which
+stay in the cache from the product to the last use. With `causal`, a block looks only at the keys up
+to its last query. Heads are divided among threads.
+
+    forward     S = scale Q Kᵀ + bias      lse = log Σ exp S      O = exp(S - lse) V
+    backward    P = exp(S - lse), once more from Q and K
+                dV = Pᵀ dO     dS = P ∘ (dO Vᵀ - Σ dO ∘ O)     dQ = scale dS K     dK = scale dSᵀ Q
+
+Σ dO ∘ O, over the width, stands for Σ P ∘ dP over the keys: they are equal, also under dropout.
+Shapes, with any leading axes H (batch, heads ...): Q (H, L, E), K (H, S, E), V (H, S, W).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
+from minigrad.ops.dropout import kept_rows
+from minigrad.ops.softmax import LOWEST
+
+__all__ = ["Attention", "Options", "attention_backward", "attention_forward"]
+
+BLOCK_BYTES = 1 << 20
+LARGE = 40
+"""Scores up to here have exponentials, and sums of them, that no dtype minds."""
+CAUSAL_ROWS = 128
+"""Rows of a block with `causal`: few, since up to half as many keys are looked at in vain."""
+
+
+class Options(NamedTuple):
+    """What attention does besides its products.
+
+    Attributes:
+        bias: Added to the scores, or None.
+        keep: Bools, True = may attend, or None.
+        causal: Query i may attend keys 0 to i only.
+        scale: Factor of the scores.
+        dropout: Probability with which a weight is dropped.
+        key: Chooses the stream of the dropout.
+    """
+
+    bias: np.ndarray | None
+    keep: np.ndarray | None
+    causal: bool
+    scale: float
+    dropout: float
+    key: int | None
+
+
+class _Block(NamedTuple):
+    """Some heads: an index for the leading axes, the number of the first head, and how many."""
+
+    heads: tuple[Any, ...]
+    first: int
+    number: int
+
+
+class Attention:
+    """One call: its arrays with all leading axes, its blocks, and the masks of each.
+
+    Args:
+        query: Shape (..., L, E).
+        key: Shape (..., S, E).
+        value: Shape (..., S, W).
+        options: What else there is.
+    """
+
+    def __init__(
+        self, query: np.ndarray, key: np.ndarray, value: np.ndarray, options: Options
+    ) -> None:
+        self.lead = np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+        self.length, self.size = query.shape[-2], key.shape[-2]
+        self.query, self.key, self.value = (
+            np.broadcast_to(array, (*self.lead, *array.shape[-2:]))
+            if array.shape[:-2] != self.lead
+            else array
+            for array in (query, key, value)
+        )
+        self.options = options
+        self.dtype = query.dtype
+        scores = (*self.lead, self.length, self.size)
+        self.bias = self.limit = None
+        if options.bias is not None:
+            self.bias = np.broadcast_to(options.bias, scores)
+        if options.keep is not None:  # the smaller of a score and +inf, or -inf
+            ends = np.array([-np.inf, np.inf], self.dtype)
+            self.limit = np.broadcast_to(ends[options.keep.view(np.uint8)], scores)
+        row = max(self.size * self.dtype.itemsize, 1)
+        fitting = max(BLOCK_BYTES // row, 16)  # rows of scores
+        self.rows = max(min(self.length, CAUSAL_ROWS if options.causal else fitting), 1)
+        heads = math.prod(self.lead)
+        width = query.shape[-1] + value.shape[-1] + 64  # an exponential costs about 64 products
+        self.effort = heads * self.length * self.size * width / PRODUCTS_PER_NS
+        share = -(-heads // get_num_threads()) if worthwhile(self.effort) else heads
+        self.blocks = list(self._blocks(max(min(fitting // self.rows, share), 1)))
+
+    def _blocks(self, most: int) -> Iterator[_Block]:
+        """The heads in order, in blocks of `most` or a little less."""
+        axis, inner = len(self.lead), 1  # the axes behind `axis` are taken whole
+        while axis and inner * self.lead[axis - 1] <= most:
+            axis -= 1
+            inner *= self.lead[axis]
+        if not axis:
+            yield _Block((), 0, inner)
+            return
+        step, first = max(most // max(inner, 1), 1), 0
+        for outer in np.ndindex(*self.lead[: axis - 1]):
+            for start in range(0, self.lead[axis - 1], step):
+                stop = min(start + step, self.lead[axis - 1])
+                yield _Block((*outer, slice(start, stop)), first, (stop - start) * inner)
+                first += (stop - start) * inner
+
+    def rows_of(self) -> Iterator[tuple[slice, slice]]:
+        """Blocks of queries, and the keys that each looks at."""
+        for start in range(0, self.length, self.rows):
+            stop = min(start + self.rows, self.length)
+            seen = min(stop, self.size) if self.options.causal else self.size
+            yield slice(start, stop), slice(0, seen)
+
+    def scores(self, block: _Block, rows: slice, keys: slice, query: np.ndarray) -> np.ndarray:
+        """The scores of a block, -inf where nothing may be attended; `query` is scaled already."""
+        key = self.key[block.heads][..., keys, :]
+        scores: np.ndarray = np.matmul(query, key.swapaxes(-1, -2))
+        if self.bias is not None:
+            scores += self.bias[block.heads][..., rows, keys]
+        if self.limit is not None:
+            np.fmin(scores, self.limit[block.heads][..., rows, keys], out=scores)
+        if self.options.causal and rows.start < keys.stop:  # keys before the first row: all seen
+            near = scores[..., rows.start :]
+            past = np.tri(*near.shape[-2:], dtype=np.uint8)
+            np.fmin(near, np.array([-np.inf, np.inf], self.dtype)[past], out=near)
+        return scores
+
+    def kept(self, block: _Block, rows: slice, keys: slice) -> np.ndarray:
+        """Which weights of a block survive the dropout: the same, however blocks are cut."""
+        o = self.options
+        shape = (*self.query[block.heads].shape[:-2], rows.stop - rows.start, self.size)
+        if rows.stop - rows.start == self.length:  # the rows of all heads are neighbours
+            heads = [(block.first * self.length, block.number * self.length)]
+        else:
+            firsts = range(block.first, block.first + block.number)
+            heads = [(n * self.length + rows.start, rows.stop - rows.start) for n in firsts]
+        parts = [kept_rows(o.key, first, count, self.size, o.dropout) for first, count in heads]
+        kept = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return kept.reshape(shape)[..., keys]
+
+    def for_blocks(self, work: Any) -> None:
+        """Call ``work(block)`` for all of them, by several threads if that is worthwhile."""
+        blocks = self.blocks
+        for_rows(len(blocks), 1, self.effort, lambda i, _: work(blocks[i]))
+
+
+def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
+    """Attend.
+
+    Returns:
+        The output (H, L, W), and the log-sum-exp (H, L, 1) of each query's scores: +inf where it
+        may attend nowhere, so that its weights come out 0.
+    """
+    options = call.options
+    out = _heads_inside(call.lead, call.length, call.value.shape[-1], call.dtype)
+    lse = np.empty((*call.lead, call.length, 1), call.dtype)
+    ones = np.ones(call.size, call.dtype)
+
+    def work(block: _Block) -> None:
+        for rows, keys in call.rows_of():
+            scaled = call.query[block.heads][..., rows, :] * options.scale
+            weights = call.scores(block, rows, keys, scaled)  # (heads, rows, keys)
+            weights, top, total = _exponentials(weights, ones[keys])
+            np.add(np.log(total), top, out=lse[block.heads][..., rows, :])
+            if options.dropout:
+                weights *= call.kept(block, rows, keys)
+                total *= 1 - options.dropout or 1  # where all are dropped, any factor will do
+            target = out[block.heads][..., rows, :]
+            np.matmul(weights, call.value[block.heads][..., keys, :], out=target)
+            target /= total
+
+    call.for_blocks(work)
+    return out, lse
+
+
+def _exponentials(scores: np.ndarray, ones: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+    """exp(score - top), and of each row the top and the total of these, shape (..., rows, 1).
+
+    The top of a row is its largest score, but 0 if that is between -LARGE and LARGE. Mostly all
+    are, which shows without looking for the largest of each: so what else is in a block has no
+    influence on a row, not even on its rounding.
+    """
+    if scores.size and scores.max() < LARGE:
+        known = np.exp(scores)
+        total = np.matmul(known, ones)[..., None]
+        if total.min() > len(ones) * math.exp(-LARGE):
+            return known, 0, total
+    top = scores.max(axis=-1, keepdims=True, initial=LOWEST[scores.dtype])
+    top[np.absolute(top) < LARGE] = 0
+    scores -= top
+    np.exp(scores, out=scores)
+    total = np.matmul(scores, ones)[..., None]
+    nowhere = total == 0
+    if nowhere.any():
+        total[nowhere] = 1
+        top[nowhere] = np.inf
+    return scores, top, total
+
+
+def attention_backward(
+    call: Attention,
+    g: np.ndarray,
+    needed: tuple[bool, bool, bool, bool],
+    out: np.ndarray,
+    lse: np.ndarray,
+) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+    """The cotangents of query, key, value and bias, those that are needed; with all leading axes.
+
+    Only that of a bias has the shape of the scores.
+    """
+    options = call.options
+    needs_query, needs_key, needs_value, needs_bias = needed
+    lead, length, size, dtype = call.lead, call.length, call.size, call.dtype
+    widths = (call.query.shape[-1], call.key.shape[-1], call.value.shape[-1])
+    grad_query = _heads_inside(lead, length, widths[0], dtype) if needs_query else None
+    # Several blocks of queries add to one key: they begin at 0.
+    at_once = 0 < length <= call.rows and not options.causal
+    new = np.empty if at_once else np.zeros
+    grad_key = _heads_inside(lead, size, widths[1], dtype, new) if needs_key else None
+    grad_value = _heads_inside(lead, size, widths[2], dtype, new) if needs_value else None
+    grad_bias = np.zeros((*lead, length, size), dtype) if needs_bias else None
+    survive = 1 - options.dropout or 1  # where nothing does, any factor will do
+
+    def work(block: _Block) -> None:
+        heads = block.heads
+        for rows, keys in call.rows_of():
+            scaled = call.query[heads][..., rows, :] * options.scale
+            weights = call.scores(block, rows, keys, scaled)
+            weights -= lse[heads][..., rows, :]
+            np.exp(weights, out=weights)
+            pull = g[heads][..., rows, :]
+            kept = None
+            if options.dropout:
+                kept = call.kept(block, rows, keys)
+                pull = pull / survive
+            if grad_value is not None:
+                used = weights if kept is None else weights * kept
+                _add_product(used.swapaxes(-1, -2), pull, grad_value[heads], keys, at_once)
+            if not (needs_query or needs_key or needs_bias):
+                continue
+            along = np.vecdot(g[heads][..., rows, :], out[heads][..., rows, :])[..., None]
+            grad = np.matmul(pull, call.value[heads][..., keys, :].swapaxes(-1, -2))
+            if kept is not None:
+                grad *= kept
+            grad -= along
+            grad *= weights
+            if grad_bias is not None:
+                grad_bias[heads][..., rows, keys] = grad
+            if grad_key is not None:
+                _add_product(grad.swapaxes(-1, -2), scaled, grad_key[heads], keys, at_once)
+            if grad_query is not None:
+                target = grad_query[heads][..., rows, :]
+                np.matmul(grad, call.key[heads][..., keys, :], out=target)
+                target *= options.scale
+
+    call.for_blocks(work)
+    return grad_query, grad_key, grad_value, grad_bias
+
+
+def _add_product(
+    a: np.ndarray, b: np.ndarray, sums: np.ndarray, keys: slice, at_once: bool
+) -> None:
+    """Add what one block of queries gives to some keys; `at_once`, it gives all there is."""
+    if at_once:
+        np.matmul(a, b, out=sums)
+    else:
+        sums[..., keys, :] += np.matmul(a, b)
+
+
+def _heads_inside(
+    lead: tuple[int, ...], length: int, width: int, dtype: Any, new: Any = np.empty
+) -> np.ndarray:
+    """A `new` array (H, length, width) whose heads are neighbours in memory, within a position.
+
+    So putting the heads side by side, as every attention layer does next, copies nothing.
+    """
+    memory: np.ndarray = new((*lead[:1], length, *lead[1:], width), dtype)
+    return np.moveaxis(memory, 1, -2) if lead else memory

@@ -1,0 +1,262 @@
+"""Threads of our own: they change no result, and leave BLAS, and whoever calls, as they were."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import ops
+from minigrad.ops import _attention_kernel, _parallel
+from minigrad.ops.dropout import kept_rows
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture
+def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Three threads, for the smallest work too."""
+    before = minigrad.get_num_threads()
+    minigrad.set_num_threads(3)
+    monkeypatch.setattr(_parallel, "WORTHWHILE", 0)
+    yield
+    minigrad.set_num_threads(before)
+
+
+def gradients(run: Callable[..., Any], *arrays: np.ndarray) -> list[np.ndarray]:
+    """The output of a function of tensors, and the gradient of each."""
+    tensors = [minigrad.tensor(array, requires_grad=array.dtype.kind == "f") for array in arrays]
+    out = run(*tensors)
+    seed = np.cos(np.arange(out.size)).reshape(out.shape)
+    if out.requires_grad:
+        out.backward(minigrad.tensor(seed, dtype=out.dtype))
+    return [out.data.copy()] + [t.grad.data.copy() for t in tensors if t.grad is not None]
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape)
+
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
+    "linear": (ops.linear, (normal(4, 70, 30), normal(20, 30), normal(20))),
+    "linear of a vector": (ops.linear, (normal(30), normal(20, 30))),
+    "matmul": (ops.matmul, (normal(70, 30), normal(30, 20))),
+    "matmul of a stack with one": (ops.matmul, (normal(3, 70, 30), normal(30, 20))),
+    "matmul of stacks": (ops.matmul, (normal(5, 2, 7, 3), normal(5, 2, 3, 4))),
+    "matmul of turned ones": (lambda a, b: a.T @ b.T, (normal(70, 30), normal(20, 70))),
+    "layer_norm": (
+        lambda x, w, b: ops.layer_norm(x, w, b, ndim=2),
+        (normal(700, 3, 50), normal(3, 50), normal(3, 50)),
+    ),
+    "rms_norm": (ops.rms_norm, (normal(700, 150), normal(150))),
+    "dropout": (lambda x: ops.dropout(x, 0.3, 5), (normal(70, 33),)),
+    "attention": (
+        lambda q, k, v: ops.attention(q, k, v, dropout=0.25, dropout_key=3),
+        (normal(3, 2, 6, 4), normal(3, 2, 9, 4), normal(3, 2, 9, 5)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_threads_change_nothing(name: str, request: pytest.FixtureRequest) -> None:
+    run, arrays = CALLS[name]
+    alone = gradients(run, *arrays)
+    request.getfixturevalue("three_threads")
+    for ours, theirs in zip(gradients(run, *arrays), alone, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_number_of_threads_gives_one_result(name: str, three_threads: None) -> None:
+    run, arrays = CALLS[name]
+    first, second = gradients(run, *arrays), gradients(run, *arrays)
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+class TestBlocksOfAttention:
+    """However the scores are cut into blocks, the answer is that of the whole."""
+
+    LEADS = ((), (5,), (2, 3), (2, 1, 3))
+    OPTIONS = ("plain", "causal", "keep", "bias", "dropout", "everything")
+
+    @pytest.mark.parametrize(("lead", "option"), [*itertools.product(LEADS, OPTIONS)])
+    def test_blocks(
+        self, lead: tuple[int, ...], option: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        arrays = (normal(*lead, 40, 4), normal(*lead, 33, 4), normal(*lead, 33, 5))
+        extra = (normal(40, 33),) if option in ("bias", "everything") else ()
+        keep = RNG.random((*lead[:1], *(1,) * len(lead[1:]), 40, 33)) < 0.7
+        words: dict[str, Any] = {}
+        if option in ("causal", "everything"):
+            words["causal"] = True
+        if option in ("dropout", "everything"):
+            words |= {"dropout": 0.3, "dropout_key": 11}
+
+        def run(q: Any, k: Any, v: Any, bias: Any = None) -> Any:
+            kept = keep if option in ("keep", "everything") else None
+            return ops.attention(q, k, v, bias, kept, **words)
+
+        whole = gradients(run, *arrays, *extra)
+        monkeypatch.setattr(_attention_kernel, "BLOCK_BYTES", 33 * 8 * 16)
+        monkeypatch.setattr(_attention_kernel, "CAUSAL_ROWS", 7)
+        for ours, theirs in zip(gradients(run, *arrays, *extra), whole, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+    def test_large_scores_of_others_do_not_change_a_row(self) -> None:
+        query, key = normal(2, 6, 4), normal(2, 6, 4)
+        query[:, -1] *= 1e4  # its scores need their largest subtracted
+        mild = query.copy()
+        mild[:, -1] = 0
+        first, second = (ops.attention(q, key, key).data[:, :-1] for q in (query, mild))
+        np.testing.assert_array_equal(first, second)
+
+    @pytest.mark.parametrize("shift", [-1000.0, -50.0, 50.0, 1000.0])
+    def test_a_shift_of_all_scores_changes_nothing(self, shift: float) -> None:
+        query, key, value = (minigrad.tensor(normal(3, 5, 4)) for _ in range(3))
+        plain = ops.attention(query, key, value)
+        shifted = ops.attention(query, key, value, minigrad.full((5, 5), shift))
+        np.testing.assert_allclose(shifted.data, plain.data, rtol=1e-9)
+
+    def test_no_array_grows_with_the_square_of_the_length(self) -> None:
+        import tracemalloc
+
+        def peak(length: int) -> int:
+            q = minigrad.tensor(normal(1, length, 8).astype(np.float32), requires_grad=True)
+            tracemalloc.start()
+            ops.attention(q, q, q).sum().backward()
+            most = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            return most
+
+        short, long = peak(2048), peak(4096)
+        assert long < 2.2 * short + 1e5  # scores of all pairs would be 64 MiB more
+
+
+def test_any_rows_of_a_dropout_are_those_of_the_whole() -> None:
+    whole = kept_rows(9, 0, 12, 7, 0.4)
+    parts = [kept_rows(9, start, 3, 7, 0.4) for start in (0, 3, 6, 9)]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+
+
+class TestForRows:
+    def test_each_row_comes_once(self, three_threads: None) -> None:
+        seen = np.zeros(1000, int)
+
+        def work(start: int, stop: int) -> None:
+            seen[start:stop] += 1
+
+        _parallel.for_rows(1000, 7, 1, work)
+        assert (seen == 1).all()
+
+    def test_several_threads_take_part(self, three_threads: None) -> None:
+        names = set()
+        both = threading.Barrier(3, timeout=10)
+
+        def work(start: int, stop: int) -> None:
+            names.add(threading.current_thread().name)
+            both.wait()
+
+        _parallel.for_rows(3, 1, 1, work)
+        assert len(names) == 3
+
+    def test_an_error_in_a_thread_reaches_the_caller(self, three_threads: None) -> None:
+        before = [library.num_threads for library in _parallel._blas()]
+        caller = threading.current_thread()
+        done = threading.Barrier(3, timeout=10)
+
+        def work(start: int, stop: int) -> None:
+            done.wait()
+            if threading.current_thread() is not caller:
+                raise ArithmeticError(f"row {start}")
+
+        with pytest.raises(ArithmeticError, match="row"):
+            _parallel.for_rows(3, 1, 1, work)
+        assert [library.num_threads for library in _parallel._blas()] == before
+
+    def test_the_callers_context_holds(self, three_threads: None) -> None:
+        found = []
+        with np.errstate(over="ignore", invalid="raise"):
+            _parallel.for_rows(9, 1, 1, lambda i, j: found.append(np.geterr()["invalid"]))
+        assert set(found) == {"raise"}
+
+    def test_callers_in_several_threads(self, three_threads: None) -> None:
+        a, b = normal(50, 40), normal(40, 30)
+        results: list[Any] = [None] * 4
+
+        def call(i: int) -> None:
+            results[i] = ops.matmul(a, b).data
+
+        callers = [threading.Thread(target=call, args=(i,)) for i in range(4)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        for result in results:
+            np.testing.assert_allclose(result, a @ b)
+
+    @pytest.mark.skipif(not hasattr(sys, "getswitchinterval") or sys.platform == "win32",
+                        reason="there is no fork here")  # fmt: skip
+    @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+    def test_after_a_fork(self, three_threads: None) -> None:
+        a = normal(50, 40)
+        ops.matmul(a, a.T)  # the threads exist now
+        receiver, sender = multiprocessing.Pipe(duplex=False)
+        child = multiprocessing.get_context("fork").Process(
+            target=lambda: sender.send(float(ops.matmul(a, a.T).data.sum()))
+        )
+        child.start()
+        assert receiver.poll(20)
+        assert receiver.recv() == pytest.approx((a @ a.T).sum())
+        child.join()
+
+
+class TestBlas:
+    def test_it_is_held_to_one_thread_meanwhile(self, three_threads: None) -> None:
+        libraries = _parallel._blas()
+        for library in libraries:
+            library.set_num_threads(2)
+        try:
+            during = []
+            _parallel.for_rows(
+                3, 1, 1, lambda i, j: during.extend(lib.num_threads for lib in libraries)
+            )
+            assert set(during) == {1}
+            assert [library.num_threads for library in libraries] == [2] * len(libraries)
+        finally:
+            for library in libraries:
+                library.set_num_threads(1)
+
+    def test_without_threadpoolctl(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_parallel, "_libraries", None)
+        monkeypatch.setattr(_parallel, "_threads", None)
+        monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+        assert minigrad.get_num_threads() == 1
+        with pytest.raises(ModuleNotFoundError, match="pip install threadpoolctl"):
+            minigrad.set_num_threads(2)
+        assert minigrad.get_num_threads() == 1
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, "2"])
+def test_a_number_of_threads_is_a_positive_integer(number: Any) -> None:
+    with pytest.raises(ValueError, match="positive integer"):
+        minigrad.set_num_threads(number)
+
+
+class TestFreedMemory:
+    @pytest.mark.parametrize("number", [-1, 2048])
+    def test_limits(self, number: int) -> None:
+        with pytest.raises(ValueError, match="0 to 2047"):
+            minigrad.keep_freed_memory(number)
+
+    def test_an_array_that_is_held_is_not_reused(self) -> None:
+        held = [ops.add(minigrad.full((1000, 300), i), 0.0) for i in range(20)]
+        for _ in range(20):
+            ops.add(minigrad.zeros((1000, 300)), -1.0)
+        assert [int(x.data.max()) for x in held] == list(range(20))
