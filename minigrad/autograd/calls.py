@@ -199,6 +199,19 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
 
 
 def _promote_some(op: Primitive, values: list[Any]) -> None:
+    """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
+    first = None
+    for i in op.promotes:
+        value = values[i]
+        if value is None:
+            continue
+        if value.__class__ is not _ndarray or value.dtype.kind != "f":
+            break
+        first = first or value.dtype
+        if value.dtype is not first:
+            break
+    else:
+        return
     present = [i for i in op.promotes if values[i] is not None]
     common = promote([values[i] for i in present], op.floating)
     for i, value in zip(present, common, strict=True):

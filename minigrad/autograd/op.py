@@ -25,6 +25,9 @@ class Primitive:
         name: The name of the forward function.
         forward: The function on arrays.
         params: The names of its parameters; the first is the tensors of a variadic op.
+        places: The position of each of them.
+        positional: How many of them may be given by position.
+        required: How many of them, from the first, must be looked at for one that is missing.
         arrays: How many of them, from the first, are arrays; the others are static.
         variadic: Whether it takes ``*tensors``.
         residuals: Names of what the forward returns besides the output.
@@ -66,8 +69,10 @@ class Primitive:
         self.variadic = parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
         self.defaults = tuple(parameter.default for parameter in parameters)
         self.positional = sum(p.kind is not inspect.Parameter.KEYWORD_ONLY for p in parameters)
-        required = sum(default is inspect.Parameter.empty for default in self.defaults)
-        self.arrays = required if arrays is None else arrays
+        needed = [i for i, default in enumerate(self.defaults) if default is REQUIRED]
+        self.required = needed[-1] + 1 if needed else 0
+        self.places = {name: i for i, name in enumerate(self.params)}
+        self.arrays = len(needed) if arrays is None else arrays
         self.residuals = residuals
         self.several = several
         self.floating = floating
@@ -158,13 +163,14 @@ class Primitive:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """All arguments in the order of `params`; a variadic op's tensors as one list."""
         values = [list(args)] if self.variadic else list(args)
-        values += self.defaults[len(values) :]
         given = 1 if self.variadic else len(args)
+        values += self.defaults[given:]
         for name, value in kwargs.items():
-            if name not in self.params[given:]:
+            place = self.places.get(name, -1)
+            if place < given:
                 self._refuse(args, kwargs)
-            values[self.params.index(name)] = value
-        if given > self.positional or any(value is REQUIRED for value in values):
+            values[place] = value
+        if given > self.positional or any(v is REQUIRED for v in values[given : self.required]):
             self._refuse(args, kwargs)
         return values
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
+from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, ones, worthwhile
 from minigrad.ops.dropout import kept_rows
 from minigrad.ops.softmax import LOWEST
 
@@ -74,14 +74,15 @@ class Attention:
     def __init__(
         self, query: np.ndarray, key: np.ndarray, value: np.ndarray, options: Options
     ) -> None:
-        self.lead = np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+        self.lead = query.shape[:-2]
         self.length, self.size = query.shape[-2], key.shape[-2]
-        self.query, self.key, self.value = (
-            np.broadcast_to(array, (*self.lead, *array.shape[-2:]))
-            if array.shape[:-2] != self.lead
-            else array
-            for array in (query, key, value)
-        )
+        if not self.lead == key.shape[:-2] == value.shape[:-2]:
+            self.lead = np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+            query, key, value = (
+                np.broadcast_to(array, (*self.lead, *array.shape[-2:]))
+                for array in (query, key, value)
+            )
+        self.query, self.key, self.value = query, key, value
         self.options = options
         self.dtype = query.dtype
         scores = (*self.lead, self.length, self.size)
@@ -166,13 +167,13 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
     options = call.options
     out = _heads_inside(call.lead, call.length, call.value.shape[-1], call.dtype)
     lse = np.empty((*call.lead, call.length, 1), call.dtype)
-    ones = np.ones(call.size, call.dtype)
+    one = ones(call.size, call.dtype)
 
     def work(block: _Block) -> None:
         for rows, keys in call.rows_of():
             scaled = call.query[block.heads][..., rows, :] * options.scale
             weights = call.scores(block, rows, keys, scaled)  # (heads, rows, keys)
-            weights, top, total = _exponentials(weights, ones[keys])
+            weights, top, total = _exponentials(weights, one[keys])
             np.add(np.log(total), top, out=lse[block.heads][..., rows, :])
             if options.dropout:
                 weights *= call.kept(block, rows, keys)
@@ -185,7 +186,7 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
     return out, lse
 
 
-def _exponentials(scores: np.ndarray, ones: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+def _exponentials(scores: np.ndarray, one: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
     """exp(score - top), and of each row the top and the total of these, shape (..., rows, 1).
 
     The top of a row is its largest score, but 0 if that is between -LARGE and LARGE. Mostly all
@@ -194,14 +195,14 @@ def _exponentials(scores: np.ndarray, ones: np.ndarray) -> tuple[np.ndarray, Any
     """
     if scores.size and scores.max() < LARGE:
         known = np.exp(scores)
-        total = np.matmul(known, ones)[..., None]
-        if total.min() > len(ones) * math.exp(-LARGE):
+        total = np.matmul(known, one)[..., None]
+        if total.min() > len(one) * math.exp(-LARGE):
             return known, 0, total
     top = scores.max(axis=-1, keepdims=True, initial=LOWEST[scores.dtype])
     top[np.absolute(top) < LARGE] = 0
     scores -= top
     np.exp(scores, out=scores)
-    total = np.matmul(scores, ones)[..., None]
+    total = np.matmul(scores, one)[..., None]
     nowhere = total == 0
     if nowhere.any():
         total[nowhere] = 1

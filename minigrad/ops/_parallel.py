@@ -11,6 +11,7 @@ Waking a thread takes about a tenth of a millisecond: small work is done at once
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -19,8 +20,10 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
 
+import numpy as np
+
 __all__ = [
-    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "held_blas", "set_num_threads", "worthwhile",
+    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "held_blas", "ones", "set_num_threads", "worthwhile",
 ]  # fmt: skip
 
 WORTHWHILE = 400_000
@@ -111,14 +114,18 @@ def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], No
         work: Does the rows from `start` to before `stop`. It may be called from any thread, in the
             caller's context, in any order; two calls must not write to the same place.
     """
-    threads = get_num_threads() if effort >= WORTHWHILE else 1
+    if rows <= block:
+        if rows:
+            work(0, rows)
+        return
     starts = iter(range(0, rows, block))
 
     def run() -> None:
         for start in starts:  # shared: a thread that is done takes the next
             work(start, min(start + block, rows))
 
-    if threads == 1 or rows <= block:
+    threads = get_num_threads() if effort >= WORTHWHILE else 1
+    if threads == 1:
         run()
         return
     helpers = min(threads, -(-rows // block)) - 1
@@ -150,6 +157,14 @@ def held_blas() -> Iterator[None]:
             if not _holders:
                 for library, number in zip(libraries, _before, strict=True):
                     library.set_num_threads(number)
+
+
+@functools.lru_cache(maxsize=256)
+def ones(length: int, dtype: Any) -> np.ndarray:
+    """A vector of ones, not to be written to: BLAS adds up rows as a product with it."""
+    vector = np.ones(length, dtype)
+    vector.flags.writeable = False
+    return vector
 
 
 def _blas() -> list[Any]:

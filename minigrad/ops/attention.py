@@ -31,6 +31,9 @@ __all__ = ["attention", "attention_weights"]
 
 def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any, *_: Any) -> str | None:
     q, k, v = query.shape, key.shape, value.shape
+    if min(len(q), len(k), len(v)) > 1 and q[:-2] == k[:-2] == v[:-2] and q[-1] == k[-1] and k[-2] == v[-2]:
+        if bias is None and keep is None:  # the common case
+            return None
     shown = f"query {q}, key {k}, value {v}"
     if min(len(q), len(k), len(v)) < 2:
         return f"{shown}: each needs a length and a width, (..., L, E)"
@@ -38,10 +41,13 @@ def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any, *_: A
         return f"{shown}: the widths of query ({q[-1]}) and key ({k[-1]}) must be equal"
     if k[-2] != v[-2]:
         return f"{shown}: the lengths of key ({k[-2]}) and value ({v[-2]}) must be equal"
-    try:
-        leading = np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
-    except ValueError:
-        return f"{shown}: the leading axes do not broadcast"
+    if q[:-2] == k[:-2] == v[:-2]:
+        leading = q[:-2]
+    else:
+        try:
+            leading = np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
+        except ValueError:
+            return f"{shown}: the leading axes do not broadcast"
     scores = (*leading, q[-2], k[-2])
     for name, mask in (("bias", bias), ("keep", keep)):
         if mask is not None:

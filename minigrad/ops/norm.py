@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._parallel import for_rows
+from minigrad.ops._parallel import for_rows, ones
 
 __all__ = ["layer_norm", "rms_norm"]
 
@@ -70,15 +70,15 @@ def layer_norm(
     out = np.empty(rows.shape, x.dtype)
     # The mean as two numbers, since x - mean must be repeatable to rounding.
     mean, rest, rstd = (np.empty((len(rows), 1), x.dtype) for _ in range(3))
-    ones = np.ones(width, _wide(x))
+    one = ones(width, _wide(x))
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        centred = rows[part] - _mean(rows[part], ones, out=mean[part])
+        centred = rows[part] - _mean(rows[part], one, out=mean[part])
         # What rounding the mean left behind matters where x is far from zero.
-        centred -= _mean(centred, ones, out=rest[part])
-        scale = 1 / np.sqrt(_mean(centred * centred, ones) + eps)
-        centred *= np.multiply(scale, 1, out=rstd[part], casting="same_kind")
+        centred -= _mean(centred, one, out=rest[part])
+        deviation = np.sqrt(_mean(centred * centred, one) + eps)
+        centred *= np.divide(1, deviation, out=rstd[part], casting="same_kind")
         if weight is not None:
             centred *= weight
         if bias is None:
@@ -109,10 +109,10 @@ def _wide(x: np.ndarray) -> Any:
     return np.float32 if x.dtype == np.float16 else x.dtype
 
 
-def _mean(rows: np.ndarray, ones: np.ndarray, out: Any = None) -> np.ndarray:
-    """The mean of each row, shape (R, 1): as a product with ones, it is quick."""
-    with_axis = np.matmul(rows.astype(ones.dtype, copy=False), ones)[:, None]
-    return np.divide(with_axis, max(len(ones), 1), out=out, casting="same_kind")
+def _mean(rows: np.ndarray, along: np.ndarray, out: Any = None) -> np.ndarray:
+    """The mean of each row times `along`, shape (R, 1), as a product, which is quick."""
+    sums = np.matmul(rows.astype(along.dtype, copy=False), along)[:, None]
+    return np.divide(sums, max(len(along), 1), out=out, casting="same_kind")
 
 
 @layer_norm.defjoint("x", "weight", "bias")
@@ -130,8 +130,8 @@ def _layer_norm_pull(
     means, rests, rstds = (array.reshape(-1, 1) for array in (*mean, rstd))
     grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
     sums = _Sums(len(rows), width, x, needed[1:])
-    ones = np.ones(width, _wide(x))
-    along_weight = ones if scale is None else scale.astype(ones.dtype, copy=False)
+    one = ones(width, _wide(x))
+    along_weight = one if scale is None else scale.astype(one.dtype, copy=False)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
@@ -167,7 +167,7 @@ class _Sums:
         for sums, part in zip(self.sums, parts, strict=True):
             if sums is not None:
                 wide = part.astype(sums.dtype, copy=False)
-                np.matmul(np.ones(len(part), sums.dtype), wide, out=sums[start // self.block])
+                np.matmul(ones(len(part), sums.dtype), wide, out=sums[start // self.block])
 
     def total(self, shape: tuple[int, ...]) -> list[np.ndarray | None]:
         """The sums, or None where they are not needed."""
@@ -231,12 +231,12 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
     rows, width, weight, _ = _as_rows(x, weight, None, ndim)
     out = np.empty(rows.shape, x.dtype)
     rstd = np.empty((len(rows), 1), x.dtype)
-    ones = np.ones(width, _wide(x))
+    one = ones(width, _wide(x))
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        wide = rows[part].astype(ones.dtype, copy=False)
-        rstd[part] = 1 / np.sqrt(_mean(wide * wide, ones) + eps)
+        wide = rows[part].astype(one.dtype, copy=False)
+        rstd[part] = 1 / np.sqrt(_mean(wide * wide, one) + eps)
         normal = np.multiply(rows[part], rstd[part], out=out[part])
         if weight is not None:
             normal *= weight
@@ -258,8 +258,8 @@ def _rms_norm_pull(
     pulls, rstds = g.reshape(rows.shape), rstd.reshape(-1, 1)
     grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
     sums = _Sums(len(rows), width, x, needed[1:])
-    ones = np.ones(width, _wide(x))
-    along_weight = ones if scale is None else scale.astype(ones.dtype, copy=False)
+    one = ones(width, _wide(x))
+    along_weight = one if scale is None else scale.astype(one.dtype, copy=False)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
