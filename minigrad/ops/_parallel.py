@@ -22,8 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.node import Variable
+
 __all__ = [
-    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "held_blas", "ones", "set_num_threads", "worthwhile",
+    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "held_blas", "in_blocks", "ones",
+    "set_num_threads", "worthwhile",
 ]  # fmt: skip
 
 WORTHWHILE = 400_000
@@ -31,6 +34,10 @@ WORTHWHILE = 400_000
 
 PRODUCTS_PER_NS = 60
 """How many multiplications and additions of float32 a thread does in a nanosecond, about."""
+
+ELEMENTS = 1 << 18
+"""How many elements make a block of an element-wise function. Of smaller ones there would be so
+many that threads wait for the interpreter lock between them."""
 
 _lock = threading.Lock()
 _threads: int | None = None  # None until it is asked for
@@ -157,6 +164,34 @@ def held_blas() -> Iterator[None]:
             if not _holders:
                 for library, number in zip(libraries, _before, strict=True):
                     library.set_num_threads(number)
+
+
+def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -> Any:
+    """Call an element-wise function block by block, so that what it needs stays in the cache.
+
+    Args:
+        function: Gets parts of the arrays, and returns as many elements, of the dtype of `x`. Small
+            arrays, and tensors, it gets whole.
+        cost: About how many nanoseconds it takes for an element.
+        x: An array or tensor.
+        others: More of its shape; then, anything else, which is handed on.
+
+    Returns:
+        The whole, of the shape of `x`.
+    """
+    if isinstance(x, Variable) or x.size <= ELEMENTS:
+        return function(x, *others)
+    if any(isinstance(other, Variable) for other in others):
+        return function(x, *others)
+    flat = [array.reshape(-1) if isinstance(array, np.ndarray) else array for array in (x, *others)]
+    out = np.empty(x.size, x.dtype)
+
+    def work(start: int, stop: int) -> None:
+        parts = [part[start:stop] if isinstance(part, np.ndarray) else part for part in flat]
+        out[start:stop] = function(*parts)
+
+    for_rows(x.size, ELEMENTS, cost * x.size, work)
+    return out.reshape(x.shape)
 
 
 @functools.lru_cache(maxsize=256)

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import erf_array, within_rule
+from minigrad.ops._parallel import in_blocks
 
 __all__ = ["erf", "gelu", "relu", "sigmoid", "silu", "softplus"]
 
@@ -34,7 +35,7 @@ def relu(x: Any) -> Any:
         >>> minigrad.relu(minigrad.tensor([-1.0, 2.0]))
         Tensor([0., 2.], dtype=float32)
     """
-    return np.maximum(x, 0)
+    return in_blocks(lambda x: np.maximum(x, 0), 0.5, x)
 
 
 @primitive(floating=True)
@@ -52,8 +53,12 @@ def sigmoid(x: Any) -> Any:
         >>> minigrad.sigmoid(minigrad.tensor([-1000.0, 0.0, 1000.0]))
         Tensor([0. , 0.5, 1. ], dtype=float32)
     """
-    small = np.exp(-np.absolute(x))
-    return np.where(x >= 0, 1, small) / (1 + small)
+    return in_blocks(_sigmoid, 2, x)
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    # exp(x) / (1 + exp(x)) where x is negative, else 1 / (1 + exp(-x))
+    return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.absolute(x)))
 
 
 @primitive(floating=True)
@@ -102,7 +107,7 @@ def silu(x: Any) -> Any:
         >>> minigrad.silu(minigrad.tensor([0.0, 1.0]))
         Tensor([0.       , 0.7310586], dtype=float32)
     """
-    return x * sigmoid.op.forward(x)
+    return in_blocks(lambda x: x * _sigmoid(x), 2, x)
 
 
 @primitive(floating=True)
@@ -120,7 +125,7 @@ def erf(x: Any) -> Any:
         >>> minigrad.erf(minigrad.tensor([0.0, 1.0]))
         Tensor([0.       , 0.8427007], dtype=float32)
     """
-    return erf_array(x)
+    return in_blocks(erf_array, 2, x)
 
 
 @primitive(floating=True)
@@ -146,11 +151,15 @@ def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
         >>> minigrad.gelu(minigrad.tensor([0.0, 1.0]))
         Tensor([0.        , 0.84134465], dtype=float32)
     """
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f'approximate must be "none" or "tanh", got {approximate!r}')
+    return in_blocks(_gelu, 2, x, approximate)
+
+
+def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
     if approximate == "none":
         return x * (0.5 * (1 + erf_array(x * _SQRT_HALF)))
-    if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(_SQRT_TWO_OVER_PI * (x + _CUBIC * (x * x * x))))
-    raise ValueError(f'approximate must be "none" or "tanh", got {approximate!r}')
+    return 0.5 * x * (1 + np.tanh(_SQRT_TWO_OVER_PI * (x + _CUBIC * (x * x * x))))
 
 
 def _silu_x(g: Any, x: Any) -> Any:
@@ -171,6 +180,6 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
 relu.defvjp(x=lambda g, out: g * np.sign(out))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
-silu.defvjp(x=_silu_x)
+silu.defvjp(x=lambda g, x: in_blocks(_silu_x, 3, g, x))
 erf.defvjp(x=lambda g, x: g * (_TWO_OVER_SQRT_PI * np.exp(-x * x)))
-gelu.defvjp(x=_gelu_x)
+gelu.defvjp(x=lambda g, x, approximate: in_blocks(_gelu_x, 4, g, x, approximate))

@@ -31,9 +31,9 @@ __all__ = ["attention", "attention_weights"]
 
 def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any, *_: Any) -> str | None:
     q, k, v = query.shape, key.shape, value.shape
-    if min(len(q), len(k), len(v)) > 1 and q[:-2] == k[:-2] == v[:-2] and q[-1] == k[-1] and k[-2] == v[-2]:
-        if bias is None and keep is None:  # the common case
-            return None
+    same = q[:-2] == k[:-2] == v[:-2] and q[-1:] == k[-1:] and k[-2:-1] == v[-2:-1]
+    if same and len(q) > 1 and bias is None and keep is None:  # the common case
+        return None
     shown = f"query {q}, key {k}, value {v}"
     if min(len(q), len(k), len(v)) < 2:
         return f"{shown}: each needs a length and a width, (..., L, E)"

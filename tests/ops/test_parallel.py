@@ -26,6 +26,7 @@ def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = minigrad.get_num_threads()
     minigrad.set_num_threads(3)
     monkeypatch.setattr(_parallel, "WORTHWHILE", 0)
+    monkeypatch.setattr(_parallel, "ELEMENTS", 100)
     yield
     minigrad.set_num_threads(before)
 
@@ -57,6 +58,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     ),
     "rms_norm": (ops.rms_norm, (normal(700, 150), normal(150))),
     "dropout": (lambda x: ops.dropout(x, 0.3, 5), (normal(70, 33),)),
+    "gelu": (lambda x: ops.gelu(x), (normal(70, 33),)),
+    "gelu with tanh": (lambda x: ops.gelu(x, "tanh"), (normal(70, 33).T,)),
+    "silu": (ops.silu, (normal(70, 33),)),
+    "relu": (ops.relu, (normal(70, 33),)),
     "attention": (
         lambda q, k, v: ops.attention(q, k, v, dropout=0.25, dropout_key=3),
         (normal(3, 2, 6, 4), normal(3, 2, 9, 4), normal(3, 2, 9, 5)),

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import by_numpy
-from minigrad.ops import _numerics
+from minigrad.ops import _numerics, _parallel
 from minigrad.viz.formula import longhand, words
 from minigrad.viz.formula.sources import Source, source
 from minigrad.viz.formula.syntax import Body, Unreadable, item
@@ -175,6 +175,9 @@ class _Reader:
                 return args[0]
         if function is _numerics.within_rule and isinstance(args[0], Constant):
             return self.call(args[0].value, args[1:], ())
+        if function is _parallel.in_blocks and isinstance(args[0], Constant):
+            inside = args[0].value
+            return self.function(inside, _bound(inside, args[2:], ()))
         if function is _numerics.total:
             return Call(np.sum, args, (("keepdims", Constant(True)),))
         function = _plainest(function)
