@@ -53,22 +53,25 @@ def matmul(a: Any, b: Any) -> Any:
         >>> minigrad.matmul(minigrad.ones((2, 3)), minigrad.ones((3, 4))).shape
         (2, 4)
     """
-    if b.ndim == 2 and a.ndim > 2 and a.size and a.flags.c_contiguous:
+    if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
         # One product instead of a stack of them.
         return _product(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[1])
     return _product(a, b)
 
 
+SMALL = 1000
+"""How many elements are too few for a closer look."""
 BLOCK = 512
 """How many rows of a product a thread computes at a time, at most."""
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """``a @ b``: the rows of large matrices, or the matrices of stacks, by several threads."""
-    if min(a.ndim, b.ndim) < 2 or a.ndim != b.ndim or a.shape[:-2] != b.shape[:-2]:
+    if a.size < SMALL or b.ndim < 2:
         return np.matmul(a, b)
     effort = a.size * b.shape[-1] / PRODUCTS_PER_NS
-    if not worthwhile(effort) or a.dtype.kind != "f" or a.shape[-1] != b.shape[-2]:
+    fits = a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]
+    if not fits or not worthwhile(effort) or a.dtype.kind != "f":
         return np.matmul(a, b)
     out = np.empty((*a.shape[:-1], b.shape[-1]), np.result_type(a, b))
     block = min(BLOCK, -(-len(a) // get_num_threads()))

@@ -20,8 +20,8 @@ def _shifted(x: np.ndarray, axis: int) -> np.ndarray:
     """`x` less its maximum along an axis, which leaves both functions unchanged."""
     if not x.size:
         return x.copy()
-    top = np.maximum.reduce(x, axis, keepdims=True)
-    return np.asarray(x - np.maximum(top, LOWEST[x.dtype]))
+    top = np.maximum.reduce(x, axis, keepdims=True, initial=LOWEST[x.dtype])
+    return np.asarray(x - top)
 
 
 @primitive(floating=True)

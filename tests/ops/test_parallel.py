@@ -14,7 +14,7 @@ import pytest
 
 import minigrad
 from minigrad import ops
-from minigrad.ops import _attention_kernel, _parallel
+from minigrad.ops import _attention_kernel, _parallel, products
 from minigrad.ops.dropout import kept_rows
 
 RNG = np.random.default_rng(0)
@@ -27,6 +27,7 @@ def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     minigrad.set_num_threads(3)
     monkeypatch.setattr(_parallel, "WORTHWHILE", 0)
     monkeypatch.setattr(_parallel, "ELEMENTS", 100)
+    monkeypatch.setattr(products, "SMALL", 0)
     yield
     minigrad.set_num_threads(before)
 
