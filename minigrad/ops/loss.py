@@ -12,6 +12,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import total
+from minigrad.ops._parallel import ELEMENTS, for_rows
 
 __all__ = ["cross_entropy"]
 
@@ -83,6 +84,25 @@ def row_weights(
     return index, counts, kept
 
 
+def _log_total(rows: np.ndarray) -> np.ndarray:
+    """The logarithm of the sum of the exponentials of each row, shape (M,)."""
+    log_total = np.empty(len(rows), rows.dtype)
+
+    def work(start: int, stop: int) -> None:
+        part = rows[start:stop]
+        top = part.max(axis=1, keepdims=True, initial=-np.inf)
+        top[~np.isfinite(top)] = 0
+        log_total[start:stop] = (np.log(total(np.exp(part - top), 1)) + top)[:, 0]
+
+    for_rows(len(rows), _block(rows), rows.size, work)
+    return log_total
+
+
+def _block(rows: np.ndarray) -> int:
+    """How many rows are worked on at a time."""
+    return max(ELEMENTS // max(rows.shape[1], 1), 1)
+
+
 def _class_weights(weight: Any, classes: int, dtype: Any) -> np.ndarray:
     return np.ones(classes, dtype) if weight is None else np.asarray(weight, dtype)
 
@@ -128,9 +148,7 @@ def cross_entropy(
     check_target(logits, target, weight, reduction, ignore_index, label_smoothing)
     rows = class_rows(logits)  # (M, C)
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
-    top = rows.max(axis=1, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0)
-    log_total = (np.log(np.exp(rows - top).sum(axis=1, keepdims=True)) + top)[:, 0]  # (M,)
+    log_total = _log_total(rows)
     losses = np.where(counts != 0, log_total - rows[np.arange(len(rows)), index], 0) * counts
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
@@ -164,15 +182,18 @@ def _cross_entropy_pull(
     if reduction == "mean":
         each = each / total(counts, 0)[0]
     scale = np.where(counts != 0, each * counts * (1 - label_smoothing), 0)
-    probability = np.exp(rows - log_total[:, None])
-    if label_smoothing:
-        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-        smooth = np.where(kept, each * (label_smoothing / rows.shape[1]), 0)
-        pull = probability * (scale + smooth * spread_out.sum())[:, None]
-        pull -= smooth[:, None] * spread_out
-    else:
-        pull = probability
-        pull *= scale[:, None]
+    spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+    smooth = np.where(kept, each * (label_smoothing / rows.shape[1]), 0)
+    pull = np.empty_like(rows)
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        probability = np.exp(rows[part] - log_total[part, None])
+        np.multiply(probability, (scale + smooth * spread_out.sum())[part, None], out=pull[part])
+        if label_smoothing:
+            pull[part] -= smooth[part, None] * spread_out
+
+    for_rows(len(rows), _block(rows), rows.size, work)
     pull[np.arange(len(rows)), index] -= scale
     return (_unrows(pull, logits.shape),)
 

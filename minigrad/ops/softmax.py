@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import total
+from minigrad.ops._parallel import ELEMENTS, for_rows
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -43,11 +45,14 @@ def softmax(x: Any, axis: int = -1) -> Any:
         >>> minigrad.softmax(minigrad.tensor([1000.0, 1000.0, 0.0]))
         Tensor([0.5, 0.5, 0. ], dtype=float32)
     """
+    return _by_rows(_softmax, x, axis)
+
+
+def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
     out = _shifted(x, axis)
     np.exp(out, out=out)
-    out /= np.maximum(
-        total(out, axis), 1
-    )  # at least exp(0) = 1, but for a row of -inf, where it is 0
+    # The sum is at least exp(0) = 1, but for a row of -inf, where it is 0.
+    out /= np.maximum(total(out, axis), 1)
     return out
 
 
@@ -70,9 +75,27 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
         >>> minigrad.log_softmax(minigrad.tensor([10000.0, 0.0]))
         Tensor([     0., -10000.], dtype=float32)
     """
+    return _by_rows(_log_softmax, x, axis)
+
+
+def _log_softmax(x: np.ndarray, axis: int) -> np.ndarray:
     out = _shifted(x, axis)
     out -= np.log(np.maximum(total(np.exp(out), axis), 1))  # as in softmax
     return out
+
+
+def _by_rows(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np.ndarray:
+    """Run a kernel on blocks of rows, where the rows lie along the last axis."""
+    if x.size <= ELEMENTS or axis not in (-1, x.ndim - 1):
+        return kernel(x, axis)
+    rows = x.reshape(-1, x.shape[-1])
+    out = np.empty(rows.shape, x.dtype)
+
+    def work(start: int, stop: int) -> None:
+        out[start:stop] = kernel(rows[start:stop], 1)
+
+    for_rows(len(rows), max(ELEMENTS // x.shape[-1], 1), x.size, work)
+    return out.reshape(x.shape)
 
 
 softmax.defvjp(x=lambda g, out, axis: out * (g - total(g * out, axis)))

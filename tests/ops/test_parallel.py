@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import multiprocessing
 import sys
@@ -26,7 +27,8 @@ def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = minigrad.get_num_threads()
     minigrad.set_num_threads(3)
     monkeypatch.setattr(_parallel, "WORTHWHILE", 0)
-    monkeypatch.setattr(_parallel, "ELEMENTS", 100)
+    for module in ("_parallel", "loss", "softmax"):  # by name: softmax is a function too
+        monkeypatch.setattr(importlib.import_module(f"minigrad.ops.{module}"), "ELEMENTS", 100)
     monkeypatch.setattr(products, "SMALL", 0)
     yield
     minigrad.set_num_threads(before)
@@ -63,6 +65,12 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "gelu with tanh": (lambda x: ops.gelu(x, "tanh"), (normal(70, 33).T,)),
     "silu": (ops.silu, (normal(70, 33),)),
     "relu": (ops.relu, (normal(70, 33),)),
+    "softmax": (ops.softmax, (normal(3, 70, 33),)),
+    "log_softmax": (ops.log_softmax, (normal(70, 33),)),
+    "cross_entropy": (
+        lambda x: ops.cross_entropy(x, np.arange(70) % 33, label_smoothing=0.1, ignore_index=3),
+        (normal(70, 33),),
+    ),
     "attention": (
         lambda q, k, v: ops.attention(q, k, v, dropout=0.25, dropout_key=3),
         (normal(3, 2, 6, 4), normal(3, 2, 9, 4), normal(3, 2, 9, 5)),
