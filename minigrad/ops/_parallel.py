@@ -6,7 +6,7 @@ product, in the way of everybody else. So while kernels use BLAS here, it is hel
 and then given back what it had. This needs the package threadpoolctl; without it there is one
 thread here, and BLAS does as it likes.
 
-Waking a thread takes about a tenth of a millisecond: small work is done at once, by the caller.
+Waking a thread takes up to a tenth of a millisecond: small work is done at once, by the caller.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ __all__ = [
     "set_num_threads", "worthwhile",
 ]  # fmt: skip
 
-WORTHWHILE = 400_000
-"""The least effort, in nanoseconds, that is divided among threads."""
+WORTHWHILE = 100_000
+"""The least effort, in nanoseconds, that is divided among threads. Much lower, and waking them costs
+more than it brings; much higher, and products are left to BLAS whose threads then are in the way."""
 
 PRODUCTS_PER_NS = 60
 """How many multiplications and additions of float32 a thread does in a nanosecond, about."""
