@@ -30,8 +30,9 @@ __all__ = [
 ]  # fmt: skip
 
 WORTHWHILE = 100_000
-"""The least effort, in nanoseconds, that is divided among threads. Much lower, and waking them costs
-more than it brings; much higher, and products are left to BLAS whose threads then are in the way."""
+"""The least effort, in nanoseconds, that is divided among threads. Of much less, waking them costs
+more than they bring; what is below is left to BLAS, whose own threads then are in the way of ours.
+"""
 
 PRODUCTS_PER_NS = 60
 """How many multiplications and additions of float32 a thread does in a nanosecond, about."""
