@@ -1,7 +1,16 @@
-"""Optimizers: they move parameters along their gradients."""
+"""Optimizers, which move parameters along their gradients, and schedules of their step sizes."""
 
-from minigrad.optim.adam import Adam, AdamW
+from minigrad.optim import lr_scheduler
+from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop
+from minigrad.optim.adam import Adam, Adamax, AdamW
+from minigrad.optim.asgd import ASGD
+from minigrad.optim.nadam import NAdam
 from minigrad.optim.optimizer import Optimizer
+from minigrad.optim.radam import RAdam
+from minigrad.optim.rprop import Rprop
 from minigrad.optim.sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer"]
+__all__ = [
+    "ASGD", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam",
+    "RMSprop", "Rprop", "lr_scheduler",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Adam and AdamW."""
+"""Adam, AdamW and Adamax."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.optim.averages import average, average_square
 from minigrad.optim.optimizer import Optimizer, Params, State
 
 
@@ -42,6 +43,7 @@ class Adam(Optimizer):
 
     _required = ("step", "exp_avg", "exp_avg_sq")
     _kept = (*_required, "max_exp_avg_sq")
+    _elementwise = True
     _decoupled = False
     """Whether decay shrinks the parameter itself instead of entering its gradient."""
 
@@ -66,41 +68,33 @@ class Adam(Optimizer):
     def _check_options(self, options: Mapping[str, Any]) -> None:
         for name in ("lr", "eps", "weight_decay"):
             self._check(name, options[name], 0.0)
-        betas = options["betas"]
-        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-            raise ValueError(f"{self._name}: betas must be two numbers, got {betas!r}")
-        for beta in betas:
-            self._check("each of betas", beta, 0.0, 1.0)
+        self._check_betas(options["betas"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        lr, decay = float(group["lr"]), float(group["weight_decay"])
+        lr, eps = float(group["lr"]), float(group["eps"])
         beta1, beta2 = (float(beta) for beta in group["betas"])
         if not state:
             state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
         if group["amsgrad"] and "max_exp_avg_sq" not in state:
             state["max_exp_avg_sq"] = np.zeros_like(data)
         state["step"] += 1
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        part, work = self._buffer(0, data), self._buffer(1, data)
+        mean, square, work = state["exp_avg"], state["exp_avg_sq"], self._buffer(1, data)
 
-        if decay and self._decoupled:
-            data *= 1.0 - lr * decay
-        elif decay:
-            grad = np.add(grad, np.multiply(data, decay, out=part), out=part)
-        mean *= beta1
-        mean += np.multiply(grad, 1.0 - beta1, out=work)
-        square *= beta2
-        np.multiply(grad, grad, out=work)
-        work *= 1.0 - beta2
-        square += work
+        if self._decoupled:
+            data *= 1.0 - lr * float(group["weight_decay"])
+        else:
+            grad = self._with_penalty(data, grad, group)
+        average(mean, grad, beta1, work)
+        average_square(square, grad, beta2, work)
         if group["amsgrad"]:
             square = np.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
 
+        # Both means began at zero: m / (1 - β₁ᵗ) and √(v / (1 - β₂ᵗ)) make up for it.
+        scale = math.sqrt(1.0 - beta2 ** state["step"])
         np.sqrt(square, out=work)
-        work /= math.sqrt(1.0 - beta2 ** state["step"])
-        work += float(group["eps"])
+        work += eps * scale
         np.divide(mean, work, out=work)
-        work *= lr / (1.0 - beta1 ** state["step"])
+        work *= lr * scale / (1.0 - beta1 ** state["step"])
         data -= work
 
 
@@ -139,3 +133,67 @@ class AdamW(Adam):
         amsgrad: bool = False,
     ) -> None:
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad)
+
+
+class Adamax(Optimizer):
+    r"""Adam with the infinity norm: a step is measured by the largest recent gradient.
+
+    With a running mean m of the gradient, corrected for having begun at zero, and
+    u ← max(β₂ u, abs(g) + eps), the parameter moves by θ ← θ - lr · m / u.
+
+    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2014, section 7.1; as in
+    PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The step size.
+        betas: The share of the mean, and of the norm, that is kept from step to step.
+        eps: Keeps the division from one by zero.
+        weight_decay: The factor of an L2 penalty on the parameters.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.Adamax([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> round(x.item(), 4)
+        0.75
+    """
+
+    _required = _kept = ("step", "exp_avg", "exp_inf")
+    _elementwise = True
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ) -> None:
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, defaults)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in ("lr", "eps", "weight_decay"):
+            self._check(name, options[name], 0.0)
+        self._check_betas(options["betas"])
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        beta1, beta2 = (float(beta) for beta in group["betas"])
+        if not state:
+            state.update(step=0, exp_avg=np.zeros_like(data), exp_inf=np.zeros_like(data))
+        state["step"] += 1
+        mean, largest, work = state["exp_avg"], state["exp_inf"], self._buffer(1, data)
+
+        grad = self._with_penalty(data, grad, group)
+        average(mean, grad, beta1, work)
+        largest *= beta2
+        np.abs(grad, out=work)
+        work += float(group["eps"])
+        np.maximum(largest, work, out=largest)
+        np.divide(mean, largest, out=work)
+        work *= float(group["lr"]) / (1.0 - beta1 ** state["step"])
+        data -= work

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import wrote
+from minigrad.optim.blocks import Blocks, Part
+from minigrad.optim.blocks import State as State
+from minigrad.optim.loading import fitting
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]]
-State = dict[str, Any]
 
 
 class Optimizer:
@@ -51,12 +54,17 @@ class Optimizer:
     """The names of what is kept for a parameter."""
     _required: tuple[str, ...] = ()
     """Those of them that are kept from the first step on."""
+    _numbers: Mapping[str, type] = {"step": int}
+    """Those of them that are no arrays."""
+    _elementwise = False
+    """Whether `_update` treats every element by itself; then it is called with blocks."""
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
         self.state: dict[Tensor, State] = {}
         self._scratch: dict[tuple[int, np.dtype[Any]], np.ndarray] = {}
+        self._blocks = Blocks()
         if isinstance(params, (Tensor, Mapping)):
             raise TypeError(
                 f"{self._name}: an iterable of tensors or of dicts expected, got a single "
@@ -125,6 +133,12 @@ class Optimizer:
         """Refuse options that are out of range."""
         raise NotImplementedError
 
+    def _check_betas(self, betas: Any) -> None:
+        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
+            raise ValueError(f"{self._name}: betas must be two numbers, got {betas!r}")
+        for beta in betas:
+            self._check("each of betas", beta, 0.0, 1.0)
+
     def _check(self, name: str, value: Any, low: float, below: float = float("inf")) -> None:
         number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
         if not (number and low <= value < below):
@@ -155,32 +169,63 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            for param in group["params"]:
-                if param.grad is not None:
-                    self._update(param.data, param.grad.data, self._state_of(param), group)
-                    wrote(param.data)
+            parts = [self._part(param) for param in group["params"] if param.grad is not None]
+            rule = partial(self._update, group=group)
+            if self._elementwise:
+                self._blocks.update(parts, rule)
+            else:
+                for part in parts:
+                    rule(*part)
+            for part in parts:
+                wrote(part.data)
         return loss
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         """Move one parameter in place.
 
+        Of a class that is `_elementwise`, this may be several small parameters as one flat array,
+        or a piece of a large one.
+
         Args:
             data: Its values, to be overwritten.
             grad: Its gradient, of the same shape; not to be changed.
-            state: What is kept for it, empty before its first step.
+            state: What is kept for it, empty before its first step. Arrays that are there are to
+                be overwritten, not replaced.
             group: The options of its group.
         """
         raise NotImplementedError
 
-    def _state_of(self, param: Tensor) -> State:
-        state = self.state.setdefault(param, {})
+    def _part(self, param: Tensor) -> Part:
+        data, state = param.data, self.state.setdefault(param, {})
+        shape, dtype = data.shape, data.dtype
         for name, value in state.items():
-            if isinstance(value, np.ndarray) and value.dtype != param.dtype:
-                state[name] = value.astype(param.dtype)  # the model was converted meanwhile
-        return state
+            if isinstance(value, np.ndarray):
+                if value.shape != shape:
+                    self._refuse(name, value, param)
+                if value.dtype is not dtype:
+                    state[name] = value.astype(dtype, copy=False)  # if the model was converted
+        grad = param.grad
+        assert grad is not None
+        if grad.shape != shape:
+            self._refuse("grad", grad.data, param)
+        return Part(data, grad.data, state)
+
+    def _refuse(self, name: str, array: np.ndarray, param: Tensor) -> None:
+        raise ValueError(
+            f"{self._name}: {name} has shape {array.shape}, its parameter {param.shape}; a "
+            f"parameter that was given other data needs a new gradient and a new optimizer"
+        )
+
+    def _with_penalty(self, data: np.ndarray, grad: np.ndarray, group: State) -> np.ndarray:
+        """The gradient, plus that of an L2 penalty if there is one: g + weight_decay · θ."""
+        decay = float(group["weight_decay"])
+        if not decay:
+            return grad
+        out = np.multiply(data, decay, out=self._buffer(0, data))
+        return np.add(grad, out, out=out)
 
     def _buffer(self, i: int, like: np.ndarray) -> np.ndarray:
-        """A scratch array of the shape and dtype of another; number i is one memory for all."""
+        """A scratch array of the shape and dtype of another; `_with_penalty` uses number 0."""
         memory = self._scratch.get((i, like.dtype))
         if memory is None or memory.size < like.size:
             memory = self._scratch[i, like.dtype] = np.empty(like.size, like.dtype)
@@ -225,54 +270,9 @@ class Optimizer:
         Raises:
             ValueError: It does not fit; nothing was changed.
         """
-        if not isinstance(state_dict, Mapping) or {"state", "param_groups"} - state_dict.keys():
-            raise ValueError(f"{self._name}: a state dict has the keys 'state' and 'param_groups'")
-        groups, saved = list(state_dict["param_groups"]), state_dict["state"]
-        sizes = [len(group["params"]) for group in self.param_groups]
-        given = [len(group["params"]) for group in groups]
-        if sizes != given:
-            raise ValueError(
-                f"{self._name}: the saved groups hold {given} parameters, this optimizer's {sizes}"
-            )
-        for group in groups:
-            missing = self.defaults.keys() - group.keys()
-            if missing:
-                raise ValueError(f"{self._name}: a saved group lacks {', '.join(sorted(missing))}")
-            self._check_options(group)
-        state: dict[Tensor, State] = {}
-        unknown = set(saved)
-        for own, group in zip(self.param_groups, groups, strict=True):
-            for param, number in zip(own["params"], group["params"], strict=True):
-                unknown.discard(number)
-                if number in saved:
-                    state[param] = self._fitting(number, param, saved[number])
-        if unknown:
-            raise ValueError(f"{self._name}: saved state of unknown parameters {sorted(unknown)}")
-        self.state = state
+        groups, self.state = fitting(self, state_dict)
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({name: value for name, value in group.items() if name != "params"})
-
-    def _fitting(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-        """The saved state of one parameter as new arrays of its shape and dtype."""
-        state: State = {}
-        wrong = (saved.keys() - set(self._kept)) | (set(self._required) - saved.keys())
-        if wrong:
-            raise ValueError(
-                f"{self._name}: the state of parameter {number} has {sorted(saved)}, "
-                f"{sorted(self._required or self._kept)} expected"
-            )
-        for name, value in saved.items():
-            if name == "step":
-                state[name] = int(value)
-                continue
-            array = np.asarray(value).astype(param.dtype)
-            if array.shape != param.shape:
-                raise ValueError(
-                    f"{self._name}: {name} of parameter {number} has shape {array.shape}, "
-                    f"the parameter {param.shape}"
-                )
-            state[name] = array
-        return state
 
     def __repr__(self) -> str:
         lines = []

@@ -40,6 +40,7 @@ class SGD(Optimizer):
     """
 
     _kept = ("momentum_buffer",)
+    _elementwise = True
 
     def __init__(
         self,
@@ -68,22 +69,17 @@ class SGD(Optimizer):
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, momentum = float(group["lr"]), float(group["momentum"])
-        step = self._buffer(0, data)
-        if group["weight_decay"]:
-            np.multiply(data, float(group["weight_decay"]), out=step)
-            step += grad
-            grad = step
+        grad = self._with_penalty(data, grad, group)
+        step = self._buffer(1, data)
         if momentum:
             velocity = state.get("momentum_buffer")
             if velocity is None:
                 velocity = state["momentum_buffer"] = grad.copy()
             else:
                 velocity *= momentum
-                fresh = self._buffer(1, data)
-                velocity += np.multiply(grad, 1.0 - float(group["dampening"]), out=fresh)
+                velocity += np.multiply(grad, 1.0 - float(group["dampening"]), out=step)
             if group["nesterov"]:
-                ahead = np.multiply(velocity, momentum, out=self._buffer(1, data))
-                grad = np.add(grad, ahead, out=step)
+                grad = np.add(grad, np.multiply(velocity, momentum, out=step), out=step)
             else:
                 grad = velocity
         data -= np.multiply(grad, lr, out=step)

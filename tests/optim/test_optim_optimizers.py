@@ -8,45 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optimizer_kinds import assert_same, kinds, leaf, take_steps
 
 import minigrad
 from minigrad import Tensor, nn, optim
-
-KINDS: dict[str, Any] = {
-    "SGD": lambda p: optim.SGD(p, lr=0.1),
-    "momentum": lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
-    "nesterov": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.1, nesterov=True),
-    "Adam": lambda p: optim.Adam(p, lr=0.1, weight_decay=0.1),
-    "AMSGrad": lambda p: optim.Adam(p, lr=0.1, amsgrad=True),
-    "AdamW": lambda p: optim.AdamW(p, lr=0.1),
-}
-kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
-
-
-def leaf(values: Any, dtype: Any = np.float64) -> Tensor:
-    return Tensor(values, requires_grad=True, dtype=dtype)
-
-
-def take_steps(optimizer: optim.Optimizer, n: int, loss: Any) -> None:
-    for _ in range(n):
-        optimizer.zero_grad()
-        loss().backward()
-        optimizer.step()
-
-
-def assert_same(a: Any, b: Any) -> None:
-    """Equality of nested dicts, lists and arrays."""
-    assert type(a) is type(b)
-    if isinstance(a, dict):
-        assert a.keys() == b.keys()
-        for key in a:
-            assert_same(a[key], b[key])
-    elif isinstance(a, list):
-        assert len(a) == len(b)
-        for x, y in zip(a, b, strict=True):
-            assert_same(x, y)
-    else:
-        np.testing.assert_array_equal(a, b)
 
 
 class TestSteps:
@@ -244,6 +209,17 @@ class TestGroups:
             (lambda p: optim.Adam(p, betas=(0.9, 1.0)), "Adam: each of betas .* got 1.0"),
             (lambda p: optim.AdamW(p, betas=(-0.1, 0.9)), "AdamW: each of betas"),
             (lambda p: optim.AdamW(p, weight_decay=-0.1), "AdamW: weight_decay must be"),
+            (lambda p: optim.Adamax(p, betas=(0.9,)), "Adamax: betas must be two numbers"),
+            (lambda p: optim.NAdam(p, momentum_decay=-1), "NAdam: momentum_decay must be"),
+            (lambda p: optim.RAdam(p, betas=(0.9, 2)), "RAdam: each of betas"),
+            (lambda p: optim.Adagrad(p, lr_decay=-1), "Adagrad: lr_decay must be"),
+            (lambda p: optim.RMSprop(p, alpha=1.0), "RMSprop: alpha must be"),
+            (lambda p: optim.Adadelta(p, rho=-0.1), "Adadelta: rho must be"),
+            (lambda p: optim.Rprop(p, etas=0.5), "Rprop: etas must be two numbers"),
+            (lambda p: optim.Rprop(p, etas=(0.5, 0.9)), "Rprop: etas must be below 1"),
+            (lambda p: optim.Rprop(p, step_sizes=(1.0, 0.1)), "Rprop: step_sizes must rise"),
+            (lambda p: optim.Rprop(p, step_sizes=(-1.0, 0.1)), "Rprop: each of step_sizes"),
+            (lambda p: optim.ASGD(p, t0=-1), "ASGD: t0 must be"),
         ],
     )
     def test_options_out_of_range(self, make: Any, message: str) -> None:

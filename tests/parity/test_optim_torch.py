@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from side_by_side import draw, torch
+from side_by_side import assert_close, draw, torch
 
 from minigrad import Tensor, optim
 
@@ -24,7 +25,43 @@ KINDS: list[tuple[str, dict[str, Any]]] = [
         for options in ({}, {"betas": (0.7, 0.8), "eps": 1e-3}, {"weight_decay": 0.2})
         for more in ({}, {"amsgrad": True})
     ),
+    ("Adamax", {}),
+    ("Adamax", {"betas": (0.7, 0.8), "eps": 1e-3, "weight_decay": 0.2}),
+    *(
+        (name, options)
+        for name in ("NAdam", "RAdam")
+        for options in (
+            {},
+            {"betas": (0.7, 0.8), "eps": 1e-3, "weight_decay": 0.2},
+            {"betas": (0.9, 0.99), "weight_decay": 0.2, "decoupled_weight_decay": True},
+        )
+    ),
+    ("NAdam", {"momentum_decay": 0.1}),
+    ("Adagrad", {}),
+    ("Adagrad", {"lr_decay": 0.1, "weight_decay": 0.2}),
+    ("Adagrad", {"initial_accumulator_value": 0.5, "eps": 1e-3}),
+    ("RMSprop", {}),
+    ("RMSprop", {"alpha": 0.7, "eps": 1e-3, "weight_decay": 0.2}),
+    ("RMSprop", {"momentum": 0.9}),
+    ("RMSprop", {"centered": True, "eps": 1e-2}),
+    ("RMSprop", {"centered": True, "eps": 1e-2, "momentum": 0.5, "weight_decay": 0.2}),
+    ("Adadelta", {}),
+    ("Adadelta", {"rho": 0.7, "eps": 1e-3, "weight_decay": 0.2}),
+    ("Rprop", {}),
+    ("Rprop", {"etas": (0.3, 2.0), "step_sizes": (0.02, 0.2)}),
+    ("ASGD", {}),
+    ("ASGD", {"lambd": 0.1, "alpha": 0.5, "t0": 10.0}),
+    ("ASGD", {"t0": 1.0, "weight_decay": 0.2}),
 ]
+
+
+@pytest.fixture(autouse=True)
+def their_numbers_in_double() -> Iterator[None]:
+    """PyTorch keeps some factors in its default dtype; in float64 they are as exact as ours."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
 
 
 @pytest.mark.parametrize(("name", "options"), KINDS, ids=lambda value: str(value))
@@ -51,15 +88,28 @@ def test_fifty_steps(name: str, options: dict[str, Any], dtype: Any, rtol: float
         ours.step()
         theirs.step()
         for a, b in zip(mine, other, strict=True):
-            np.testing.assert_allclose(
-                a.data, b.detach().numpy(), rtol=rtol, atol=rtol, err_msg=f"step {step}"
-            )
+            assert_close(a.data, b, f"step {step}", rtol)
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+EVERY = sorted({name for name, _ in KINDS})
+MORE: dict[str, dict[str, Any]] = {
+    "SGD": {"momentum": 0.9},
+    "Adam": {"amsgrad": True},
+    "AdamW": {"amsgrad": True},
+    "RMSprop": {"momentum": 0.5, "centered": True},
+    "ASGD": {"t0": 1.0},
+}
+
+
+def test_every_optimizer_is_compared() -> None:
+    here = {name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler")}
+    assert here == {*EVERY}
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_their_state_continues_here(name: str) -> None:
     """The kept arrays carry the same names, so that a run can move over."""
-    options = {"momentum": 0.9} if name == "SGD" else {"amsgrad": True}
+    options = MORE.get(name, {})
     array = draw(3, 4)
     mine, other = Tensor(array, requires_grad=True), torch.tensor(array, requires_grad=True)
     ours = getattr(optim, name)([mine], lr=0.1, **options)

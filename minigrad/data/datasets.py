@@ -1,0 +1,199 @@
+"""Datasets: what can be counted and asked for one sample after another."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from minigrad import random
+from minigrad._tensor import Tensor
+
+
+class Dataset:
+    """The base of datasets: a subclass says how many samples there are, and what each is.
+
+    Anything with ``len`` and whole-number indices is a dataset to a loader, a list too. This class
+    adds the sum of two.
+
+    Example:
+        >>> from minigrad.data import Dataset
+        >>> class Squares(Dataset):
+        ...     def __len__(self):
+        ...         return 4
+        ...     def __getitem__(self, index):
+        ...         return index, index**2
+        >>> (Squares() + Squares())[5]
+        (1, 1)
+    """
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} does not define __getitem__(index)")
+
+    def __len__(self) -> int:
+        raise NotImplementedError(f"{type(self).__name__} does not define __len__()")
+
+    def __add__(self, other: Any) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class TensorDataset(Dataset):
+    """Tensors of equal length: a sample is a tuple of one element of each.
+
+    A loader takes a whole batch of it with one index.
+
+    Args:
+        *tensors: Tensors, or arrays, which are copied. All have the same length.
+
+    Attributes:
+        tensors: The tensors.
+
+    Raises:
+        ValueError: There is none, or their lengths differ.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.data import TensorDataset
+        >>> dataset = TensorDataset(minigrad.arange(6).reshape(3, 2), [7, 8, 9])
+        >>> dataset[1]
+        (Tensor([2, 3], dtype=int64), Tensor(8, dtype=int64))
+    """
+
+    def __init__(self, *tensors: Any) -> None:
+        self.tensors = tuple(t if isinstance(t, Tensor) else Tensor(t) for t in tensors)
+        shapes = [tensor.shape for tensor in self.tensors]
+        if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
+            raise ValueError(
+                f"TensorDataset: tensors of equal length expected, got shapes {shapes}"
+            )
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors[0])
+
+
+class Subset(Dataset):
+    """Some samples of a dataset.
+
+    Args:
+        dataset: The dataset.
+        indices: The numbers of the samples in it; they may repeat.
+
+    Attributes:
+        dataset: The dataset.
+        indices: The numbers as an array of int64, from 0 on.
+
+    Raises:
+        IndexError: There is no such sample.
+        TypeError: The indices are not whole numbers.
+
+    Example:
+        >>> from minigrad.data import Subset
+        >>> [*Subset("abcdef", [4, 0, -1])]
+        ['e', 'a', 'f']
+    """
+
+    def __init__(self, dataset: Any, indices: Iterable[int]) -> None:
+        numbers = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices))
+        if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
+            raise TypeError(f"Subset: whole numbers expected, got {numbers.dtype} {numbers.shape}")
+        n = len(dataset)
+        if numbers.size and not (-n <= numbers.min() and numbers.max() < n):
+            wrong = numbers.min() if numbers.min() < -n else numbers.max()
+            raise IndexError(f"Subset: there is no sample {wrong} in a dataset of {n}")
+        self.dataset = dataset
+        self.indices = numbers.astype(np.int64)
+        self.indices[self.indices < 0] += n
+
+    def __getitem__(self, index: int) -> Any:
+        return self.dataset[int(self.indices[index])]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class ConcatDataset(Dataset):
+    """Datasets one behind the other.
+
+    Args:
+        datasets: The datasets, at least one.
+
+    Attributes:
+        datasets: The datasets.
+        cumulative_sizes: Where each of them ends.
+
+    Raises:
+        ValueError: There is none.
+
+    Example:
+        >>> from minigrad.data import ConcatDataset
+        >>> [*ConcatDataset(["abc", "de"])]
+        ['a', 'b', 'c', 'd', 'e']
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise ValueError("ConcatDataset: there is no dataset")
+        self.cumulative_sizes = [*accumulate(len(dataset) for dataset in self.datasets)]
+
+    def __getitem__(self, index: int) -> Any:
+        n = len(self)
+        if not -n <= index < n:
+            raise IndexError(f"ConcatDataset: there is no sample {index} in a dataset of {n}")
+        index %= n
+        which = bisect_right(self.cumulative_sizes, index)
+        begin = self.cumulative_sizes[which - 1] if which else 0
+        return self.datasets[which][index - begin]
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+
+def random_split(
+    dataset: Any,
+    lengths: Sequence[float],
+    generator: np.random.Generator | int | None = None,
+) -> list[Subset]:
+    """Share the samples of a dataset out at random.
+
+    Args:
+        dataset: The dataset.
+        lengths: How many samples each part gets; or which share of them, together 1: what rounding
+            leaves over goes to the first parts, one to each.
+        generator: Where the random numbers come from: a NumPy generator or a seed;
+            `minigrad.random` if None.
+
+    Returns:
+        The parts.
+
+    Raises:
+        ValueError: The lengths do not add up.
+
+    Example:
+        >>> from minigrad.data import random_split
+        >>> learned, held_out = random_split(range(10), [0.75, 0.25], generator=0)
+        >>> len(learned), len(held_out)
+        (8, 2)
+        >>> sorted([*learned, *held_out]) == [*range(10)]
+        True
+    """
+    n = len(dataset)
+    whole = all(isinstance(length, (int, np.integer)) for length in lengths)
+    counts = [int(length) if whole else math.floor(length * n) for length in lengths]
+    if not whole and math.isclose(sum(lengths), 1.0) and min(counts) >= 0:
+        for i in range(n - sum(counts)):
+            counts[i % len(counts)] += 1
+    if not counts or min(counts) < 0 or sum(counts) != n:
+        raise ValueError(
+            f"random_split: {list(lengths)} are neither lengths of {n} in all, nor shares of 1"
+        )
+    draw = random.generator() if generator is None else np.random.default_rng(generator)
+    parts = np.split(draw.permutation(n), np.cumsum(counts)[:-1])
+    return [Subset(dataset, part) for part in parts]

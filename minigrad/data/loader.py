@@ -1,0 +1,223 @@
+"""DataLoader: a dataset in batches, shuffled if wanted, one epoch at a time."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad import random
+from minigrad.data.collate import default_collate
+from minigrad.data.datasets import Subset, TensorDataset
+from minigrad.data.prefetch import Prefetched
+
+Collate = Callable[[list[Any]], Any]
+
+
+class _Progress:
+    """An epoch: the order of its samples, where that came from, and how many batches are out."""
+
+    def __init__(self, order: np.ndarray, drawn_from: Any, position: int = 0) -> None:
+        self.order = order
+        self.drawn_from = drawn_from
+        self.position = position
+
+
+class DataLoader:
+    """Hands out a dataset in batches. Each ``for`` is one epoch, and knows nothing of others.
+
+    A loader can stop in the middle of an epoch and go on in another process: `state_dict`.
+
+    Args:
+        dataset: Anything with ``len`` and whole-number indices.
+        batch_size: How many samples a batch has; the last may have fewer.
+        shuffle: Draw another order for each epoch, when it begins.
+        drop_last: Leave the last batch out if it has fewer.
+        collate_fn: Makes a batch of a list of samples; `default_collate` if None.
+        generator: Where the order comes from: a NumPy generator or a seed; `minigrad.random` if
+            None.
+        prefetch: How many batches a thread makes ahead; 0 for no thread. What the dataset draws
+            from `minigrad.random` is then drawn earlier.
+
+    Attributes:
+        dataset: The dataset.
+        batch_size: How many samples a batch has.
+
+    Raises:
+        TypeError: The dataset has no ``len`` or no indices.
+        ValueError: `batch_size` or `prefetch` is no whole number, or too small.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.data import DataLoader, TensorDataset
+        >>> dataset = TensorDataset(minigrad.randn(10, 3), range(10))
+        >>> for x, y in DataLoader(dataset, batch_size=4):
+        ...     x.shape, y.tolist()
+        ((4, 3), [0, 1, 2, 3])
+        ((4, 3), [4, 5, 6, 7])
+        ((2, 3), [8, 9])
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        *,
+        drop_last: bool = False,
+        collate_fn: Collate | None = None,
+        generator: np.random.Generator | int | None = None,
+        prefetch: int = 0,
+    ) -> None:
+        if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
+            raise TypeError(
+                f"DataLoader: a dataset has len() and whole-number indices, "
+                f"{type(dataset).__name__} does not"
+            )
+        for name, value, least in (("batch_size", batch_size, 1), ("prefetch", prefetch, 0)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise ValueError(
+                    f"DataLoader: {name} is a whole number from {least} on, got {value!r}"
+                )
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.shuffle = bool(shuffle)
+        self.drop_last = bool(drop_last)
+        self.collate_fn = collate_fn
+        self.generator = None if generator is None else np.random.default_rng(generator)
+        self.prefetch = prefetch
+        self._latest: _Progress | None = None
+        self._loaded: _Progress | None = None
+
+    def __len__(self) -> int:
+        """The number of batches of an epoch."""
+        whole, rest = divmod(len(self.dataset), self.batch_size)
+        return whole + (rest > 0 and not self.drop_last)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Begin an epoch, or go on with the one whose state was loaded."""
+        if self._loaded is None:
+            drawn_from = None
+            if self.shuffle:
+                generator = random.generator() if self.generator is None else self.generator
+                drawn_from = generator.bit_generator.state
+                order = generator.permutation(len(self.dataset))
+            else:
+                order = np.arange(len(self.dataset))
+            progress = _Progress(order, drawn_from)
+        else:
+            progress, self._loaded = self._loaded, None
+        self._latest = progress
+        return _Epoch(self, progress)
+
+    def _batches(self, order: np.ndarray, position: int) -> Iterator[Any]:
+        for i in range(position, len(self)):
+            indices = order[i * self.batch_size : (i + 1) * self.batch_size]
+            yield _batch(self.dataset, indices, self.collate_fn)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the latest epoch stands, in plain values.
+
+        Returns:
+            "position": how many batches were handed out. "generator": the state that the order of
+            the epoch was drawn from; None if it is not shuffled, or not begun (then, without a
+            generator of its own, the loader goes on from `minigrad.random`, whose state is to be
+            saved beside this one). And what the loader must have in common with the one that
+            loads it.
+
+        Example:
+            >>> from minigrad.data import DataLoader
+            >>> loader = DataLoader(range(6), batch_size=2, shuffle=True, generator=0)
+            >>> batches = iter(loader)
+            >>> first = next(batches)
+            >>> state = loader.state_dict()
+            >>> other = DataLoader(range(6), batch_size=2, shuffle=True, generator=1)
+            >>> other.load_state_dict(state)
+            >>> [(a == b).all().item() for a, b in zip(batches, other, strict=True)]
+            [True, True]
+        """
+        progress = self._loaded or self._latest
+        if progress is not None:
+            position, drawn_from = progress.position, progress.drawn_from
+        else:
+            position, drawn_from = 0, None
+            if self.shuffle and self.generator is not None:
+                drawn_from = self.generator.bit_generator.state
+        return {"position": position, "generator": copy.deepcopy(drawn_from), **self._kind()}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Have the next epoch go on where a saved one stood: with exactly the next batch.
+
+        Args:
+            state_dict: What `state_dict` returned, for a loader that is made alike.
+
+        Raises:
+            ValueError: It is of another kind of loader; nothing was changed.
+        """
+        kind = self._kind()
+        expected = {"position", "generator", *kind}
+        if not isinstance(state_dict, Mapping) or state_dict.keys() != expected:
+            raise ValueError(f"DataLoader: a state has the keys {sorted(expected)}")
+        for name, value in kind.items():
+            if state_dict[name] != value:
+                raise ValueError(
+                    f"DataLoader: the state is of a loader with {name}={state_dict[name]}, this "
+                    f"one has {value}"
+                )
+        position, drawn_from = state_dict["position"], state_dict["generator"]
+        if not isinstance(position, int) or not 0 <= position <= len(self):
+            raise ValueError(f"DataLoader: position {position!r} of {len(self)} batches")
+        if not self.shuffle:
+            self._loaded = _Progress(np.arange(len(self.dataset)), None, position)
+        elif drawn_from is not None:
+            own = np.random.default_rng() if self.generator is None else self.generator
+            own.bit_generator.state = copy.deepcopy(drawn_from)
+            order = own.permutation(len(self.dataset))
+            self._loaded = _Progress(order, copy.deepcopy(drawn_from), position)
+        elif position == 0:
+            self._loaded = None
+        else:
+            raise ValueError("DataLoader: the state does not say what its order was drawn from")
+        self._latest = None
+
+    def _kind(self) -> dict[str, Any]:
+        return {
+            "samples": len(self.dataset),
+            "batch_size": self.batch_size,
+            "shuffle": self.shuffle,
+            "drop_last": self.drop_last,
+        }
+
+
+class _Epoch(Iterator[Any]):
+    """The rest of an epoch."""
+
+    def __init__(self, loader: DataLoader, progress: _Progress) -> None:
+        self._loader, self._progress = loader, progress
+        self._rest = loader._batches(progress.order, progress.position)
+        if loader.prefetch:
+            self._rest = Prefetched(self._rest, loader.prefetch)
+
+    def __next__(self) -> Any:
+        try:
+            batch = next(self._rest)
+        except StopIteration:
+            if self._loader._latest is self._progress:
+                self._loader._latest = None
+            raise
+        self._progress.position += 1
+        return batch
+
+
+def _batch(dataset: Any, indices: np.ndarray, collate_fn: Collate | None) -> Any:
+    """Some samples as one batch; those of tensors with one index for all."""
+    if collate_fn is None:
+        access = getattr(type(dataset), "__getitem__", None)
+        if access is Subset.__getitem__:
+            return _batch(dataset.dataset, dataset.indices[indices], None)
+        if access is TensorDataset.__getitem__:
+            return dataset[indices]
+    samples = [dataset[int(i)] for i in indices]
+    return default_collate(samples) if collate_fn is None else collate_fn(samples)

@@ -1,0 +1,104 @@
+"""A thread that makes the next items while the last is worked on.
+
+The thread ends when the items do, when making one fails, when nobody can ask for more, and when
+Python exits; what fails in it is raised where the item was asked for.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextvars
+import threading
+import weakref
+from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+_PATIENCE = 5.0
+"""How many seconds Python waits at its exit for an item that is being made."""
+
+
+class _Item(NamedTuple):
+    value: Any
+
+
+class _Failure(NamedTuple):
+    error: BaseException
+
+
+class _End:
+    pass
+
+
+class Prefetched(Iterator[Any]):
+    """The items of an iterator, made by a thread of their own.
+
+    Args:
+        items: The iterator. Grad mode and all else that is kept per thread are there as they are
+            here.
+        ahead: How many items may be ready, or being made, before they are asked for.
+    """
+
+    def __init__(self, items: Iterator[Any], ahead: int) -> None:
+        self._worker: _Worker | None = _Worker(items, ahead)
+        self._worker.start()
+        weakref.finalize(self, self._worker.stop).atexit = False
+
+    def __next__(self) -> Any:
+        if self._worker is None:
+            raise StopIteration
+        answer = self._worker.ready.get()
+        if isinstance(answer, _Item):
+            self._worker.room.release()
+            return answer.value
+        self._worker = None
+        if isinstance(answer, _Failure):
+            try:
+                raise answer.error
+            finally:
+                del answer  # or the error would hold, by its traceback, itself
+        raise StopIteration
+
+
+class _Worker(threading.Thread):
+    """The thread. It knows nothing of the iterator that it works for, so that can be dropped."""
+
+    def __init__(self, items: Iterator[Any], ahead: int) -> None:
+        super().__init__(name="minigrad.data prefetch", daemon=True)
+        self.ready: SimpleQueue[_Item | _Failure | _End] = SimpleQueue()
+        self.room = threading.Semaphore(ahead)
+        self._items = items
+        self._stopped = False
+        self._context = contextvars.copy_context()
+        _workers.add(self)
+
+    def run(self) -> None:
+        self._context.run(self._make)
+
+    def _make(self) -> None:
+        try:
+            while self.room.acquire() and not self._stopped:
+                self.ready.put(_Item(next(self._items)))
+        except StopIteration:
+            self.ready.put(_End())
+        except BaseException as error:
+            self.ready.put(_Failure(error))
+        finally:
+            del self._items
+
+    def stop(self) -> None:
+        self._stopped = True
+        self.room.release()
+
+
+_workers: weakref.WeakSet[_Worker] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """No thread is to be left in the middle of an item when Python takes itself apart."""
+    workers = list(_workers)
+    for worker in workers:
+        worker.stop()
+    for worker in workers:
+        worker.join(_PATIENCE)

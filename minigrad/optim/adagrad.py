@@ -1,0 +1,230 @@
+"""Adagrad and what it led to, Adadelta and RMSprop: steps divided by the size of past gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.optim.averages import average, average_square
+from minigrad.optim.optimizer import Optimizer, Params, State
+
+
+class Adagrad(Optimizer):
+    r"""Steps that shrink with all the gradients that an element has had.
+
+    With the sum s ← s + g², the parameter moves by θ ← θ - lrₜ · g / (√s + eps), where
+    lrₜ = lr / (1 + (t - 1) lr_decay).
+
+    Source: Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and
+    stochastic optimization", 2011; as in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The step size.
+        lr_decay: How fast the step size itself falls.
+        weight_decay: The factor of an L2 penalty on the parameters.
+        initial_accumulator_value: What the sum begins with.
+        eps: Keeps the division from one by zero.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.Adagrad([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.item()
+        0.75
+    """
+
+    _required = _kept = ("step", "sum")
+    _elementwise = True
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-2,
+        lr_decay: float = 0.0,
+        weight_decay: float = 0.0,
+        initial_accumulator_value: float = 0.0,
+        eps: float = 1e-10,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "eps": eps,
+        }
+        super().__init__(params, defaults)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in self.defaults:
+            self._check(name, options[name], 0.0)
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        if not state:
+            begin = float(group["initial_accumulator_value"])
+            state.update(step=0, sum=np.full_like(data, begin))
+        state["step"] += 1
+        work = self._buffer(1, data)
+
+        grad = self._with_penalty(data, grad, group)
+        state["sum"] += np.multiply(grad, grad, out=work)
+        np.sqrt(state["sum"], out=work)
+        work += float(group["eps"])
+        np.divide(grad, work, out=work)
+        work *= float(group["lr"]) / (1.0 + (state["step"] - 1) * float(group["lr_decay"]))
+        data -= work
+
+
+class RMSprop(Optimizer):
+    r"""Steps divided by the root of a running mean of squared gradients.
+
+    With v ← α v + (1 - α) g², the parameter moves by θ ← θ - lr · g / (√v + eps). If `centered`,
+    v is made a variance: less the square of the mean gradient. With `momentum`, the quotients
+    enter a velocity, b ← momentum · b + g / (√v + eps), that moves the parameter: θ ← θ - lr · b.
+
+    Source: Tieleman and Hinton, "Lecture 6.5: rmsprop", 2012; centred: Graves, "Generating
+    sequences with recurrent neural networks", 2013; as in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The step size.
+        alpha: The share of the means that is kept from step to step.
+        eps: Keeps the division from one by zero.
+        weight_decay: The factor of an L2 penalty on the parameters.
+        momentum: The share of the velocity that is kept from step to step.
+        centered: Whether to divide by the standard deviation.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.RMSprop([x], lr=0.25, alpha=0.75)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> round(x.item(), 4)
+        0.5
+    """
+
+    _required = ("step", "square_avg")
+    _kept = (*_required, "momentum_buffer", "grad_avg")
+    _elementwise = True
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum: float = 0.0,
+        centered: bool = False,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "alpha": alpha,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "centered": centered,
+        }
+        super().__init__(params, defaults)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in ("lr", "eps", "weight_decay", "momentum"):
+            self._check(name, options[name], 0.0)
+        self._check("alpha", options["alpha"], 0.0, 1.0)
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        alpha, momentum = float(group["alpha"]), float(group["momentum"])
+        if not state:
+            state.update(step=0, square_avg=np.zeros_like(data))
+        if momentum and "momentum_buffer" not in state:
+            state["momentum_buffer"] = np.zeros_like(data)
+        if group["centered"] and "grad_avg" not in state:
+            state["grad_avg"] = np.zeros_like(data)
+        state["step"] += 1
+        square, work = state["square_avg"], self._buffer(1, data)
+
+        grad = self._with_penalty(data, grad, group)
+        average_square(square, grad, alpha, work)
+        if group["centered"]:
+            mean = state["grad_avg"]
+            average(mean, grad, alpha, work)
+            square = np.subtract(square, np.multiply(mean, mean, out=work), out=work)
+            np.maximum(square, 0.0, out=square)  # rounding may bring a variance below 0
+        np.sqrt(square, out=work)
+        work += float(group["eps"])
+        move = np.divide(grad, work, out=work)
+        if momentum:
+            state["momentum_buffer"] *= momentum
+            state["momentum_buffer"] += move
+            move = state["momentum_buffer"]
+        data -= np.multiply(move, float(group["lr"]), out=work)
+
+
+class Adadelta(Optimizer):
+    r"""Steps in the parameter's own unit: as large, relative to the gradient, as past ones were.
+
+    With running means v of g² and u of Δ², where Δ = g · √(u + eps) / √(v + eps), the parameter
+    moves by θ ← θ - lr · Δ.
+
+    Source: Zeiler, "Adadelta: an adaptive learning rate method", 2012; as in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: A factor of the step.
+        rho: The share of the means that is kept from step to step.
+        eps: Starts the steps, and keeps the division from one by zero.
+        weight_decay: The factor of an L2 penalty on the parameters.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.Adadelta([x], rho=0.75, eps=1e-2)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> round(x.item(), 2)
+        0.8
+    """
+
+    _required = _kept = ("step", "square_avg", "acc_delta")
+    _elementwise = True
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+    ) -> None:
+        defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, defaults)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in ("lr", "eps", "weight_decay"):
+            self._check(name, options[name], 0.0)
+        self._check("rho", options["rho"], 0.0, 1.0)
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        rho, eps = float(group["rho"]), float(group["eps"])
+        if not state:
+            state.update(step=0, square_avg=np.zeros_like(data), acc_delta=np.zeros_like(data))
+        state["step"] += 1
+        square, moved = state["square_avg"], state["acc_delta"]
+        work, move = self._buffer(1, data), self._buffer(2, data)
+
+        grad = self._with_penalty(data, grad, group)
+        average_square(square, grad, rho, work)
+        np.add(square, eps, out=work)
+        np.divide(np.add(moved, eps, out=move), work, out=move)
+        np.sqrt(move, out=move)
+        move *= grad
+        average_square(moved, move, rho, work)
+        data -= np.multiply(move, float(group["lr"]), out=work)

@@ -1,0 +1,85 @@
+"""Averaged stochastic gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.optim.optimizer import Optimizer, Params, State
+
+
+class ASGD(Optimizer):
+    r"""Gradient descent that keeps the average of its way beside the parameters.
+
+    A step is θ ← (1 - lambd · η) θ - η g, and the average follows: a ← a + μ (θ - a). The two rates
+    are lr and 1 at first, then η = lr / (1 + lambd · lr · t)^alpha and μ = 1 / max(1, t - t0), of
+    the step before. The average of a parameter is ``optimizer.state[parameter]["ax"]``.
+
+    Source: Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; as
+    in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The step size.
+        lambd: By how much, relative to the step size, a parameter shrinks in each step.
+        alpha: The power by which the step size falls.
+        t0: The step at which averaging begins.
+        weight_decay: The factor of an L2 penalty on the parameters.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.ASGD([x], lr=0.25, lambd=0.0)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.item(), optimizer.state[x]["ax"].item()
+        (0.5, 0.5)
+    """
+
+    _required = _kept = ("step", "eta", "mu", "ax")
+    _numbers: Mapping[str, type] = {"step": int, "eta": float, "mu": float}
+    _elementwise = True
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0.0,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+        }
+        super().__init__(params, defaults)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in self.defaults:
+            self._check(name, options[name], 0.0)
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        lr, lambd = float(group["lr"]), float(group["lambd"])
+        if not state:
+            state.update(step=0, eta=lr, mu=1.0, ax=np.zeros_like(data))
+        state["step"] += 1
+        step, eta, mean, work = state["step"], state["eta"], state["ax"], self._buffer(1, data)
+
+        grad = self._with_penalty(data, grad, group)
+        data *= 1.0 - lambd * eta
+        data -= np.multiply(grad, eta, out=work)
+        if state["mu"] == 1.0:
+            np.copyto(mean, data)
+        else:
+            np.subtract(data, mean, out=work)
+            work *= state["mu"]
+            mean += work
+        state["eta"] = lr / (1.0 + lambd * lr * step) ** float(group["alpha"])
+        state["mu"] = 1.0 / max(1.0, step - float(group["t0"]))

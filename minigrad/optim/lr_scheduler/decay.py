@@ -1,0 +1,157 @@
+"""Learning rates that fall: by a function of one's own, in steps, at milestones, or steadily."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from minigrad.optim.lr_scheduler.scheduler import LRScheduler
+from minigrad.optim.optimizer import Optimizer
+
+
+class LambdaLR(LRScheduler):
+    """The first learning rate times a function of the step.
+
+    Args:
+        optimizer: Whose learning rates are set. It comes first, as in PyTorch; Lucid has it second.
+        lr_lambda: Takes the number of steps done, returns the factor; or one function for each
+            group.
+        last_epoch: How many steps were done before, less one.
+
+    Raises:
+        TypeError: `optimizer` is no optimizer.
+        ValueError: There are not as many functions as groups.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=0.5)
+        >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
+        >>> scheduler.step()
+        >>> scheduler.get_last_lr()
+        [0.25]
+    """
+
+    _not_saved = ("optimizer", "lr_lambdas")
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        if isinstance(lr_lambda, Optimizer):
+            raise TypeError(
+                "LambdaLR: the optimizer comes first, unlike in Lucid: "
+                "LambdaLR(optimizer, lr_lambda)"
+            )
+        self._take(optimizer)
+        groups = len(optimizer.param_groups)
+        self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
+        if len(self.lr_lambdas) != groups:
+            raise ValueError(
+                f"LambdaLR: {len(self.lr_lambdas)} functions, the optimizer has {groups} groups"
+            )
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        return [base * float(factor(self.last_epoch)) for base, factor in pairs]
+
+
+class StepLR(LRScheduler):
+    """Multiply the learning rate by a factor every so many steps.
+
+    Args:
+        optimizer: Whose learning rates are set.
+        step_size: After how many steps.
+        gamma: The factor.
+        last_epoch: How many steps were done before, less one.
+
+    Raises:
+        ValueError: `step_size` is no positive whole number.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+        >>> for _ in range(5):
+        ...     scheduler.step()
+        >>> scheduler.get_last_lr()
+        [0.25]
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self._check_count("step_size", step_size)
+        self.step_size = step_size
+        self.gamma = float(gamma)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        due = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
+        return [lr * self.gamma if due else lr for lr in self._lrs]
+
+
+class MultiStepLR(LRScheduler):
+    """Multiply the learning rate by a factor at each milestone.
+
+    Args:
+        optimizer: Whose learning rates are set.
+        milestones: Numbers of steps; one that is given twice counts twice.
+        gamma: The factor.
+        last_epoch: How many steps were done before, less one.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
+        >>> for _ in range(4):
+        ...     scheduler.step()
+        >>> scheduler.get_last_lr()
+        [0.25]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Iterable[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:
+        self.milestones = sorted(milestones)
+        self.gamma = float(gamma)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        factor = self.gamma ** self.milestones.count(self.last_epoch)
+        return [lr * factor for lr in self._lrs]
+
+
+class ExponentialLR(LRScheduler):
+    """Multiply the learning rate by a factor in every step.
+
+    Args:
+        optimizer: Whose learning rates are set.
+        gamma: The factor.
+        last_epoch: How many steps were done before, less one.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> for _ in range(3):
+        ...     scheduler.step()
+        >>> scheduler.get_last_lr()
+        [0.125]
+    """
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = float(gamma)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        return [lr if self._starting else lr * self.gamma for lr in self._lrs]

@@ -1,0 +1,109 @@
+"""A learning rate that falls when nothing gets better any more."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from minigrad.optim.lr_scheduler.scheduler import LRScheduler
+from minigrad.optim.optimizer import Optimizer
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Multiply the learning rate by a factor when a measure has not got better for some steps.
+
+    Args:
+        optimizer: Whose learning rates are set.
+        mode: "min" if less is better, "max" if more is.
+        factor: The factor, below 1.
+        patience: How many steps without getting better are borne with.
+        threshold: By how much at least the measure must get better to count.
+        threshold_mode: "rel" if that is a share of the best so far, "abs" if not.
+        cooldown: How many steps after a reduction do not count.
+        min_lr: The least learning rate, or one for each group.
+        eps: Changes that are not greater are not made.
+
+    Attributes:
+        best: The best measure so far.
+        num_bad_epochs: How many steps have counted against it since.
+
+    Raises:
+        ValueError: An option is out of range.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+        >>> for loss in [3.0, 2.0, 2.0, 2.5]:
+        ...     scheduler.step(loss)
+        >>> scheduler.get_last_lr()
+        [0.1]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: Literal["min", "max"] = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: Literal["rel", "abs"] = "rel",
+        cooldown: int = 0,
+        min_lr: float | list[float] = 0.0,
+        eps: float = 1e-8,
+    ) -> None:
+        if mode not in ("min", "max"):
+            raise ValueError(f"{self._name}: mode is 'min' or 'max', got {mode!r}")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"{self._name}: threshold_mode is 'rel' or 'abs'")
+        if not 0 <= factor < 1:
+            raise ValueError(f"{self._name}: factor must be below 1, got {factor}")
+        self._check_count("patience", patience, 0)
+        self._check_count("cooldown", cooldown, 0)
+        self.mode, self.factor, self.patience = mode, float(factor), patience
+        self.threshold, self.threshold_mode = float(threshold), threshold_mode
+        self.cooldown, self.cooldown_counter, self.eps = cooldown, 0, float(eps)
+        self.best = math.inf if mode == "min" else -math.inf
+        self.num_bad_epochs = 0
+        super().__init__(optimizer)
+        self.min_lrs = self._per_group("min_lr", min_lr)
+
+    def get_lr(self) -> list[float]:
+        return self._lrs
+
+    def step(self, metrics: Any = None) -> None:
+        """Look at a measure, and reduce the learning rates if it is time.
+
+        Args:
+            metrics: The measure: a number, or a tensor that holds one.
+
+        Raises:
+            TypeError: There is none.
+        """
+        if self._step_count > 0:
+            if metrics is None:
+                raise TypeError(f"{self._name}: step() needs the measure: scheduler.step(loss)")
+            self._look_at(float(metrics))
+        super().step()
+
+    def _look_at(self, value: float) -> None:
+        if self._is_better(value):
+            self.best, self.num_bad_epochs = value, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+            for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+                lr = max(group["lr"] * self.factor, least)
+                if group["lr"] - lr > self.eps:
+                    group["lr"] = lr
+
+    def _is_better(self, value: float) -> bool:
+        sign = 1 if self.mode == "min" else -1
+        if self.threshold_mode == "abs":
+            return sign * value < sign * self.best - self.threshold
+        return sign * value < sign * self.best * (1 - sign * self.threshold)

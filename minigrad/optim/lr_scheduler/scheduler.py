@@ -1,0 +1,168 @@
+"""LRScheduler: the base of all schedules, which counts steps and sets learning rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from minigrad.optim.optimizer import Optimizer
+
+
+class LRScheduler:
+    """The base of all schedules: a subclass says what the learning rates are, in `get_lr`.
+
+    Making a scheduler sets the first learning rates. Each call of `step`, after the optimizer's,
+    sets the next ones. A step may be a batch or an epoch, whichever the numbers were chosen for.
+
+    Args:
+        optimizer: Whose learning rates are set.
+        last_epoch: How many steps were done before, less one. With more than -1, the groups of the
+            optimizer say where they began, in "initial_lr", as those of a loaded state do.
+
+    Attributes:
+        optimizer: The optimizer.
+        base_lrs: The learning rate that each group began with.
+        last_epoch: How many steps were done.
+
+    Raises:
+        TypeError: `optimizer` is no optimizer.
+        ValueError: `last_epoch` needs an "initial_lr" that is not there.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> from minigrad.optim.lr_scheduler import LRScheduler
+        >>> class Harmonic(LRScheduler):
+        ...     def get_lr(self):
+        ...         return [base / (1 + self.last_epoch) for base in self.base_lrs]
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = Harmonic(optimizer)
+        >>> for _ in range(3):
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> scheduler.get_last_lr()
+        [0.25]
+    """
+
+    _not_saved: tuple[str, ...] = ("optimizer",)
+    """Attributes that a state dict leaves out: what is no plain value."""
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        self._take(optimizer)
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise ValueError(
+                    f"{self._name}: last_epoch={last_epoch}, but group {i} of the optimizer has no "
+                    f"'initial_lr'; load the optimizer's state first"
+                )
+        self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._step_count = 0
+        self.step()
+
+    def _take(self, optimizer: Optimizer) -> None:
+        """Check the optimizer, and make it known before the options for its groups are read."""
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(
+                f"{self._name}: the first argument is an optimizer, got {type(optimizer).__name__}"
+            )
+        self.optimizer = optimizer
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def _lrs(self) -> list[float]:
+        """The learning rates as they are; a schedule that goes by factors starts from them."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    @property
+    def _starting(self) -> bool:
+        """Whether this is the first call of `get_lr`, which only sets the scene."""
+        return self._step_count == 1
+
+    def _per_group(self, name: str, value: Any) -> list[float]:
+        """An option as one number for each group, given as such or as one for all."""
+        n = len(self.optimizer.param_groups)
+        if not isinstance(value, (list, tuple)):
+            return [float(value)] * n
+        if len(value) != n:
+            raise ValueError(
+                f"{self._name}: {name} has {len(value)} numbers, the optimizer {n} groups"
+            )
+        return [float(number) for number in value]
+
+    def _check_count(self, name: str, value: Any, least: int = 1) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise ValueError(
+                f"{self._name}: {name} must be a whole number of at least {least}, got {value!r}"
+            )
+
+    def get_lr(self) -> list[float]:
+        """The learning rates of step number `last_epoch`, one for each group."""
+        raise NotImplementedError(f"{self._name} does not define get_lr()")
+
+    def get_last_lr(self) -> list[float]:
+        """The learning rates that hold now, one for each group."""
+        return self._lrs
+
+    def step(self) -> None:
+        """Set the learning rates of the next step.
+
+        Raises:
+            ValueError: The optimizer was given further groups meanwhile.
+        """
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.base_lrs):
+            raise ValueError(
+                f"{self._name}: made for {len(self.base_lrs)} groups, the optimizer has "
+                f"{len(groups)}; add groups before making the scheduler"
+            )
+        self._step_count += 1
+        self.last_epoch += 1
+        for group, lr in zip(groups, self.get_lr(), strict=True):
+            group["lr"] = lr
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that a later run needs to go on, in plain values.
+
+        The learning rates that hold are in the state of the optimizer. Functions are not saved.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import optim
+            >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+            >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+            >>> scheduler.state_dict()["last_epoch"]
+            0
+        """
+        return {
+            name: list(value) if isinstance(value, list) else value
+            for name, value in vars(self).items()
+            if name not in self._not_saved
+        }
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from a saved state; the optimizer's is to be loaded too, before or after.
+
+        Args:
+            state_dict: What `state_dict` returned, for a scheduler of the same class whose
+                optimizer has as many groups.
+
+        Raises:
+            ValueError: It does not fit; nothing was changed.
+        """
+        own = self.state_dict()
+        if not isinstance(state_dict, Mapping) or state_dict.keys() != own.keys():
+            given = sorted(state_dict) if isinstance(state_dict, Mapping) else state_dict
+            raise ValueError(f"{self._name}: a state has the keys {sorted(own)}, got {given}")
+        if len(state_dict["base_lrs"]) != len(self.base_lrs):
+            raise ValueError(
+                f"{self._name}: saved for {len(state_dict['base_lrs'])} groups, the optimizer has "
+                f"{len(self.base_lrs)}"
+            )
+        for name, value in state_dict.items():
+            setattr(self, name, list(value) if isinstance(value, list) else value)

@@ -1,0 +1,99 @@
+"""RAdam: Adam that knows how little its first steps can tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.optim.averages import average, average_square
+from minigrad.optim.optimizer import Optimizer, Params, State
+
+
+class RAdam(Optimizer):
+    r"""Rectified Adam: as long as the mean of squares has seen too little, it is left out.
+
+    With the corrected means m and v of Adam, ρ = 2 / (1 - β₂) - 1 and
+    ρₜ = ρ - 2 t β₂ᵗ / (1 - β₂ᵗ), the parameter moves by θ ← θ - lr · m while ρₜ ≤ 5, and then by
+    θ ← θ - lr · r · m / (√v + eps), with r² = (ρₜ - 4)(ρₜ - 2) ρ / ((ρ - 4)(ρ - 2) ρₜ). (As in
+    PyTorch, eps is added before v is corrected.)
+
+    Source: Liu et al., "On the variance of the adaptive learning rate and beyond", 2019; as in
+    PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The step size.
+        betas: The shares of the means of gradient and square that are kept from step to step.
+        eps: Keeps the division from one by zero.
+        weight_decay: The factor of an L2 penalty on the parameters.
+        decoupled_weight_decay: Shrink the parameters themselves instead, as AdamW does.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.RAdam([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.item()
+        0.5
+    """
+
+    _required = _kept = ("step", "exp_avg", "exp_avg_sq")
+    _elementwise = True
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in ("lr", "eps", "weight_decay"):
+            self._check(name, options[name], 0.0)
+        self._check_betas(options["betas"])
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        lr = float(group["lr"])
+        beta1, beta2 = (float(beta) for beta in group["betas"])
+        if not state:
+            state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
+        state["step"] += 1
+        step, mean, square = state["step"], state["exp_avg"], state["exp_avg_sq"]
+        work = self._buffer(1, data)
+
+        if group["decoupled_weight_decay"]:
+            data *= 1.0 - lr * float(group["weight_decay"])
+        else:
+            grad = self._with_penalty(data, grad, group)
+        average(mean, grad, beta1, work)
+        average_square(square, grad, beta2, work)
+
+        rate = lr / (1.0 - beta1**step)
+        rest = 1.0 - beta2**step
+        most = 2.0 / (1.0 - beta2) - 1.0
+        seen = most - 2.0 * step * (1.0 - rest) / rest
+        if seen > 5.0:
+            np.sqrt(square, out=work)
+            work += float(group["eps"])
+            np.divide(mean, work, out=work)
+            worth = (seen - 4.0) * (seen - 2.0) * most / ((most - 4.0) * (most - 2.0) * seen)
+            work *= rate * math.sqrt(rest * worth)
+        else:
+            np.multiply(mean, rate, out=work)
+        data -= work

@@ -1,0 +1,83 @@
+"""Rprop: steps by the sign of the gradient alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.optim.optimizer import Optimizer, Params, State
+
+
+class Rprop(Optimizer):
+    r"""Resilient backpropagation: an element's step grows as long as its gradient keeps its sign.
+
+    Where the sign is that of the step before, the step is multiplied by the second of `etas`, where
+    it has turned, by the first; there the element waits for a step. Then θ ← θ - step · sign(g).
+    It is made for gradients of the whole data, not of batches.
+
+    Source: Riedmiller and Braun, "A direct adaptive method for faster backpropagation learning: the
+    RPROP algorithm", 1993; as in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        lr: The first step.
+        etas: By what a step shrinks, below 1, and grows, above 1.
+        step_sizes: The least and the greatest step.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([1.0, -4.0], requires_grad=True)
+        >>> optimizer = optim.Rprop([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.tolist()
+        [0.75, -3.75]
+    """
+
+    _required = _kept = ("step", "prev", "step_size")
+    _elementwise = True
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50.0),
+    ) -> None:
+        super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes})
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        self._check("lr", options["lr"], 0.0)
+        for name in ("etas", "step_sizes"):
+            pair = options[name]
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise ValueError(f"Rprop: {name} must be two numbers, got {pair!r}")
+            for number in pair:
+                self._check(f"each of {name}", number, 0.0)
+        if not 0 < options["etas"][0] < 1 < options["etas"][1]:
+            raise ValueError(
+                f"Rprop: etas must be below 1, but not 0, and above 1, got {options['etas']}"
+            )
+        if not options["step_sizes"][0] <= options["step_sizes"][1]:
+            raise ValueError(f"Rprop: step_sizes must rise, got {options['step_sizes']}")
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        shrink, grow = (float(eta) for eta in group["etas"])
+        least, greatest = (float(size) for size in group["step_sizes"])
+        if not state:
+            first = np.full_like(data, float(group["lr"]))
+            state.update(step=0, prev=np.zeros_like(data), step_size=first)
+        state["step"] += 1
+        before, size, work = state["prev"], state["step_size"], self._buffer(1, data)
+
+        agreement = np.multiply(grad, before, out=work)
+        turned = agreement < 0
+        size[agreement > 0] *= grow
+        size[turned] *= shrink
+        np.clip(size, least, greatest, out=size)
+        np.copyto(before, grad)
+        before[turned] = 0
+        data -= np.multiply(np.sign(before, out=work), size, out=work)

@@ -1,0 +1,174 @@
+"""Datasets, splitting them, and making batches of samples."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, data
+
+Pair = namedtuple("Pair", "x y")
+
+
+def test_tensors() -> None:
+    dataset = data.TensorDataset(minigrad.arange(12).reshape(4, 3), np.array([1.0, 2.0, 3.0, 4.0]))
+    assert len(dataset) == 4
+    x, y = dataset[-1]
+    assert x.tolist() == [9, 10, 11]
+    assert y.item() == 4.0
+    x, y = dataset[1:3]
+    assert (x.shape, y.tolist()) == ((2, 3), [2.0, 3.0])
+    assert len([*dataset]) == 4
+    with pytest.raises(IndexError):
+        dataset[4]
+
+
+def test_arrays_are_copied() -> None:
+    values = np.ones(3)
+    dataset = data.TensorDataset(values)
+    values[:] = 5
+    assert dataset[0][0].item() == 1.0
+
+
+@pytest.mark.parametrize("tensors", [(), (np.ones(2), np.ones(3)), (np.float64(1.0),)])
+def test_tensors_of_unequal_length(tensors: Any) -> None:
+    with pytest.raises(ValueError, match="TensorDataset: tensors of equal length expected, got"):
+        data.TensorDataset(*tensors)
+
+
+def test_subset() -> None:
+    subset = data.Subset("abcdef", [5, 0, 0, -2])
+    assert [*subset] == ["f", "a", "a", "e"]
+    assert len(subset) == 4
+    assert subset[-1] == "e"
+    assert len(data.Subset("abc", [])) == 0
+    assert [*data.Subset(subset, range(2))] == ["f", "a"]
+
+
+@pytest.mark.parametrize("wrong", [6, -7])
+def test_subset_of_what_is_not_there(wrong: int) -> None:
+    with pytest.raises(IndexError, match=f"there is no sample {wrong} in a dataset of 6"):
+        data.Subset("abcdef", [1, wrong])
+
+
+@pytest.mark.parametrize("wrong", [[0.5], [[1]], [True]])
+def test_subset_needs_whole_numbers(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="Subset: whole numbers expected"):
+        data.Subset("abcdef", wrong)
+
+
+def test_one_behind_the_other() -> None:
+    both = data.ConcatDataset(["ab", "", "cde"])
+    assert len(both) == 5
+    assert [both[i] for i in range(-5, 5)] == [*"abcdeabcde"]
+    for wrong in (5, -6):
+        with pytest.raises(IndexError, match=f"there is no sample {wrong} in a dataset of 5"):
+            both[wrong]
+    with pytest.raises(ValueError, match="there is no dataset"):
+        data.ConcatDataset([])
+
+
+def test_a_dataset_says_what_it_is() -> None:
+    class Nothing(data.Dataset):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Nothing does not define __len__"):
+        len(Nothing())
+    with pytest.raises(NotImplementedError, match="Nothing does not define __getitem__"):
+        Nothing()[0]
+
+
+class TestSplits:
+    def test_lengths(self) -> None:
+        parts = data.random_split(range(10), [6, 0, 4])
+        assert [len(part) for part in parts] == [6, 0, 4]
+        assert sorted(sample for part in parts for sample in part) == [*range(10)]
+
+    @pytest.mark.parametrize(
+        ("n", "shares", "lengths"),
+        [
+            (10, [0.5, 0.5], [5, 5]),
+            (10, [0.33, 0.33, 0.34], [4, 3, 3]),
+            (11, [0.25] * 4, [3, 3, 3, 2]),
+            (7, [1.0], [7]),
+            (5, [0.1, 0.1, 0.8], [1, 0, 4]),
+            (0, [0.5, 0.5], [0, 0]),
+        ],
+    )
+    def test_shares(self, n: int, shares: list[float], lengths: list[int]) -> None:
+        assert [len(part) for part in data.random_split(range(n), shares)] == lengths
+
+    def test_random_numbers(self) -> None:
+        def split(generator: Any = None) -> list[int]:
+            return [*data.random_split(range(50), [25, 25], generator)[0]]
+
+        assert split(3) == split(np.random.default_rng(3)) != split(4)
+        minigrad.random.seed(7)
+        first = split()
+        second = split()
+        minigrad.random.seed(7)
+        assert split() == first != second
+
+    @pytest.mark.parametrize("lengths", [[], [4, 5], [0.5, 0.4], [-1, 11], [1.5, -0.5]])
+    def test_what_does_not_add_up(self, lengths: list[float]) -> None:
+        with pytest.raises(ValueError, match="are neither lengths of 10 in all, nor shares of 1"):
+            data.random_split(range(10), lengths)
+
+
+class TestCollate:
+    @pytest.mark.parametrize(
+        ("samples", "dtype"),
+        [
+            ([1, 2], np.int64),
+            ([1.0, 2], np.float32),
+            ([True, False], np.bool_),
+            ([np.float64(1.0), np.float64(2.0)], np.float64),
+            ([np.uint8(1), np.uint8(2)], np.uint8),
+            ([np.ones(2, np.float16)] * 2, np.float16),
+            ([minigrad.ones(2, dtype=np.float64)] * 2, np.float64),
+        ],
+    )
+    def test_dtypes(self, samples: Any, dtype: Any) -> None:
+        batch = data.default_collate(samples)
+        assert isinstance(batch, Tensor)
+        assert batch.dtype == dtype
+        np.testing.assert_array_equal(batch.numpy(), np.stack([np.asarray(s) for s in samples]))
+
+    def test_nested(self) -> None:
+        samples = [{"x": (i, [np.full(2, i), "ab"[i]]), "y": Pair(0.5, b"c")} for i in range(2)]
+        batch = data.default_collate(samples)
+        assert [*batch] == ["x", "y"]
+        numbers, (arrays, names) = batch["x"]
+        assert isinstance(batch["x"], tuple)
+        assert isinstance(batch["x"][1], list)
+        assert numbers.tolist() == [0, 1]
+        assert arrays.tolist() == [[0, 0], [1, 1]]
+        assert names == ["a", "b"]
+        assert isinstance(batch["y"], Pair)
+        assert (batch["y"].x.tolist(), batch["y"].y) == ([0.5, 0.5], [b"c", b"c"])
+
+    def test_gradients_pass(self) -> None:
+        x = minigrad.ones(3, requires_grad=True)
+        data.default_collate([x * 2, x * 3]).sum().backward()
+        assert x.grad is not None
+        assert x.grad.tolist() == [5.0] * 3
+
+    @pytest.mark.parametrize(
+        ("samples", "message"),
+        [
+            ([np.ones(2), np.ones(3)], r"different shapes, \(2,\) and \(3,\); pass a collate_fn"),
+            ([(1, 2), (1,)], "different lengths, 2 and 1"),
+            ([{"a": 1}, {"b": 1}], r"different keys, \['a'\] and \['b'\]"),
+        ],
+    )
+    def test_samples_that_differ(self, samples: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=f"default_collate: samples have {message}"):
+            data.default_collate(samples)
+
+    def test_what_it_does_not_know(self) -> None:
+        with pytest.raises(TypeError, match="can be made a batch, not NoneType; pass a collate_fn"):
+            data.default_collate([None, None])

@@ -1,0 +1,182 @@
+"""The thread that makes batches ahead: it ends whenever nobody waits for it."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import data
+from minigrad.autograd import is_grad_enabled
+from minigrad.data import DataLoader
+from minigrad.data.prefetch import Prefetched
+
+
+def workers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if "prefetch" in thread.name]
+
+
+def wait_until(condition: Any, patience: float = 5.0) -> None:
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.001)
+
+
+class Slow(data.Dataset):
+    """Tells which samples were asked for, and by which thread."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.threads: set[str] = set()
+
+    def __len__(self) -> int:
+        return 100
+
+    def __getitem__(self, index: int) -> int:
+        self.asked.append(index)
+        self.threads.add(threading.current_thread().name)
+        return index
+
+
+def test_so_many_ahead_and_no_more() -> None:
+    dataset = Slow()
+    batches = iter(DataLoader(dataset, prefetch=3))
+    wait_until(lambda: len(dataset.asked) == 3)
+    next(batches)
+    wait_until(lambda: len(dataset.asked) == 4)
+    time.sleep(0.02)
+    assert dataset.asked == [0, 1, 2, 3]
+    assert dataset.threads == {"minigrad.data prefetch"}
+
+
+def test_none_without_prefetch() -> None:
+    dataset = Slow()
+    next(iter(DataLoader(dataset)))
+    assert dataset.threads == {threading.current_thread().name}
+    assert workers() == []
+
+
+@pytest.mark.parametrize("how", ["dropped", "break", "raise", "at its end", "fails"])
+def test_the_thread_ends(how: str) -> None:
+    dataset: Any = Slow()
+    if how == "dropped":
+        batches = iter(DataLoader(dataset, prefetch=2))
+        next(batches)
+        assert len(workers()) == 1
+        del batches
+    elif how == "break":
+        for _ in DataLoader(dataset, prefetch=2):
+            break
+    elif how == "raise":
+        with pytest.raises(KeyError):
+            for _ in DataLoader(dataset, prefetch=2):
+                raise KeyError
+    elif how == "at its end":
+        assert len([*DataLoader(dataset, 10, prefetch=2)]) == 10
+    else:
+        batches = iter(DataLoader([1, None], prefetch=2))
+        next(batches)
+        with pytest.raises(TypeError, match="not NoneType"):
+            next(batches)
+    gc.collect()
+    wait_until(lambda: workers() == [])
+
+
+def test_what_it_was_given_is_freed() -> None:
+    dataset = Slow()
+    alive = weakref.ref(dataset)
+    batches = iter(DataLoader(dataset, prefetch=2))
+    next(batches)
+    del dataset, batches
+    wait_until(lambda: workers() == [])
+    gc.collect()
+    assert alive() is None
+
+
+def test_dropped_while_a_batch_is_made() -> None:
+    """Nobody waits for that batch; the thread ends when it is done."""
+    started, go_on = threading.Event(), threading.Event()
+
+    def items() -> Iterator[int]:
+        started.set()
+        go_on.wait()
+        yield 1
+
+    prefetched = Prefetched(items(), 1)
+    started.wait()
+    begin = time.monotonic()
+    del prefetched
+    assert time.monotonic() - begin < 1.0
+    assert len(workers()) == 1
+    go_on.set()
+    wait_until(lambda: workers() == [])
+
+
+def test_an_error_is_raised_where_its_batch_was_asked_for() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise LookupError("deep down")
+
+    prefetched = Prefetched(items(), 5)
+    assert next(prefetched) == 1
+    with pytest.raises(LookupError, match="deep down") as caught:
+        next(prefetched)
+    assert caught.traceback[-1].name == "items"
+    with pytest.raises(StopIteration):
+        next(prefetched)
+
+
+def test_grad_mode_comes_along() -> None:
+    def items() -> Iterator[bool]:
+        while True:
+            yield is_grad_enabled()
+
+    with minigrad.no_grad():
+        without = Prefetched(items(), 1)
+    assert next(without) is False
+    assert next(Prefetched(items(), 1)) is True
+
+
+ENDINGS = {
+    "in the middle": "next(batches)",
+    "while it waits for room": "time.sleep(0.1)",
+    "while it works": "started.wait()",
+    "by an error": "next(batches); raise SystemExit(0)",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_python_can_exit(ending: str) -> None:
+    program = f"""
+import threading, time
+from minigrad.data import DataLoader
+
+started = threading.Event()
+
+class Work:
+    def __len__(self):
+        return 10**6
+    def __getitem__(self, i):
+        started.set()
+        print("begun", flush=True)
+        time.sleep(0.01)
+        print("done", flush=True)
+        return 1
+
+batches = iter(DataLoader(Work(), 2, prefetch=2))
+{ending}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("done") == done.stdout.count("begun") > 0, "what it began, it ended"

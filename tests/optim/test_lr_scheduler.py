@@ -1,0 +1,198 @@
+"""Schedules: saving and going on, order of arguments, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from optimizer_kinds import leaf
+
+from minigrad import Tensor, optim
+from minigrad.optim import lr_scheduler
+
+SCHEDULERS: dict[str, Any] = {
+    "LambdaLR": lambda o: lr_scheduler.LambdaLR(o, lambda step: 0.9**step),
+    "StepLR": lambda o: lr_scheduler.StepLR(o, 3),
+    "MultiStepLR": lambda o: lr_scheduler.MultiStepLR(o, [2, 7, 7]),
+    "ExponentialLR": lambda o: lr_scheduler.ExponentialLR(o, 0.9),
+    "CosineAnnealingLR": lambda o: lr_scheduler.CosineAnnealingLR(o, 8),
+    "ReduceLROnPlateau": lambda o: lr_scheduler.ReduceLROnPlateau(o, patience=1, cooldown=1),
+    "CyclicLR": lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, 4),
+    "OneCycleLR": lambda o: lr_scheduler.OneCycleLR(o, 0.5, total_steps=20),
+    "NoamScheduler": lambda o: lr_scheduler.NoamScheduler(o, 16, 4),
+    "WarmupCosineLR": lambda o: lr_scheduler.WarmupCosineLR(o, 4, 12),
+}
+schedulers = pytest.mark.parametrize("make", SCHEDULERS.values(), ids=SCHEDULERS)
+
+
+def optimizer(**options: Any) -> optim.Optimizer:
+    return optim.SGD([leaf([1.0])], lr=0.2, momentum=0.9, **options)
+
+
+def go(scheduler: Any, steps: range) -> list[Any]:
+    """Take steps; return the options of the group after each."""
+    seen = []
+    for step in steps:
+        needs = isinstance(scheduler, lr_scheduler.ReduceLROnPlateau)
+        scheduler.step(*[1.0 + step % 3] if needs else [])
+        group = scheduler.optimizer.param_groups[0]
+        seen.append((group["lr"], group["momentum"], scheduler.get_last_lr()))
+    return seen
+
+
+def test_every_schedule_is_here() -> None:
+    assert {*lr_scheduler.__all__} == {*SCHEDULERS, "LRScheduler"}
+
+
+@schedulers
+@pytest.mark.parametrize("scheduler_first", [True, False])
+def test_going_on_from_a_saved_state(make: Any, scheduler_first: bool) -> None:
+    first = make(optimizer())
+    go(first, range(7))
+    state = json.loads(json.dumps(first.state_dict()))  # plain values
+    kept = first.optimizer.state_dict()
+    expected = go(first, range(7, 15))
+
+    second = make(optimizer())
+    go(second, range(2))
+    pairs = [(second, state), (second.optimizer, kept)]
+    for owner, saved in pairs if scheduler_first else pairs[::-1]:
+        owner.load_state_dict(saved)
+    assert go(second, range(7, 15)) == expected
+
+
+@schedulers
+def test_a_state_is_a_copy(make: Any) -> None:
+    scheduler = make(optimizer())
+    state = scheduler.state_dict()
+    before = json.dumps(state)
+    go(scheduler, range(5))
+    assert json.dumps(state) == before
+    scheduler.load_state_dict(state)
+    go(scheduler, range(5))
+    assert json.dumps(state) == before
+
+
+@schedulers
+def test_another_schedule_s_state_is_refused(make: Any) -> None:
+    scheduler = make(optimizer())
+    go(scheduler, range(3))
+    before = scheduler.state_dict()
+    for bad in ({}, [], {**before, "more": 1}, {**before, "base_lrs": [0.1, 0.2]}):
+        with pytest.raises(ValueError, match=f"{type(scheduler).__name__}: "):
+            scheduler.load_state_dict(bad)
+        assert scheduler.state_dict() == before
+
+
+@schedulers
+def test_only_for_optimizers(make: Any) -> None:
+    with pytest.raises(TypeError, match="the first argument is an optimizer, got list"):
+        make([leaf([1.0])])
+
+
+@schedulers
+def test_groups_that_come_later(make: Any) -> None:
+    scheduler = make(optimizer())
+    scheduler.optimizer.add_param_group({"params": leaf([1.0])})
+    with pytest.raises(ValueError, match="made for 1 groups, the optimizer has 2; add groups"):
+        go(scheduler, range(1))
+
+
+def test_the_optimizer_comes_first() -> None:
+    """Lucid has it second: by position that is refused, and says why; by keyword it is right."""
+    with pytest.raises(TypeError, match=r"LambdaLR: the optimizer comes first, unlike in Lucid"):
+        lr_scheduler.LambdaLR(lambda step: 0.5, optimizer())  # type: ignore[arg-type]
+    scheduler = lr_scheduler.LambdaLR(lr_lambda=lambda step: 0.5, optimizer=optimizer())
+    assert scheduler.get_last_lr() == [0.1]
+
+
+def test_the_rates_are_used() -> None:
+    x = leaf([0.0])
+    sgd = optim.SGD([x], lr=1.0)
+    scheduler = lr_scheduler.ExponentialLR(sgd, 0.5)
+    for _ in range(4):
+        x.grad = Tensor([1.0])
+        sgd.step()
+        scheduler.step()
+    assert x.item() == -(1 + 0.5 + 0.25 + 0.125)
+
+
+def test_a_user_may_change_the_rate() -> None:
+    """Schedules that go by factors start from what they find."""
+    scheduler = lr_scheduler.StepLR(optimizer(), 2, gamma=0.5)
+    scheduler.optimizer.param_groups[0]["lr"] = 8.0
+    go(scheduler, range(4))
+    assert scheduler.get_last_lr() == [2.0]
+
+
+def test_plateau_takes_tensors_and_needs_one() -> None:
+    scheduler = lr_scheduler.ReduceLROnPlateau(optimizer(), patience=0, factor=0.5)
+    scheduler.step(Tensor(1.0))
+    scheduler.step(np.float32(2.0))
+    assert scheduler.get_last_lr() == [0.1]
+    with pytest.raises(TypeError, match=r"needs the measure: scheduler\.step\(loss\)"):
+        scheduler.step()
+
+
+def test_one_cycle_ends() -> None:
+    scheduler = lr_scheduler.OneCycleLR(optimizer(), 0.5, total_steps=5)
+    for _ in range(5):
+        scheduler.step()
+    assert scheduler.get_last_lr() == pytest.approx([0.5 / 25 / 1e4])
+    with pytest.raises(ValueError, match="all 5 steps were done"):
+        scheduler.step()
+
+
+def test_warm_up_of_no_steps() -> None:
+    scheduler = lr_scheduler.WarmupCosineLR(optimizer(), 0, 2)
+    assert scheduler.get_last_lr() == [0.2]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda o: lr_scheduler.LambdaLR(o, [abs, abs]), "LambdaLR: 2 functions, .* has 1 groups"),
+        (lambda o: lr_scheduler.StepLR(o, 0), "StepLR: step_size must be a whole number of at"),
+        (lambda o: lr_scheduler.StepLR(o, 2.5), "StepLR: step_size must be a whole number"),
+        (lambda o: lr_scheduler.CosineAnnealingLR(o, 0), "CosineAnnealingLR: T_max must be"),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o, "least"), "mode is 'min' or 'max'"),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o, factor=1.0), "factor must be below 1"),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o, patience=-1), "patience must be"),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o, threshold_mode="no"), "threshold_mode is"),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o, min_lr=[0.0] * 2), "min_lr has 2 numbers"),
+        (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, mode="square"), "mode is 'triangular'"),
+        (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, scale_mode="no"), "scale_mode is"),
+        (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, step_size_down=0), "step_size_down must"),
+        (lambda o: lr_scheduler.CyclicLR(o, [0.1] * 2, 0.5), "base_lr has 2 numbers"),
+        (lambda o: lr_scheduler.OneCycleLR(o, 0.5), "pass total_steps, or epochs and steps"),
+        (lambda o: lr_scheduler.OneCycleLR(o, 0.5, epochs=2), "pass total_steps, or epochs"),
+        (lambda o: lr_scheduler.OneCycleLR(o, 0.5, 0), "total_steps must be"),
+        (lambda o: lr_scheduler.OneCycleLR(o, 0.5, 9, pct_start=1.1), "pct_start lies between"),
+        (lambda o: lr_scheduler.OneCycleLR(o, 0.5, 9, anneal_strategy="no"), "anneal_strategy"),
+        (lambda o: lr_scheduler.NoamScheduler(o, 0, 4), "NoamScheduler: model_size must be"),
+        (lambda o: lr_scheduler.NoamScheduler(o, 16, 0), "NoamScheduler: warmup_steps must be"),
+        (lambda o: lr_scheduler.WarmupCosineLR(o, 5, 5), "total_steps must be .* at least 6"),
+        (lambda o: lr_scheduler.WarmupCosineLR(o, -1, 5), "warmup_steps must be"),
+        (lambda o: lr_scheduler.StepLR(o, 2, last_epoch=3), "group 0 .* has no 'initial_lr'"),
+    ],
+)
+def test_refusals(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(optimizer())
+
+
+def test_momentum_must_be_there_to_cycle() -> None:
+    plain = optim.Adagrad([leaf([1.0])])
+    with pytest.raises(ValueError, match="Adagrad has neither momentum nor betas; pass cycle_mo"):
+        lr_scheduler.CyclicLR(plain, 0.1, 0.5)
+    assert lr_scheduler.CyclicLR(plain, 0.1, 0.5, cycle_momentum=False).get_last_lr() == [0.1]
+
+
+def test_a_schedule_that_does_not_say_how() -> None:
+    class Nothing(lr_scheduler.LRScheduler):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r"Nothing does not define get_lr\(\)"):
+        Nothing(optimizer())
