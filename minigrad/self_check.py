@@ -47,6 +47,8 @@ class Draw:
 
 _OF_SYMMETRIC_MATRICES = ("cholesky", "eigh", "eigvalsh")  # they read one triangle only
 
+_SLIDING = ((2, 1), ((1, 0), (0, 1)), (1, 2))  # stride, padding and dilation of windows
+
 # What an op is called with, where numbers of shape (3, 4) for each array will not do.
 _SAMPLES: dict[str, Callable[[Draw], Sequence[Any]]] = {
     "arccosh": lambda draw: [draw(3, 4, low=1.5, high=3.0)],
@@ -55,10 +57,18 @@ _SAMPLES: dict[str, Callable[[Draw], Sequence[Any]]] = {
         draw(2, 5, 4), draw(2, 6, 4), draw(2, 6, 3), draw(2, 5, 6),
         np.arange(30).reshape(5, 6) % 4 > 0, False, None, 0.25, 7,
     ],
+    "batch_norm": lambda draw: [draw(5, 3), draw(3), draw(3)],
     "broadcast_to": lambda draw: [draw(3, 1), (2, 3, 4)],
     "cholesky": lambda draw: [draw.positive(3), False],
     "clip": lambda draw: [draw(3, 4), 0.3, 0.7],
     "concatenate": lambda draw: [[draw(2, 3), draw(4, 3)], 0],
+    "convolution": lambda draw: [draw(2, 4, 5, 6), draw(6, 2, 2, 3), draw(6), *_SLIDING, 2],
+    "convolution_transpose": lambda draw: [
+        draw(2, 6, 3, 3), draw(6, 2, 2, 3), (5, 6), *_SLIDING, 2,
+    ],
+    "convolution_weight": lambda draw: [
+        draw(2, 4, 5, 6), draw(2, 6, 3, 3), (2, 3), *_SLIDING, 2,
+    ],
     "cross": lambda draw: [draw(4, 3), draw(4, 3)],
     "cross_entropy": lambda draw: [draw(4, 3), np.array([0, 2, 1, 2]), None, "mean", None, 0.1],
     "det": lambda draw: [draw.matrix(2, 3, 3)],
@@ -71,12 +81,15 @@ _SAMPLES: dict[str, Callable[[Draw], Sequence[Any]]] = {
     "expand_dims": lambda draw: [draw(3, 4), 1],
     "gather": lambda draw: [draw(3, 4), np.array([[0, 1, 1], [2, 0, 0]]), 0],
     "getitem": lambda draw: [draw(3, 4), (slice(None, None, -1), np.array([0, 0, 2]))],
+    "gru": lambda draw: [draw(3, 2, 6), draw(6, 2), draw(6), draw(2, 2)],
     "identity": lambda draw: [draw.matrix(3, 3)],
     "inv": lambda draw: [draw.matrix(2, 3, 3)],
     "layer_norm": lambda draw: [draw(2, 3, 4), draw(4), draw(4)],
     "linear": lambda draw: [draw(2, 3, 4), draw(5, 4), draw(5)],
+    "lstm": lambda draw: [draw(3, 2, 8), draw(8, 2), draw(2, 2), draw(2, 2)],
     "masked_fill": lambda draw: [draw(3, 4), np.arange(12).reshape(3, 4) % 3 > 0, draw()],
     "matmul": lambda draw: [draw(2, 3, 4), draw(4, 5)],
+    "max_pool": lambda draw: [draw(2, 3, 5, 6), (2, 3), *_SLIDING],
     "moveaxis": lambda draw: [draw(2, 3, 4), 0, -1],
     "pad": lambda draw: [draw(3, 4), ((1, 2), (0, 1)), "constant", 0.0],
     "pinv": lambda draw: [draw.matrix(4, 3)],
@@ -84,6 +97,7 @@ _SAMPLES: dict[str, Callable[[Draw], Sequence[Any]]] = {
     "repeat": lambda draw: [draw(3, 4), np.array([2, 0, 1]), 0],
     "reshape": lambda draw: [draw(3, 4), (2, 6)],
     "rms_norm": lambda draw: [draw(2, 3, 4), draw(4)],
+    "rnn": lambda draw: [draw(3, 2, 2), draw(2, 2), draw(2, 2)],
     "roll": lambda draw: [draw(3, 4), 2, 1],
     "rotate_pairs": lambda draw: [draw(2, 3, 4), draw(3, 2), draw(3, 2)],
     "scatter": lambda draw: [draw(3, 4), np.array([0, 2, 2]), (5, 4)],
@@ -95,6 +109,8 @@ _SAMPLES: dict[str, Callable[[Draw], Sequence[Any]]] = {
     "sort": lambda draw: [draw(3, 4), -1, False],
     "squeeze": lambda draw: [draw(3, 1, 4)],
     "stack": lambda draw: [[draw(3, 4), draw(3, 4)], 1],
+    "sum_pool": lambda draw: [draw(2, 3, 5, 6), (2, 3), *_SLIDING],
+    "sum_pool_transpose": lambda draw: [draw(2, 3, 3, 3), (5, 6), (2, 3), *_SLIDING],
     "svd": lambda draw: [draw.matrix(3, 3)],
     "svdvals": lambda draw: [draw.matrix(4, 3)],
     "swapaxes": lambda draw: [draw(2, 3, 4), 0, 2],

@@ -7,13 +7,32 @@ if __name__ != "minigrad.nn":
     )
 
 from minigrad.nn import by_hand, functional, generation, init, utils
-from minigrad.nn.activation import GELU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
+from minigrad.nn.activation import (
+    ELU,
+    GELU,
+    SELU,
+    HardSigmoid,
+    HardSwish,
+    LeakyReLU,
+    LogSoftmax,
+    Mish,
+    ReLU,
+    ReLU6,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Swish,
+    Tanh,
+)
 from minigrad.nn.additive_attention import AdditiveAttention
 from minigrad.nn.attention import MultiHeadAttention, ScaledDotProductAttention
 from minigrad.nn.cache import DynamicKVCache, EncoderDecoderCache, StaticKVCache
 from minigrad.nn.cache_base import Cache, KVCache
 from minigrad.nn.causal_self_attention import CausalSelfAttention
+from minigrad.nn.channel_norm import BatchNorm1d, BatchNorm2d, GroupNorm
 from minigrad.nn.containers import ModuleDict, ModuleList, Sequential
+from minigrad.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from minigrad.nn.decoder import TransformerDecoder, TransformerDecoderLayer
 from minigrad.nn.dot_product_attention import DotProductAttention, MultiHeadDotProductAttention
 from minigrad.nn.dropout import Dropout
@@ -21,35 +40,67 @@ from minigrad.nn.embedding import Embedding
 from minigrad.nn.encoder import TransformerEncoder, TransformerEncoderLayer
 from minigrad.nn.encoder_block import TransformerEncoderBlock
 from minigrad.nn.feed_forward import SwiGLU
+from minigrad.nn.flatten import Flatten, Unflatten
 from minigrad.nn.linear import Identity, Linear
 from minigrad.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
     HuberLoss,
+    KLDivLoss,
     L1Loss,
     MSELoss,
     NLLLoss,
+    SmoothL1Loss,
 )
 from minigrad.nn.module import Module
 from minigrad.nn.normalization import LayerNorm, RMSNorm
 from minigrad.nn.parameter import Parameter
+from minigrad.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    MaxPool1d,
+    MaxPool2d,
+)
 from minigrad.nn.positional import (
     LearnedPosEmbedding,
     RotaryPosEmbedding,
     SinusoidalPosEmbedding,
 )
 from minigrad.nn.rearrange import EinMix, Rearrange, Reduce
+from minigrad.nn.recurrence import GRU, LSTM, RNN
+from minigrad.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from minigrad.nn.transformer import Transformer
 from minigrad.nn.transformer_block import TransformerBlock
 
 __all__ = [
+    "ELU",
     "GELU",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "SELU",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
     "AdditiveAttention",
+    "AvgPool1d",
+    "AvgPool2d",
     "BCELoss",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
     "Cache",
     "CausalSelfAttention",
+    "Conv1d",
+    "Conv2d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
     "CrossEntropyLoss",
     "DotProductAttention",
     "Dropout",
@@ -57,15 +108,26 @@ __all__ = [
     "EinMix",
     "Embedding",
     "EncoderDecoderCache",
+    "Flatten",
+    "GRUCell",
+    "GroupNorm",
+    "HardSigmoid",
+    "HardSwish",
     "HuberLoss",
     "Identity",
+    "KLDivLoss",
     "KVCache",
     "L1Loss",
+    "LSTMCell",
     "LayerNorm",
+    "LeakyReLU",
     "LearnedPosEmbedding",
     "Linear",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool1d",
+    "MaxPool2d",
+    "Mish",
     "Module",
     "ModuleDict",
     "ModuleList",
@@ -74,7 +136,9 @@ __all__ = [
     "NLLLoss",
     "Parameter",
     "RMSNorm",
+    "RNNCell",
     "ReLU",
+    "ReLU6",
     "Rearrange",
     "Reduce",
     "RotaryPosEmbedding",
@@ -83,10 +147,12 @@ __all__ = [
     "SiLU",
     "Sigmoid",
     "SinusoidalPosEmbedding",
+    "SmoothL1Loss",
     "Softmax",
     "Softplus",
     "StaticKVCache",
     "SwiGLU",
+    "Swish",
     "Tanh",
     "Transformer",
     "TransformerBlock",
@@ -95,6 +161,7 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderBlock",
     "TransformerEncoderLayer",
+    "Unflatten",
     "by_hand",
     "functional",
     "generation",

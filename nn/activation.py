@@ -15,6 +15,12 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": F.silu,
     "tanh": F.tanh,
     "sigmoid": F.sigmoid,
+    "leaky_relu": F.leaky_relu,
+    "elu": F.elu,
+    "selu": F.selu,
+    "relu6": F.relu6,
+    "mish": F.mish,
+    "hardswish": F.hardswish,
 }
 """The activations that a layer can be told by name."""
 
@@ -63,6 +69,86 @@ class ReLU(Module):
         return F.relu(input_)
 
 
+class ReLU6(Module):
+    """The rectifier that ends at 6: see `functional.relu6`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.ReLU6()(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
+        [0.0, 2.0, 6.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.relu6(input_)
+
+
+class LeakyReLU(Module):
+    """The rectifier that lets a little through below 0: see `functional.leaky_relu`.
+
+    Args:
+        negative_slope: The slope below 0.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.LeakyReLU(0.5)(minigrad.tensor([-1.0, 2.0])).tolist()
+        [-0.5, 2.0]
+    """
+
+    def __init__(self, negative_slope: float = 0.01) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.leaky_relu(input_, self.negative_slope)
+
+    def extra_repr(self) -> str:
+        return f"negative_slope={self.negative_slope}"
+
+
+class ELU(Module):
+    """The exponential linear unit: see `functional.elu`.
+
+    Args:
+        alpha: What it falls to is -alpha.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.ELU()(minigrad.tensor([-1000.0, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        super().__init__()
+        self.alpha = alpha
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.elu(input_, self.alpha)
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}"
+
+
+class SELU(Module):
+    """The scaled exponential linear unit: see `functional.selu`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> round(nn.SELU()(minigrad.tensor(1.0)).item(), 4)
+        1.0507
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.selu(input_)
+
+
 class GELU(Module):
     r"""The Gaussian error linear unit :math:`x\,\Phi(x)`.
 
@@ -107,6 +193,54 @@ class SiLU(Module):
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
         return F.silu(input_)
+
+
+Swish = SiLU
+
+
+class Mish(Module):
+    """The unit x · tanh(softplus(x)): see `functional.mish`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> round(nn.Mish()(minigrad.tensor(1.0)).item(), 4)
+        0.8651
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.mish(input_)
+
+
+class HardSwish(Module):
+    """A SiLU of straight lines and a parabola: see `functional.hardswish`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.HardSwish()(minigrad.tensor([-4.0, 3.0])).tolist()
+        [0.0, 3.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.hardswish(input_)
+
+
+class HardSigmoid(Module):
+    """A sigmoid of straight lines: see `functional.hardsigmoid`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.HardSigmoid()(minigrad.tensor([-4.0, 0.0, 4.0])).tolist()
+        [0.0, 0.5, 1.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.hardsigmoid(input_)
 
 
 class Tanh(Module):

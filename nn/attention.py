@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from minigrad import ops
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
@@ -329,6 +331,34 @@ class MultiHeadAttention(Module):
                 if packed is not None:  # what is too long or short shows in the last part
                     state[f"{name}.{kind}"] = packed[cuts[i] : cuts[i + 1]]
         return state
+
+    def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Pack the projections as PyTorch does: the opposite of `adapt_state_dict`.
+
+        Args:
+            state: The values of this module and those below it, by path from here.
+
+        Returns:
+            The same under the names in_proj_weight, in_proj_bias and so on.
+
+        Raises:
+            ValueError: There are fewer heads of keys and values, which PyTorch does not know.
+        """
+        if self.num_kv_heads != self.num_heads:
+            raise ValueError(
+                f"PyTorch's attention has no num_kv_heads; here it is {self.num_kv_heads}, with "
+                f"num_heads={self.num_heads}"
+            )
+        projections = ("q_proj", "k_proj", "v_proj")
+        weights = {name: state.pop(f"{name}.weight") for name in projections}
+        if self.kdim == self.vdim == self.embed_dim:
+            packed = {"in_proj_weight": np.concatenate([*weights.values()])}
+        else:
+            packed = {f"{name}_weight": weight for name, weight in weights.items()}
+        if self.q_proj.bias is not None:
+            biases = [state.pop(f"{name}.bias") for name in projections]
+            packed["in_proj_bias"] = np.concatenate(biases)
+        return packed | state
 
     def extra_repr(self) -> str:
         parts = [f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, dropout={self.dropout}"]

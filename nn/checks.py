@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,22 @@ def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
     if value < least:
         raise ValueError(f"{owner}: {name} must be at least {least}, got {value}")
     return int(value)
+
+
+def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -> tuple[int, ...]:
+    """A whole number for each of `count` axes; one number stands for all of them.
+
+    Raises:
+        TypeError: It is neither a whole number nor a sequence of them.
+        ValueError: There are more or fewer, or one is too small.
+    """
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return (check_size(owner, name, value, least),) * count
+    if len(value) != count:
+        raise ValueError(
+            f"{owner}: {name} must be an int or {count} ints, one for each axis, got {value!r}"
+        )
+    return tuple(check_size(owner, name, size, least) for size in value)
 
 
 def check_probability(owner: str, name: str, value: Any) -> float:
@@ -48,8 +65,8 @@ def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
     return target
 
 
-def optional_package(owner: str, name: str) -> Any:
-    """A module of a package that minigrad works without.
+def optional_package(owner: str, name: str, extra: str = "interop") -> Any:
+    """A module of a package that minigrad works without, and that one of its extras brings.
 
     Raises:
         ImportError: The package is not installed.
@@ -59,5 +76,5 @@ def optional_package(owner: str, name: str) -> Any:
     except ModuleNotFoundError:
         package = name.partition(".")[0]
         raise ImportError(
-            f"{owner}: {package} is missing: pip install 'minigrad[interop]'"
+            f"{owner}: {package} is missing: pip install 'minigrad[{extra}]'"
         ) from None

@@ -8,7 +8,6 @@ shape (N, L, classes). It is given each token once: what came before is in the c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from minigrad.autograd.mode import no_grad
 from minigrad.nn.cache import DynamicKVCache
 from minigrad.nn.cache_base import Cache
 from minigrad.nn.checks import check_size
-from minigrad.nn.module import Module
+from minigrad.nn.modes import evaluating
 
 __all__ = ["generate", "sample", "stream"]
 
@@ -145,7 +144,7 @@ def _steps(
 ) -> Iterator[Tensor]:
     ended = np.zeros(len(tokens), bool)
     for _ in range(count):
-        with no_grad(), _evaluating(model):
+        with no_grad(), evaluating(model):
             logits = model(made(tokens, False), cache)
         if logits.ndim != 3 or logits.shape[:2] != tokens.shape:
             raise ValueError(
@@ -234,16 +233,3 @@ def _check_choice(temperature: float, top_k: int | None, top_p: float | None) ->
         check_size("sample", "top_k", top_k)
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"sample: top_p must be above 0 and at most 1, got {top_p}")
-
-
-@contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
-    """Evaluation mode for as long as it lasts, then each module's own mode again."""
-    modes = {m: m.training for m in model.modules()} if isinstance(model, Module) else {}
-    try:
-        for module in modes:
-            module.training = False
-        yield
-    finally:
-        for module, training in modes.items():
-            module.training = training

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
@@ -85,6 +85,31 @@ class HuberLoss(_Loss):
     def forward(self, input_: Tensor, target: Any) -> Tensor:
         """Compare predictions with targets of the same shape."""
         return F.huber_loss(input_, target, self.delta, self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    """The Huber loss with lines of slope 1: see `functional.smooth_l1_loss`.
+
+    Args:
+        reduction: "mean", "sum", or "none" for one loss per element.
+        beta: Where the parabola goes over into a line; 0 for the absolute error.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.SmoothL1Loss(beta=2.0)(minigrad.tensor([0.0]), [3.0]).item()
+        2.0
+    """
+
+    def __init__(self, reduction: Reduction = "mean", beta: float = 1.0) -> None:
+        super().__init__(reduction)
+        if not beta >= 0:
+            raise ValueError(f"SmoothL1Loss: beta must not be negative, got {beta}")
+        self.beta = beta
+
+    def forward(self, input_: Tensor, target: Any) -> Tensor:
+        """Compare predictions with targets of the same shape."""
+        return F.smooth_l1_loss(input_, target, self.beta, self.reduction)
 
 
 class CrossEntropyLoss(_Loss):
@@ -217,3 +242,39 @@ class BCEWithLogitsLoss(_Loss):
         return F.binary_cross_entropy_with_logits(
             input_, target, self.weight, self.reduction, pos_weight=self.pos_weight
         )
+
+
+class KLDivLoss(Module):
+    """The Kullback-Leibler divergence: see `functional.kl_div`.
+
+    Args:
+        reduction: "mean", "sum", "batchmean" for the sum divided by the size of the batch, or
+            "none" for one number per element.
+        log_target: Whether targets are logarithms of probabilities.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> x, y = minigrad.tensor([[0.5, 0.5]]).log(), minigrad.tensor([[1.0, 0.0]])
+        >>> round(nn.KLDivLoss("batchmean")(x, y).item(), 4)
+        0.6931
+    """
+
+    def __init__(
+        self, reduction: Reduction | Literal["batchmean"] = "mean", log_target: bool = False
+    ) -> None:
+        super().__init__()
+        if reduction not in ("mean", "sum", "batchmean", "none", None):
+            raise ValueError(
+                f'KLDivLoss: reduction must be "mean", "sum", "batchmean" or "none", '
+                f"got {reduction!r}"
+            )
+        self.reduction = reduction
+        self.log_target = log_target
+
+    def forward(self, input_: Tensor, target: Any) -> Tensor:
+        """Compare log-probabilities with probabilities of the same shape."""
+        return F.kl_div(input_, target, self.reduction, self.log_target)
+
+    def extra_repr(self) -> str:
+        return f"reduction={self.reduction!r}, log_target={self.log_target}"

@@ -317,6 +317,19 @@ class Module(Tree):
         """
         return state
 
+    def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Translate this module's own state into PyTorch's; called by `utils.to_pytorch`.
+
+        Override it in a layer whose parameters PyTorch keeps under other names, or in other pieces.
+
+        Args:
+            state: The values of this module and those below it, by path from here.
+
+        Returns:
+            The same under PyTorch's names.
+        """
+        return state
+
 
 def _register(hooks: dict[int, Any], hook: Callable[..., Any], with_kwargs: bool) -> Removable:
     if not callable(hook):

@@ -1,4 +1,4 @@
-"""State dicts: the values of a model by path, and loading them, whole or not at all."""
+"""State dicts: the values of a model by path, and under PyTorch's names; loading, whole or not."""
 
 from __future__ import annotations
 
@@ -68,21 +68,73 @@ def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
     return Differences(missing, unexpected)
 
 
+def to_pytorch(module: Module) -> dict[str, np.ndarray]:
+    """The values of a module under the names, and in the shapes, that PyTorch gives them.
+
+    Its layers keep theirs as PyTorch's layers of the same name do: attention the packed
+    `in_proj_weight`. A model of such layers, built there by the same names, loads it::
+
+        state = nn.utils.to_pytorch(ours)
+        theirs.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()})
+
+    The way back is ``ours.load_state_dict(theirs.state_dict())``.
+
+    Args:
+        module: The module.
+
+    Returns:
+        Parameters and persistent buffers by path, copies as ndarrays.
+
+    Raises:
+        ValueError: A layer is of a kind that PyTorch does not have.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
+        >>> list(layer.state_dict())[:2]
+        ['self_attn.q_proj.weight', 'self_attn.q_proj.bias']
+        >>> nn.utils.to_pytorch(layer)["self_attn.in_proj_weight"].shape
+        (24, 8)
+    """
+    return _packed(module, {path: tensor.data.copy() for path, tensor in entries(module)}, "")
+
+
+def _packed(module: Module, state: dict[str, Any], path: str) -> dict[str, Any]:
+    """The state in PyTorch's names: what lies below comes first, then the module itself."""
+    result, below = _split(module, state)
+    for child, name, part in below:
+        translated = _packed(child, part, join(path, name))
+        result.update({join(name, key): value for key, value in translated.items()})
+    try:
+        return module.pytorch_state_dict(result)
+    except ValueError as error:
+        where = "to_pytorch: " + (f"{path}: " if path else "")
+        raise ValueError(f"{where}{error}") from None
+
+
 def _adapted(module: Module, state: dict[str, Any]) -> dict[str, Any]:
     """The state in the module's own names: each module translates what lies below its path."""
+    result, below = _split(module, module.adapt_state_dict(dict(state)))
+    for child, name, part in below:
+        translated = _adapted(child, part)
+        result.update({join(name, key): value for key, value in translated.items()})
+    return result
+
+
+def _split(
+    module: Module, state: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[tuple[Module, str, dict[str, Any]]]]:
+    """What of a state is the module's own, and what is each child's: by path from there."""
     children = dict(module.named_children())
-    result: dict[str, Any] = {}
+    own: dict[str, Any] = {}
     below: dict[str, dict[str, Any]] = {}
-    for key, value in module.adapt_state_dict(dict(state)).items():
+    for key, value in state.items():
         name, dot, rest = key.partition(".")
         if dot and name in children:
             below.setdefault(name, {})[rest] = value
         else:
-            result[key] = value
-    for name, part in below.items():
-        translated = _adapted(children[name], part)
-        result.update({join(name, key): value for key, value in translated.items()})
-    return result
+            own[key] = value
+    return own, [(children[name], name, part) for name, part in below.items()]
 
 
 def _fitting(target: Tensor, value: Any) -> np.ndarray:
@@ -94,6 +146,8 @@ def _fitting(target: Tensor, value: Any) -> np.ndarray:
     """
     if getattr(value, "requires_grad", False):  # PyTorch's parameters refuse to become arrays
         value = value.detach()
+    if str(getattr(value, "dtype", "")) == "torch.bfloat16":  # NumPy has none; float32 holds it
+        value = value.float()
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, target.dtype, "same_kind"):
         raise TypeError(f"{array.dtype} values given, {target.dtype} expected")

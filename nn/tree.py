@@ -284,6 +284,11 @@ class Tree:
         lines += [f"({label}): {text}" for label, text in _fold(children)]
         return f"{head}(\n" + textwrap.indent("\n".join(lines), "  ") + "\n)"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from minigrad.viz.notebook import mimebundle
+
+        return mimebundle(self)
+
 
 def _once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Each object once, under the first of its names."""

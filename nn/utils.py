@@ -1,6 +1,7 @@
 """Gradients of many parameters as one vector, and what else one does with a whole module.
 
-`functional_call` is in `stateless`, `attention_weights` in `attention_maps`.
+`functional_call` is in `stateless`, `attention_weights` in `attention_maps`, `to_pytorch` in
+`state_dict`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import wrote
 from minigrad.nn.attention_maps import attention_weights
+from minigrad.nn.state_dict import to_pytorch
 from minigrad.nn.stateless import functional_call
 
 __all__ = [
     "attention_weights", "clip_grad_norm", "clip_grad_value", "functional_call", "get_total_norm",
-    "grad_norm",
+    "grad_norm", "to_pytorch",
 ]  # fmt: skip
 
 
@@ -37,13 +39,16 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
         >>> nn.utils.get_total_norm([minigrad.tensor([3.0]), minigrad.tensor([[4.0]])])
         5.0
     """
-    norms = [_norm(tensor.data, norm_type) for tensor in tensors if tensor.size]
+    arrays = [_flat(tensor.data) for tensor in tensors if tensor.size]
+    if norm_type == 2:
+        return math.sqrt(sum([float(array.dot(array)) for array in arrays]))
+    norms = [float(np.linalg.norm(array, ord=norm_type)) for array in arrays]
     return float(np.linalg.norm(norms, ord=norm_type)) if norms else 0.0
 
 
-def _norm(array: np.ndarray, norm_type: float) -> float:
+def _flat(array: np.ndarray) -> np.ndarray:
     wide = array.astype(np.float32) if array.dtype == np.float16 else array
-    return float(np.linalg.norm(wide.ravel(), ord=norm_type))
+    return wide.reshape(-1)
 
 
 def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> float:

@@ -17,12 +17,15 @@ import numpy as np
 
 from minigrad import linalg, ops
 from minigrad.autograd.graph import alias
+from minigrad.ops.convolution import convolution_weight
 from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.dropout import dropout_factor
 from minigrad.ops.indexing import scatter
+from minigrad.ops.pooling import sum_pool_transpose
 
 OURS = SimpleNamespace(**{name: getattr(ops, name) for name in ops.__all__})
 OURS.alias, OURS.scatter, OURS.scatter_diagonal = alias, scatter, scatter_diagonal
+OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_transpose
 OURS.linalg = linalg
 
 
@@ -236,6 +239,122 @@ class Naive:
             weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
         return weights @ value
 
+    @staticmethod
+    def windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, fill: float) -> Any:
+        """Every window of an input, one at a time, with its place in the output."""
+        wide = np.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
+        spans = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+        counts = [
+            (n - span) // s + 1 for n, span, s in zip(wide.shape[2:], spans, stride, strict=True)
+        ]
+        for place in np.ndindex(*counts):
+            starts = [p * s for p, s in zip(place, stride, strict=True)]
+            cut = [slice(a, a + n, d) for a, n, d in zip(starts, spans, dilation, strict=True)]
+            yield place, (slice(None), slice(None), *cut), wide
+
+    @staticmethod
+    def convolution(
+        x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    ) -> Any:
+        """One window of one group at a time."""
+        found = {}
+        inner, outer = weight.shape[1], weight.shape[0] // groups
+        for place, cut, wide in Naive.windows(x, weight.shape[2:], stride, padding, dilation, 0.0):
+            for group in range(groups):
+                channels = slice(group * inner, (group + 1) * inner)
+                for o in range(group * outer, (group + 1) * outer):
+                    product = wide[cut][:, channels] * weight[o]
+                    found[(o, *place)] = product.sum((*range(1, x.ndim),))
+        out = np.zeros((len(x), *np.max([*found], axis=0) + 1))
+        for place, value in found.items():
+            out[(slice(None), *place)] = value + (0 if bias is None else bias[place[0]])
+        return out
+
+    @staticmethod
+    def convolution_transpose(y: Any, weight: Any, size: Any, *rest: Any) -> Any:
+        """A convolution is linear in its input: its matrix, transposed."""
+        shape = (1, weight.shape[1] * rest[3], *size)
+        basis = np.eye(math.prod(shape)).reshape(-1, *shape[1:])
+        matrix = Naive.convolution(basis, weight, None, *rest)
+        return np.tensordot(y, matrix, ((*range(1, y.ndim),),) * 2).reshape(len(y), *shape[1:])
+
+    @staticmethod
+    def convolution_weight(x: Any, y: Any, kernel: Any, *rest: Any) -> Any:
+        """A convolution is linear in its weight."""
+        out = np.zeros((y.shape[1], x.shape[1] // rest[3], *kernel))
+        for place in np.ndindex(out.shape):
+            one = np.zeros(out.shape)
+            one[place] = 1
+            out[place] = (Naive.convolution(x, one, None, *rest) * y).sum()
+        return out
+
+    @staticmethod
+    def max_pool(x: Any, *window: Any) -> Any:
+        found = {p: w[c].max((*range(2, x.ndim),)) for p, c, w in Naive.windows(x, *window, -1e9)}
+        return Naive.placed(found)
+
+    @staticmethod
+    def sum_pool(x: Any, *window: Any) -> Any:
+        found = {p: w[c].sum((*range(2, x.ndim),)) for p, c, w in Naive.windows(x, *window, 0.0)}
+        return Naive.placed(found)
+
+    @staticmethod
+    def placed(found: dict[tuple[int, ...], Any]) -> Any:
+        """An output from what was found at each place."""
+        out = np.zeros((*next(iter(found.values())).shape, *np.max([*found], axis=0) + 1))
+        for place, value in found.items():
+            out[(slice(None), slice(None), *place)] = value
+        return out
+
+    @staticmethod
+    def sum_pool_transpose(y: Any, size: Any, *window: Any) -> Any:
+        basis = np.eye(math.prod(size)).reshape(-1, 1, *size)
+        matrix = Naive.sum_pool(basis, *window).reshape(len(basis), -1)
+        return (y.reshape(*y.shape[:2], -1) @ matrix.T).reshape(*y.shape[:2], *size)
+
+    @staticmethod
+    def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+        """One channel at a time."""
+        out, means, variances = np.zeros(x.shape), np.zeros(x.shape[1]), np.zeros(x.shape[1])
+        for c in range(x.shape[1] if x.size else 0):
+            means[c], variances[c] = x[:, c].mean(), x[:, c].var()
+            out[:, c] = (x[:, c] - means[c]) / np.sqrt(variances[c] + eps)
+            out[:, c] *= 1 if weight is None else weight[c]
+            out[:, c] += 0 if bias is None else bias[c]
+        return out, means, variances
+
+    @staticmethod
+    def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
+        out = np.zeros((2, len(gates), *h0.shape))
+        h, c = h0, c0
+        for t, now in enumerate(gates):
+            i, f, g, o = np.split(now + h @ weight.T, 4, axis=1)
+            c = Naive.sigmoid(f) * c + Naive.sigmoid(i) * np.tanh(g)
+            h = Naive.sigmoid(o) * np.tanh(c)
+            out[:, t] = h, c
+        return out
+
+    @staticmethod
+    def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
+        out = np.zeros((len(gates), *h0.shape))
+        h = h0
+        for t, now in enumerate(gates):
+            a_r, a_z, a_n = np.split(now, 3, axis=1)
+            u_r, u_z, u_n = np.split(h @ weight.T + (0 if bias is None else bias), 3, axis=1)
+            z = Naive.sigmoid(a_z + u_z)
+            h = (1 - z) * np.tanh(a_n + Naive.sigmoid(a_r + u_r) * u_n) + z * h
+            out[t] = h
+        return out
+
+    @staticmethod
+    def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: str = "tanh") -> Any:
+        out = np.zeros((len(gates), *h0.shape))
+        h = h0
+        for t, now in enumerate(gates):
+            a = now + h @ weight.T
+            h = out[t] = np.tanh(a) if nonlinearity == "tanh" else np.maximum(a, 0)
+        return out
+
 
 NAIVE = Naive()
 
@@ -411,6 +530,7 @@ def elementwise() -> Iterator[Case]:
     fill = lambda m, x, v: m.masked_fill(x, condition, v)
     yield Case("masked_fill", "tensor ()", fill, (normal(2, 3), normal()))
     yield Case("masked_fill", "tensor (1, 1)", fill, (normal(2, 3), normal(1, 1)))
+    yield Case("masked_fill", "tensor (1, 1, 1)", fill, (normal(2, 3), normal(1, 1, 1)))
     yield Case(
         "masked_fill",
         "broadcast mask",
@@ -420,6 +540,7 @@ def elementwise() -> Iterator[Case]:
     yield Case("masked_fill", "broadcast x", fill, (normal(3), normal()))
     for p in (0.0, 0.4, 1.0):
         yield Case("dropout", f"{p}", lambda m, x, p=p: m.dropout(x, p, 5), (normal(4, 5),))
+    yield Case("dropout", "of a number", lambda m, x: m.dropout(x, 0.5, 5), (normal(),))
 
 
 UNARY: dict[str, tuple[Callable[..., np.ndarray], ...]] = {
@@ -506,6 +627,7 @@ def reductions() -> Iterator[Case]:
                 continue  # NumPy refuses it for these three
             call = lambda m, x, op=op, axis=axis: getattr(m, op)(x, axis=axis)
             yield Case(op, f"{shape} over {axis}", call, (spaced(*shape),))
+    yield Case("norm", "of order 4", lambda m, x: m.norm(x, 4, axis=1), (spaced(2, 3),))
     for op, axis in itertools.product(("sum", "prod"), (None, 0, -1)):
         yield Case(
             op,
@@ -740,6 +862,7 @@ def arrangements() -> Iterator[Case]:
         call = lambda m, x, repeats=repeats, axis=axis: m.repeat(x, repeats, axis)
         yield Case("repeat", f"{repeats} along {axis}", call, (normal(2, 3, 4),))
     yield Case("repeat", "()", lambda m, x: m.repeat(x, 3), (normal(),))
+    yield Case("repeat", "one element in all", lambda m, x: m.repeat(x, [0, 1]), (normal(2),))
     yield Case("repeat", "(0, 3)", lambda m, x: m.repeat(x, 2, 0), (normal(0, 3),))
     for shape, reps in [
         ((2, 3), 2),
@@ -942,6 +1065,7 @@ def gatherings() -> Iterator[Case]:
     yield Case("gather", "of a vector", lambda m, x: m.gather(x, 0, ids), (normal(4),))
     vectors = lambda m, x, src: m.scatter_add(x, 0, ids, src)
     yield Case("scatter_add", "of vectors", vectors, (normal(4), normal(3)))
+    yield Case("scatter_add", "src as long as x", vectors, (normal(4), normal(4)))
     onto = np.zeros(4)
     yield Case(
         "scatter_add", "only the value", lambda m, s: m.scatter_add(onto, 0, ids, s), (normal(3),)
@@ -1432,6 +1556,114 @@ def attentions() -> Iterator[Case]:
         )
 
 
+# Stride, padding and dilation of windows along one axis, and along two.
+LINES: list[Any] = [
+    ((1,), ((0, 0),), (1,)),
+    ((2,), ((1, 1),), (1,)),
+    ((3,), ((0, 2),), (2,)),
+]
+PLANES: list[Any] = [
+    ((1, 1), ((0, 0), (0, 0)), (1, 1)),
+    ((2, 1), ((1, 1), (0, 1)), (1, 2)),
+    ((3, 2), ((0, 2), (1, 1)), (2, 1)),
+]
+
+
+def counts_of(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> tuple[int, ...]:
+    """How many windows there are."""
+    return tuple(
+        (n + sum(pair) - d * (k - 1) - 1) // s + 1
+        for n, k, s, pair, d in zip(size, kernel, stride, padding, dilation, strict=True)
+    )
+
+
+def convolutions() -> Iterator[Case]:
+    sizes: list[Any] = [((7,), (2,), LINES), ((5, 6), (2, 3), PLANES)]
+    for size, kernel, windows in sizes:
+        for (i, rest), (groups, images) in itertools.product(
+            enumerate(windows), [(1, 2), (2, 1), (1, 0)]
+        ):
+            channels, outputs = 2 * groups, 3 * groups
+            counts = counts_of(size, kernel, *rest)
+            name = f"{size} by {kernel}, {i}, {groups} groups, {images} images"
+            x, y = normal(images, channels, *size), normal(images, outputs, *counts)
+            w = normal(outputs, channels // groups, *kernel)
+            fixed = (*rest, groups)
+            call = lambda m, x, w, b, fixed=fixed: m.convolution(x, w, b, *fixed)
+            yield Case("convolution", name, call, (x, w, normal(outputs)))
+            call = lambda m, x, w, fixed=fixed: m.convolution(x, w, None, *fixed)
+            yield Case("convolution", f"{name}, no bias", call, (x, w))
+            call = lambda m, y, w, s=size, fixed=fixed: m.convolution_transpose(y, w, s, *fixed)
+            yield Case("convolution_transpose", name, call, (y, w))
+            call = lambda m, x, y, k=kernel, fixed=fixed: m.convolution_weight(x, y, k, *fixed)
+            yield Case("convolution_weight", name, call, (x, y))
+    square = normal(1, 1, 3)
+    itself = lambda m, x: m.convolution(x, x, None, (1,), ((2, 2),), (1,), 1)
+    yield Case("convolution", "with itself", itself, (square,))
+    space = ((1, 2, 1), ((1, 0), (0, 0), (1, 1)), (1, 1, 2), 1)
+    call = lambda m, x, w: m.convolution(x, w, None, *space)
+    yield Case("convolution", "three axes", call, (normal(1, 2, 3, 3, 3), normal(2, 2, 2, 2, 2)))
+
+
+def poolings() -> Iterator[Case]:
+    sizes: list[Any] = [((7,), (2,), LINES), ((5, 6), (2, 3), PLANES)]
+    for size, kernel, windows in sizes:
+        for i, (stride, padding, dilation) in enumerate(windows):
+            fixed = (kernel, stride, padding, dilation)
+            name = f"{size} by {kernel}, {i}"
+            largest = lambda m, x, fixed=fixed: m.max_pool(x, *fixed)
+            yield Case("max_pool", name, largest, (spaced(2, 2, *size),))
+            call = lambda m, x, fixed=fixed: m.sum_pool(x, *fixed)
+            yield Case("sum_pool", name, call, (normal(2, 2, *size),))
+            y = normal(2, 2, *counts_of(size, *fixed))
+            back = lambda m, y, s=size, fixed=fixed: m.sum_pool_transpose(y, s, *fixed)
+            yield Case("sum_pool_transpose", name, back, (y,))
+    empty = lambda m, x: m.max_pool(x, (2,), (1,), ((0, 0),), (1,))
+    yield Case("max_pool", "no image", empty, (normal(0, 2, 3),))
+    empty = lambda m, x: m.sum_pool(x, (2,), (1,), ((0, 0),), (1,))
+    yield Case("sum_pool", "no image", empty, (normal(0, 2, 3),))
+
+
+def channel_norms() -> Iterator[Case]:
+    for shape in ((3, 2), (2, 3, 4), (2, 2, 3, 2), (0, 2, 3)):
+        x, w, b = normal(*shape), normal(shape[1]), normal(shape[1])
+        call = lambda m, x, w, b: m.batch_norm(x, w, b)
+        yield Case("batch_norm", f"{shape}", call, (x, w, b))
+        call = lambda m, x: m.batch_norm(x, eps=0.1)
+        yield Case("batch_norm", f"{shape} bare", call, (x,))
+    call = lambda m, x: m.batch_norm(x, eps=0.1)
+    yield Case("batch_norm", "of one image", call, (normal(1, 2),))
+    yield Case(
+        "batch_norm",
+        "the input only",
+        lambda m, x, w: m.batch_norm(x, w)[0],
+        (normal(3, 2), normal(2)),
+    )
+    yield Case(
+        "batch_norm",
+        "the statistics only",
+        lambda m, x: m.batch_norm(x)[1:],
+        (normal(3, 2),),
+    )
+
+
+def recurrences() -> Iterator[Case]:
+    for steps, batch, width in ((3, 2, 2), (1, 2, 3), (2, 1, 1), (2, 0, 2)):
+        name = f"{steps} steps, {batch}, {width}"
+        state = lambda batch=batch, width=width: normal(batch, width)
+        four = normal(steps, batch, 4 * width), normal(4 * width, width)
+        yield Case("lstm", name, lambda m, *a: m.lstm(*a), (*four, state(), state()))
+        three = normal(steps, batch, 3 * width), normal(3 * width, width)
+        call = lambda m, *a: m.gru(*a)
+        yield Case("gru", name, call, (*three, normal(3 * width), state()))
+        call = lambda m, a, w, h: m.gru(a, w, None, h)
+        yield Case("gru", f"{name}, no bias", call, (*three, state()))
+        one = normal(steps, batch, width), normal(width, width)
+        yield Case("rnn", name, lambda m, *a: m.rnn(*a), (*one, state()))
+    one = (spaced(2, 2, 2), inside(2, 2) / 9, inside(2, 2) / 9)
+    yield Case("rnn", "relu", lambda m, *a: m.rnn(*a, "relu"), one)
+
+
 FAMILIES = {
     "elementwise": [*elementwise()],
     "functions": [*functions()],
@@ -1448,5 +1680,9 @@ FAMILIES = {
     "norms_and_losses": [*norms_and_losses()],
     "rotations": [*rotations()],
     "attentions": [*attentions()],
+    "convolutions": [*convolutions()],
+    "poolings": [*poolings()],
+    "channel_norms": [*channel_norms()],
+    "recurrences": [*recurrences()],
 }
 CASES = [case for family in FAMILIES.values() for case in family]

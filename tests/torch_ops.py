@@ -461,11 +461,80 @@ class Torch:
         mask = mask if bias is None else mask + bias
         return F.scaled_dot_product_attention(query, key, value, mask, scale=scale)
 
+    # Convolutions, pooling, batch normalisation, recurrences
+
+    def convolution(
+        self, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    ) -> Any:
+        widths = [width for pair in reversed(padding) for width in pair]
+        convolve = (F.conv1d, F.conv2d, F.conv3d)[len(stride) - 1]
+        return convolve(F.pad(x, widths), weight, bias, stride, 0, dilation, groups)
+
+    def convolution_transpose(self, y: Any, weight: Any, size: Any, *rest: Any) -> Any:
+        zero = y.new_zeros((len(y), weight.shape[1] * rest[3], *size), requires_grad=True)
+        return transposed(self.convolution(zero, weight, None, *rest), zero, y)
+
+    def convolution_weight(self, x: Any, y: Any, kernel: Any, *rest: Any) -> Any:
+        shape = (y.shape[1], x.shape[1] // rest[3], *kernel)
+        zero = x.new_zeros(shape, requires_grad=True)
+        return transposed(self.convolution(x, zero, None, *rest), zero, y)
+
+    def max_pool(self, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
+        if not len(x):
+            raise Elsewhere
+        widths = [width for pair in reversed(padding) for width in pair]
+        pool = F.max_pool1d if len(kernel) == 1 else F.max_pool2d
+        return pool(F.pad(x, widths, value=-math.inf), kernel, stride, 0, dilation)
+
+    def sum_pool(self, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
+        ones = x.new_ones((x.shape[1], 1, *kernel))
+        return self.convolution(x, ones, None, stride, padding, dilation, x.shape[1])
+
+    def sum_pool_transpose(self, y: Any, size: Any, *window: Any) -> Any:
+        zero = y.new_zeros((*y.shape[:2], *size), requires_grad=True)
+        return transposed(self.sum_pool(zero, *window), zero, y)
+
+    def batch_norm(self, x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+        if len(x) < 2:
+            raise Elsewhere  # its mean of nothing is NaN, and one number is refused
+        axes = (0, *range(2, x.ndim))
+        out = F.batch_norm(x, None, None, weight, bias, training=True, eps=eps)
+        return out, x.mean(axes), x.var(axes, correction=0)
+
+    def lstm(self, gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
+        return self.steps(torch.lstm_cell, gates, weight, None, h0, c0)
+
+    def gru(self, gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
+        return self.steps(torch.gru_cell, gates, weight, bias, h0)
+
+    def rnn(self, gates: Any, weight: Any, h0: Any, nonlinearity: str = "tanh") -> Any:
+        cell = torch.rnn_tanh_cell if nonlinearity == "tanh" else torch.rnn_relu_cell
+        return self.steps(cell, gates, weight, None, h0)
+
+    @staticmethod
+    def steps(cell: Any, gates: Any, weight: Any, bias: Any, *states: Any) -> Any:
+        """A cell step by step, the input of which is what it contributes to the gates."""
+        if not gates.numel():
+            raise Elsewhere
+        itself, none = torch.eye(len(weight), dtype=gates.dtype), gates.new_zeros(len(weight))
+        found, state = [], states if len(states) == 2 else states[0]
+        for now in gates:
+            state = cell(now, state, itself, weight, none, none if bias is None else bias)
+            found.append(torch.stack(state) if len(states) == 2 else state)
+        return torch.stack(found, 1 if len(states) == 2 else 0)
+
     def dropout(self, x: Any, p: float, key: int) -> Any:
         raise Elsewhere
 
     def rotate_pairs(self, *args: Any) -> Any:
         raise Elsewhere
+
+
+def transposed(out: Any, zero: Any, g: Any) -> Any:
+    """What goes back through a linear function, itself differentiable."""
+    if not out.numel():
+        raise Elsewhere  # nothing goes back
+    return torch.autograd.grad(out, zero, g, create_graph=True)[0]
 
 
 def repeats(shape: tuple[int, ...], index: Any) -> bool:

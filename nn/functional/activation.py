@@ -1,5 +1,161 @@
-"""Activations: the ops themselves."""
+"""Activations: the ops themselves, and those that are a line of them."""
 
+from __future__ import annotations
+
+from minigrad import ops
+from minigrad._tensor import Tensor
 from minigrad.ops import gelu, log_softmax, relu, sigmoid, silu, softmax, softplus, tanh
 
-__all__ = ["gelu", "log_softmax", "relu", "sigmoid", "silu", "softmax", "softplus", "tanh"]
+__all__ = [
+    "elu", "gelu", "hardsigmoid", "hardswish", "leaky_relu", "log_softmax", "mish", "relu", "relu6",
+    "selu", "sigmoid", "silu", "softmax", "softplus", "tanh",
+]  # fmt: skip
+
+SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
+"""With these, means of 0 and variances of 1 are kept from layer to layer."""
+
+
+def leaky_relu(input_: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """The rectifier that lets a little through below 0: x, or ``negative_slope · x``.
+
+    Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models",
+    2013.
+
+    Args:
+        input_: x, a tensor of any shape.
+        negative_slope: The slope below 0.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.leaky_relu(minigrad.tensor([-1.0, 2.0]), 0.5).tolist()
+        [-0.5, 2.0]
+    """
+    return ops.where(input_ > 0, input_, input_ * negative_slope)
+
+
+def elu(input_: Tensor, alpha: float = 1.0) -> Tensor:
+    """The exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
+
+    Source: Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by
+    exponential linear units", 2015.
+
+    Args:
+        input_: x, a tensor of any shape.
+        alpha: What it falls to is -alpha.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.elu(minigrad.tensor([-1000.0, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
+    positive = input_ > 0
+    below = ops.where(positive, 0.0, input_)  # so that no exponential overflows
+    return ops.where(positive, input_, ops.expm1(below) * alpha)
+
+
+def selu(input_: Tensor) -> Tensor:
+    """The scaled exponential linear unit, which keeps means of 0 and variances of 1.
+
+    Source: Klambauer et al., "Self-normalizing neural networks", 2017.
+
+    Args:
+        input_: A tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> [round(x, 4) for x in F.selu(minigrad.tensor([-1000.0, 1.0])).tolist()]
+        [-1.7581, 1.0507]
+    """
+    return elu(input_, SELU_ALPHA) * SELU_SCALE
+
+
+def relu6(input_: Tensor) -> Tensor:
+    """The rectifier that ends at 6: min(max(x, 0), 6).
+
+    Source: Krizhevsky, "Convolutional deep belief networks on CIFAR-10", 2010.
+
+    Args:
+        input_: x, a tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.relu6(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
+        [0.0, 2.0, 6.0]
+    """
+    return ops.where(input_ >= 6, 6.0, relu(input_))
+
+
+def hardsigmoid(input_: Tensor) -> Tensor:
+    """A sigmoid of straight lines: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
+
+    Source: Courbariaux, Bengio and David, "BinaryConnect", 2015.
+
+    Args:
+        input_: x, a tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.hardsigmoid(minigrad.tensor([-4.0, 0.0, 4.0])).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    return relu6(input_ + 3) / 6
+
+
+def hardswish(input_: Tensor) -> Tensor:
+    """A SiLU of straight lines and a parabola: x · hardsigmoid(x).
+
+    Source: Howard et al., "Searching for MobileNetV3", 2019.
+
+    Args:
+        input_: x, a tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.hardswish(minigrad.tensor([-4.0, 3.0])).tolist()
+        [0.0, 3.0]
+    """
+    return input_ * hardsigmoid(input_)
+
+
+def mish(input_: Tensor) -> Tensor:
+    """The unit x · tanh(softplus(x)).
+
+    Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019.
+
+    Args:
+        input_: x, a tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> round(F.mish(minigrad.tensor(1.0)).item(), 4)
+        0.8651
+    """
+    return input_ * tanh(softplus(input_))

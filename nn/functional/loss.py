@@ -94,6 +94,41 @@ def huber_loss(
     return _reduced("huber_loss", near * (difference - 0.5 * near), reduction)
 
 
+def smooth_l1_loss(
+    input_: Tensor, target: Any, beta: float = 1.0, reduction: Reduction = "mean"
+) -> Tensor:
+    """The Huber loss, scaled so that its lines have the slope 1: ``huber_loss(delta=beta) / beta``.
+
+    Source: Girshick, "Fast R-CNN", 2015.
+
+    Args:
+        input_: x, a tensor of any shape.
+        target: y, of the same shape.
+        beta: Where the parabola goes over into a line; 0 for the absolute error.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes differ, or beta is negative.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> F.smooth_l1_loss(minigrad.tensor([0.0]), minigrad.tensor([3.0]), beta=2.0).item()
+        2.0
+    """
+    name = "smooth_l1_loss"
+    if not beta >= 0:
+        raise ValueError(f"{name}: beta must not be negative, got {beta}")
+    difference = input_ - _like(name, input_, target)
+    if beta == 0:
+        return _reduced(name, ops.abs(difference), reduction)
+    near = ops.clip(difference, -beta, beta)
+    return _reduced(name, near * (difference - 0.5 * near) / beta, reduction)
+
+
 def cross_entropy(
     input_: Tensor,
     target: Any,
@@ -261,6 +296,59 @@ def binary_cross_entropy_with_logits(
     yes = y if pos_weight is None else y * pos_weight
     losses = (1.0 - y) * ops.softplus(input_) + yes * ops.softplus(-input_)
     return _reduced(name, losses if weight is None else losses * weight, reduction)
+
+
+def kl_div(
+    input_: Tensor,
+    target: Any,
+    reduction: Reduction | Literal["batchmean"] = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """The Kullback-Leibler divergence of y from x: y · (log y - log x), element by element.
+
+    The divergence itself is the sum over all classes, its mean over a batch "batchmean".
+
+    Source: Kullback and Leibler, "On information and sufficiency", 1951.
+
+    Args:
+        input_: log x, log-probabilities of any shape, as `log_softmax` gives them.
+        target: y, probabilities of the same shape.
+        reduction: "mean", "sum", "batchmean" for the sum divided by the size of axis 0, or "none"
+            for one number per element.
+        log_target: Whether the target holds log y.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes differ, or a target is no probability.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> x, y = minigrad.tensor([[0.5, 0.5]]).log(), minigrad.tensor([[1.0, 0.0]])
+        >>> round(F.kl_div(x, y, "batchmean").item(), 4)
+        0.6931
+    """
+    y = _like("kl_div", input_, target)
+    if log_target:
+        losses = ops.exp(y) * (y - input_)
+    else:
+        low = np.asarray(y).min(initial=0.0)
+        if not low >= 0.0:
+            raise ValueError(
+                located(
+                    f"kl_div: the target must hold probabilities, got {low}; "
+                    f"for their logarithms pass log_target=True"
+                )
+            )
+        some = ops.where(y > 0, y, 1.0)  # 0 · log 0 is 0
+        losses = y * (ops.log(some) - input_)
+    if reduction == "batchmean":
+        if not losses.ndim:
+            raise ValueError(located('kl_div: "batchmean" needs a batch axis, got shape ()'))
+        return losses.sum() / losses.shape[0]
+    return _reduced("kl_div", losses, reduction)
 
 
 def _like(name: str, input_: Tensor, target: Any) -> Tensor:

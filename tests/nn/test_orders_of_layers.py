@@ -54,6 +54,47 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
         ),
         [X], lambda m, x: m(3 * x)),
     "ReLU": (lambda: nn.ReLU(), [X], lambda m, x: m(x)),
+    "activations with kinks": (
+        lambda: nn.Sequential(nn.LeakyReLU(0.2), nn.ELU(0.7), nn.SELU(), nn.Mish()),
+        [X], lambda m, x: m(3 * x)),
+    "hard activations": (
+        lambda: nn.Sequential(nn.HardSwish(), nn.HardSigmoid(), nn.ReLU6()),
+        [X], lambda m, x: m(2 * x)),
+    "Conv1d": (
+        lambda: nn.Conv1d(2, 4, 2, 2, 1, 1, 2), [(2, 2, 5)], lambda m, x: m(x)),
+    "Conv2d": (
+        lambda: nn.Conv2d(2, 3, (2, 3), padding="same", padding_mode="reflect"), [(1, 2, 3, 3)],
+        lambda m, x: m(x)),
+    "ConvTranspose1d": (
+        lambda: nn.ConvTranspose1d(2, 3, 2, 2, 1, 1), [(2, 2, 3)], lambda m, x: m(x)),
+    "ConvTranspose2d": (
+        lambda: nn.ConvTranspose2d(2, 2, 2, groups=2), [(1, 2, 2, 3)], lambda m, x: m(x)),
+    "pooling along an axis": (
+        lambda: nn.Sequential(
+            nn.MaxPool1d(2, 1), nn.AvgPool1d(2, 1, 1), nn.AdaptiveMaxPool1d(4),
+            nn.AdaptiveAvgPool1d(3), nn.Flatten(1, 2), nn.Unflatten(1, (2, 3))),
+        [(2, 2, 7)], lambda m, x: m(x)),
+    "pooling": (
+        lambda: nn.Sequential(
+            nn.MaxPool2d(2, 1, ceil_mode=True), nn.AvgPool2d(2, 1, 1, count_include_pad=False),
+            nn.AdaptiveMaxPool2d((4, 3)), nn.AdaptiveAvgPool2d((3, None))),
+        [(1, 2, 6, 5)], lambda m, x: m(x)),
+    "BatchNorm1d": (lambda: nn.BatchNorm1d(4), [(5, 4)], lambda m, x: m(x)),
+    "BatchNorm2d": (lambda: nn.BatchNorm2d(2), [(2, 2, 2, 3)], lambda m, x: m(x)),
+    "BatchNorm, evaluated": (lambda: nn.BatchNorm1d(4).eval(), [(5, 4)], lambda m, x: m(x)),
+    "GroupNorm": (lambda: nn.GroupNorm(2, 4), [(2, 4, 3)], lambda m, x: m(x)),
+    "RNN": (
+        lambda: nn.RNN(4, 2, 2, bidirectional=True), [X], lambda m, x: m(x)),
+    "LSTM": (
+        lambda: nn.LSTM(4, 2, bidirectional=True), [X, (2, 2, 2), (2, 2, 2)],
+        lambda m, x, h, c: sum(m(x, (h, c))[1], m(x, (h, c))[0].sum())),
+    "LSTM, dropout": (
+        lambda: nn.LSTM(4, 2, 2, dropout=0.4), [X], lambda m, x: m(x)[0]),
+    "GRU": (
+        lambda: nn.GRU(4, 2, 2), [X, (2, 2, 2)], lambda m, x, h: m(x, h)),
+    "cells": (
+        lambda: nn.ModuleList([nn.RNNCell(4, 2), nn.LSTMCell(2, 2), nn.GRUCell(2, 2)]),
+        [(3, 4), (3, 2)], lambda m, x, h: m[2](m[1](m[0](x, h), (h, h))[0], h)),
     "softmaxes": (lambda: nn.Sequential(nn.Softmax(1), nn.LogSoftmax(-1)), [X], lambda m, x: m(x)),
     "positions": (
         lambda: nn.Sequential(nn.LearnedPosEmbedding(3, 4), nn.SinusoidalPosEmbedding(4)),
@@ -116,6 +157,10 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "MSELoss": (lambda: nn.MSELoss(), [X, X], lambda m, x, y: m(x, y)),
     "L1Loss": (lambda: nn.L1Loss("sum"), [X, X], lambda m, x, y: m(x, y)),
     "HuberLoss": (lambda: nn.HuberLoss(), [X, X], lambda m, x, y: m(2 * x, y)),
+    "SmoothL1Loss": (
+        lambda: nn.SmoothL1Loss(beta=0.7), [X, X], lambda m, x, y: m(2 * x, y)),
+    "KLDivLoss": (
+        lambda: nn.KLDivLoss("batchmean"), [X, X], lambda m, x, y: m(x, y.sigmoid())),
     "BCELoss": (
         lambda: nn.BCELoss(), [X], lambda m, x: m(x.sigmoid(), np.full(X, 0.3))),
     "BCEWithLogitsLoss": (

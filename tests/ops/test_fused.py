@@ -79,7 +79,12 @@ def cross_entropy_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     options = itertools.product(
         ("mean", "sum", "none"), (0.0, 0.3, 1.0), (None, 2), (None, np.array([0.5, 2.0, 1.3, 0.0]))
     )
+    minus_infinity = np.array([[-np.inf, -0.2, 0.3, 1.0], [0.1, 0.5, 0.2, -0.4]])
+    ignored = {"target": np.array([0, 2]), "ignore_index": 0}
     return [
+        ({"logits": minus_infinity}, {**ignored, "reduction": reduction})
+        for reduction in ("mean", "sum", "none")
+    ] + [
         (
             {"logits": normal(*shape)},
             {
@@ -114,6 +119,22 @@ def det_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     ]
 
 
+def recurrence_calls(gates: int, *states: str, biased: bool = False) -> Any:
+    """Of one step and of several, for batches of several, one and none."""
+    calls = []
+    for steps, batch, width in ((4, 3, 2), (1, 2, 3), (3, 1, 1), (2, 0, 2)):
+        arrays = {
+            "gates": normal(steps, batch, gates * width),
+            "weight": normal(gates * width, width) / 2,
+            **{name: normal(batch, width) + i for i, name in enumerate(states)},
+        }
+        if biased:
+            calls.append((arrays, {"bias": None}))
+            arrays = {**arrays, "bias": normal(gates * width)}
+        calls.append((arrays, {}))
+    return calls
+
+
 def function_of(name: str) -> Any:
     return getattr(linalg if name in linalg.__all__ else ops, name)
 
@@ -124,6 +145,13 @@ CALLS = {
     "rms_norm": rms_norm_calls(),
     "cross_entropy": cross_entropy_calls(),
     "det": det_calls(),
+    "lstm": recurrence_calls(4, "h0", "c0"),
+    "gru": recurrence_calls(3, "h0", biased=True),
+    "rnn": [
+        (arrays, {"nonlinearity": name})
+        for arrays, _ in recurrence_calls(1, "h0")
+        for name in ("tanh", "relu")
+    ],
 }
 
 
@@ -192,6 +220,10 @@ def joint_calls() -> dict[str, Tensor]:
         "attention": ops.attention(*attended, leaf(3, 5), KEEP, dropout=0.4, dropout_key=1),
         "layer_norm": ops.layer_norm(leaf(2, 4), leaf(4), leaf(4)),
         "rms_norm": ops.rms_norm(leaf(2, 4), leaf(4)),
+        "batch_norm": ops.batch_norm(leaf(4, 3), leaf(3), leaf(3))[0],
+        "lstm": ops.lstm(leaf(3, 2, 8), leaf(8, 2), leaf(2, 2), leaf(2, 2)),
+        "gru": ops.gru(leaf(3, 2, 6), leaf(6, 2), leaf(6), leaf(2, 2)),
+        "rnn": ops.rnn(leaf(3, 2, 2), leaf(2, 2), leaf(2, 2)),
         "solve": linalg.solve(square, leaf(3, 2)),
         "einsum": ops.einsum("ij,jk,k->i", leaf(2, 3), leaf(3, 4), leaf(4)),
         "concatenate": ops.concatenate([leaf(2, 3), leaf(4, 3), leaf(1, 3)]),
@@ -206,21 +238,23 @@ def test_a_joint_rule_computes_what_is_needed_and_nothing_else() -> None:
     ours = {name for name in joint if registry[name].forward.__module__.startswith("minigrad.ops")}
     assert ours | variadic == {*calls}
     for name, out in calls.items():
-        node = out._node
+        several = name == "batch_norm"  # its node is behind that of its first output
+        node = out._node.edges[0] if several else out._node
         saved = dict(zip(node.plan.saved_names, node.saved, strict=True))
         rule = node.plan.op.joint
         arguments = [saved[name] for name in rule.needs]
         count = len(node.edges)
-        g = np.cos(np.arange(out.size)).reshape(out.shape)
+        g: Any = np.cos(np.arange(out.size)).reshape(out.shape)
+        g = (g, *(np.sin(part) for part in saved["out"][1:])) if several else g
         everything = rule.function(g, (True,) * count, *arguments)
         for needed in itertools.product((False, True), repeat=count):
             if not any(needed):
                 continue
             found = rule.function(g, needed, *arguments)
-            for want, one, other in zip(needed, found, everything, strict=True):
+            for i, (want, one, other) in enumerate(zip(needed, found, everything, strict=True)):
                 if want:
                     np.testing.assert_array_equal(one, other, err_msg=f"{name} {needed}")
-                elif name != "solve":  # what b gets is a step on the way to what a gets
+                elif (name, i) != ("solve", 1):  # a step on the way to what the matrix gets
                     assert one is None, (name, needed)
 
 
@@ -349,12 +383,28 @@ def test_attention_dropout_by_key() -> None:
     assert (one != other).any()
     with pytest.raises(ValueError, match="attention: .*dropout_key"):
         ops.attention(**arrays, dropout=0.5)
-    gone = ops.attention(**arrays, dropout=1.0, dropout_key=1)
+    tensors = {name: Tensor(array, requires_grad=True) for name, array in arrays.items()}
+    gone = ops.attention(**tensors, dropout=1.0, dropout_key=1)
     assert not gone.numpy().any()
+    assert not any(g.numpy().any() for g in grad(gone.sum(), [*tensors.values()]))
     many = np.mean(
         [ops.attention(**arrays, dropout=0.3, dropout_key=i).numpy() for i in range(2000)], axis=0
     )
     np.testing.assert_allclose(many, ops.attention(**arrays).numpy(), atol=0.1)
+
+
+def test_the_gradient_of_the_values_alone_needs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What leads on to the scores is not computed: np.vecdot is a part of that alone."""
+    arrays = qkv(2)
+    value = Tensor(arrays["value"], requires_grad=True)
+    calls: list[Any] = []
+    vecdot = np.vecdot
+    monkeypatch.setattr(np, "vecdot", lambda *args: calls.append(args) or vecdot(*args))
+    grad(ops.attention(arrays["query"], arrays["key"], value).sum(), value)
+    assert not calls
+    query = Tensor(arrays["query"], requires_grad=True)
+    grad(ops.attention(query, arrays["key"], value).sum(), query)
+    assert calls
 
 
 def test_no_key_to_attend_to() -> None:

@@ -120,6 +120,56 @@ def test_nearly_singular() -> None:
         np.testing.assert_allclose(found, 6.0 * np.outer(u[:, 3], u[:, 3]), atol=1e-13)
 
 
+def test_cofactors_of_rows_of_all_sizes_are_precise_element_by_element() -> None:
+    """Those of ``diag(d) x`` are those of `x`, each row times the product of the other d."""
+    sizes = np.array([[1e-9], [1.0], [1e9]])
+    for x in (draw(3, 3), draw(3, 3)[[1, 0, 2]]):  # their determinants have opposite signs
+        variable = leaf(sizes * x)
+        wanted = derivatives(by_permutations, x, 1)[0] / sizes
+        np.testing.assert_allclose(grad(linalg.det(variable), variable).numpy(), wanted, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's determinant
+@pytest.mark.parametrize(
+    ("dtype", "diagonal"),
+    [
+        (np.float64, (1e-200, 1e-200)),  # the determinant is below all numbers
+        (np.float64, (1e-160, 1e-160)),  # it has lost its digits
+        (np.float64, (1e200, 1e200)),  # it is above all numbers
+        (np.float64, (1.0, 1e-310)),  # an element of the inverse is
+        (np.float32, (1e-30, 1e-30)),
+        (np.float32, (1e30, 1e30)),
+        (np.float16, (100.0, 1e-5)),
+    ],
+)
+def test_cofactors_in_range_of_what_is_out_of_range(dtype: Any, diagonal: Any) -> None:
+    x = Tensor(np.diag(diagonal), dtype=dtype, requires_grad=True)
+    found = grad(linalg.det(x), x).numpy()
+    np.testing.assert_allclose(found, np.diag(np.diag(x.numpy())[::-1]), rtol=1e-6)
+
+
+def test_a_larger_matrix_without_one_rank() -> None:
+    """A polynomial in all 900 elements would have lost every digit."""
+    u, _ = np.linalg.qr(draw(30, 30))
+    v, _ = np.linalg.qr(draw(30, 30, seed=1))
+    values = np.linspace(1.0, 2.0, 30)
+    values[4] = 0.0
+    x = leaf(u * values @ v.T)
+    others = np.prod(np.delete(values, 4)) * np.linalg.det(u) * np.linalg.det(v)
+    for create_graph in (False, True):
+        found = grad(linalg.det(x), x, create_graph=create_graph).numpy()
+        wanted = others * np.outer(u[:, 4], v[:, 4])
+        np.testing.assert_allclose(found, wanted, atol=1e-12 * abs(others))
+
+
+def test_the_determinant_of_nothing() -> None:
+    x = leaf(np.zeros((2, 0, 0)))
+    for create_graph in (False, True):
+        value = linalg.det(x)
+        assert value.tolist() == [1.0, 1.0]
+        assert grad(value.sum(), x, create_graph=create_graph).shape == (2, 0, 0)
+
+
 def test_a_large_matrix() -> None:
     x = leaf(draw(60, 60) / 8)
     for create_graph in (False, True):

@@ -23,6 +23,15 @@ LAYERS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
     "ReLU": (nn.ReLU(), torch.nn.ReLU(), (4, 5)),
     "GELU": (nn.GELU(), torch.nn.GELU(), (4, 5)),
     "GELU by tanh": (nn.GELU("tanh"), torch.nn.GELU("tanh"), (4, 5)),
+    "ReLU6": (nn.ReLU6(), torch.nn.ReLU6(), (40, 5)),
+    "LeakyReLU": (nn.LeakyReLU(0.2), torch.nn.LeakyReLU(0.2), (4, 5)),
+    "ELU": (nn.ELU(0.7), torch.nn.ELU(0.7), (4, 5)),
+    "SELU": (nn.SELU(), torch.nn.SELU(), (4, 5)),
+    "Mish": (nn.Mish(), torch.nn.Mish(), (4, 5)),
+    "HardSwish": (nn.HardSwish(), torch.nn.Hardswish(), (40, 5)),
+    "Flatten": (nn.Flatten(), torch.nn.Flatten(), (4, 5, 2)),
+    "Flatten of some": (nn.Flatten(0, 1), torch.nn.Flatten(0, 1), (4, 5, 2)),
+    "Unflatten": (nn.Unflatten(-1, (3, -1)), torch.nn.Unflatten(-1, (3, -1)), (4, 6)),
     "SiLU": (nn.SiLU(), torch.nn.SiLU(), (4, 5)),
     "Tanh": (nn.Tanh(), torch.nn.Tanh(), (4, 5)),
     "Softplus": (nn.Softplus(0.5), torch.nn.Softplus(0.5), (4, 5)),
@@ -67,6 +76,25 @@ def losses() -> dict[str, tuple[Any, Any, np.ndarray, np.ndarray]]:
         "huber": (
             lambda reduction: nn.HuberLoss(reduction, delta=0.7),
             lambda reduction: t.HuberLoss(reduction, delta=0.7),
+            x,
+            y,
+        ),
+        "smooth l1": (
+            lambda reduction: nn.SmoothL1Loss(reduction, beta=0.7),
+            lambda reduction: t.SmoothL1Loss(reduction=reduction, beta=0.7),
+            x,
+            y,
+        ),
+        "smooth l1 without a parabola": (
+            lambda reduction: nn.SmoothL1Loss(reduction, beta=0.0),
+            lambda reduction: t.SmoothL1Loss(reduction=reduction, beta=0.0),
+            x,
+            y,
+        ),
+        "kl": (nn.KLDivLoss, t.KLDivLoss, x, np.where(p > 0.3, p, 0.0)),
+        "kl of logarithms": (
+            lambda reduction: nn.KLDivLoss(reduction, log_target=True),
+            lambda reduction: t.KLDivLoss(reduction=reduction, log_target=True),
             x,
             y,
         ),
@@ -116,6 +144,7 @@ def losses() -> dict[str, tuple[Any, Any, np.ndarray, np.ndarray]]:
 LOSSES = losses()
 
 
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides")  # PyTorch, of its own divergence
 @pytest.mark.parametrize(("ours", "theirs", "x", "target"), LOSSES.values(), ids=LOSSES)
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 def test_loss(ours: Any, theirs: Any, x: np.ndarray, target: np.ndarray, reduction: str) -> None:
@@ -126,6 +155,32 @@ def test_loss(ours: Any, theirs: Any, x: np.ndarray, target: np.ndarray, reducti
         lambda x: ours(reduction=reduction)(x, target),
         lambda x: theirs(reduction=reduction)(x, torch.tensor(target)),
     )
+
+
+def test_divergence_over_a_batch() -> None:
+    x, y = draw(3, 4), np.abs(draw(3, 4, seed=1))
+    ours, theirs = nn.KLDivLoss("batchmean"), torch.nn.KLDivLoss(reduction="batchmean")
+    compare(ours, theirs, [x], lambda x: ours(x, y), lambda x: theirs(x, torch.tensor(y)))
+
+
+@pytest.mark.parametrize("name", ["relu6", "leaky_relu", "elu", "selu", "mish"])
+def test_activations_far_from_zero(name: str) -> None:
+    """No overflow, no NaN, and the same values and slopes."""
+    x = np.array([-1e4, -1000.0, -50.0, -6.0, -1e-8, 0.0, 1e-8, 6.0, 50.0, 1000.0, 1e4])
+    ours, theirs = Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+    with np.errstate(all="raise", under="ignore"):
+        y = getattr(F, name)(ours)
+    y.sum().backward()
+    expected = getattr(torch.nn.functional, name)(theirs)
+    expected.sum().backward()
+    assert_close(y, expected, rtol=1e-12)
+    assert_close(ours.grad, theirs.grad, rtol=1e-12)
+
+
+def test_hard_sigmoid() -> None:
+    """PyTorch's slope is 1/6 in float32."""
+    ours, theirs = nn.HardSigmoid(), torch.nn.Hardsigmoid()
+    compare(ours, theirs, [3 * draw(40, 5)], ours, theirs, rtol=1e-7)
 
 
 def test_one_hot() -> None:

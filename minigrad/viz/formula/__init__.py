@@ -14,7 +14,7 @@ Where a rule is a kernel, written.py has a formula for it that the tests compute
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from minigrad.autograd.op import Primitive
@@ -56,12 +56,15 @@ class Formula:
         'lambda g, out: g * tame(0.5 / out, g)'
     """
 
-    mathml: str
+    mathml: str = field(repr=False)
     text: str
     notes: tuple[str, ...]
     source: str
     origin: Literal["rule", "written"]
     place: str
+
+    def _repr_html_(self) -> str:
+        return self.mathml
 
 
 def formulas(op: Any) -> dict[str, Formula]:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from minigrad.ops._numerics import spread
+from minigrad.viz.formula import layer_words as layers
 from minigrad.viz.formula import words as say
 
 __all__ = [
-    "attention_key", "attention_query", "attention_value", "cholesky_x", "cross_entropy_logits",
+    "attention_key", "attention_query", "attention_value", "batch_norm_weight", "batch_norm_x",
+    "cholesky_x", "cross_entropy_logits",
     "eigh_x", "eigvalsh_x", "layer_norm_weight", "layer_norm_x", "median_x", "qr_x",
     "rms_norm_x", "scores_cotangent", "svd_x", "svdvals_x", "weights_of",
 ]  # fmt: skip
@@ -42,6 +44,25 @@ def rms_norm_x(g: Any, x: Any, weight: Any, rstd: Any, ndim: int) -> Any:
     u = g * say.one_or(weight)
     z = rstd * x
     return rstd * (u - z * np.mean(u * z, tuple(range(-ndim, 0)), keepdims=True))
+
+
+def batch_norm_x(g: Any, x: Any, weight: Any, out: Any, eps: float) -> Any:
+    """That of layer normalization, by channel, and what mean and variance get themselves."""
+    (g_y, g_mean, g_var), (_, mean, var) = g, out
+    m, v = layers.by_channel(mean, x), layers.by_channel(var, x)
+    z = (x - m) / np.sqrt(v + eps)
+    u = g_y * layers.by_channel(say.one_or(weight), x)
+    n = layers.channel_count(x)
+    inner = u - layers.channel_mean(u) - z * layers.channel_mean(u * z)
+    own = layers.by_channel(g_mean, x) + 2 * (x - m) * layers.by_channel(g_var, x)
+    return inner / np.sqrt(v + eps) + own / n
+
+
+def batch_norm_weight(g: Any, x: Any, out: Any, eps: float) -> Any:
+    """The normalized input."""
+    (g_y, _, _), (_, mean, var) = g, out
+    z = (x - layers.by_channel(mean, x)) / np.sqrt(layers.by_channel(var, x) + eps)
+    return layers.channel_sum(g_y * z)
 
 
 def weights_of(

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.ops import activation, diagonals, gathering, indexing
+from minigrad.ops import activation, diagonals, gathering, indexing, pooling
 from minigrad.ops._numerics import reduced_size, spread
+from minigrad.ops.convolution import convolution, convolution_transpose, convolution_weight
+from minigrad.viz.formula import layer_words as layers
 from minigrad.viz.formula import words as say
 from minigrad.viz.formula.notation import (
     INVERSE,
@@ -202,6 +204,28 @@ def _gaps(t: Typesetter, v: Term) -> Notation:
     return Infix((one, other), ("−",), Level.SUM)
 
 
+def _convolved(sign: str, note: str) -> Entry:
+    """Two arguments with a sign between; what else a convolution takes goes without saying."""
+
+    def entry(t: Typesetter, one: Term, other: Term, *_: Term) -> Notation:
+        t.note(f"{sign}: {note}")
+        return Infix((t.value(one), t.value(other)), (sign,), Level.PRODUCT)
+
+    return entry
+
+
+def _over_steps(t: Typesetter, slopes: Term, states: Term) -> Notation:
+    product = Infix((t.power(slopes, TRANSPOSED), t.value(states)), (" ",), Level.MATRIX)
+    return Large("Σ", product, Words("steps"))
+
+
+def _before(t: Typesetter, *_: Term) -> Notation:
+    t.note("h: the hidden state of each step")
+    return Script(Symbol("h"), below=Infix((Symbol("t"), Number("1")), ("−",), Level.SUM))
+
+
+_LATER = "computed step by step from the last"
+
 VOCABULARY: Mapping[Any, Entry] = {
     # Powers, roots and logarithms
     np.square: _squared,
@@ -287,4 +311,46 @@ VOCABULARY: Mapping[Any, Entry] = {
         "[", Infix((t.value(target), t.value(ignored)), ("≠",), Level.RELATION), "]"),
     say.each_target: _first,
     say.loss_divisor: _said("N", "the sum of the weights of the targets for a mean, else 1"),
+    # Windows and channels
+    convolution: _convolved(
+        "∗", "the sum over each window of an input, times a kernel"),
+    convolution_transpose: _convolved(
+        "∗ᵀ", "each window gets its kernel times a number; where windows overlap, they add up"),
+    convolution_weight: _convolved(
+        "⋆", "the sum over all windows of an input, each times a number"),
+    pooling._chosen_places: lambda t, *_: Words("the largest of each window"),
+    pooling.sum_pool: lambda t, x, *_: Large("Σ", t.value(x), Words("each window")),
+    pooling.sum_pool_transpose: lambda t, y, *_: Large(
+        "Σ", t.value(y), Words("windows that it is in")),
+    layers.by_channel: _first,
+    layers.channel_sum: lambda t, x: Large("Σ", t.value(x), Words("each channel")),
+    layers.channel_mean: lambda t, x: t.called("mean", x, below=Words("each channel")),
+    layers.channel_count: _said("n", "how many numbers a channel has"),
+    # Recurrences
+    layers.before: _before,
+    layers.first_step: lambda t, x: Script(t.value(x), below=Number("1")),
+    layers.summed_over_steps: _over_steps,
+    layers.lstm_slopes: _said(
+        "δ",
+        "what reaches the gates i, f, g, o of a step: ċ g i(1 − i), ċ c₋ f(1 − f), ċ i(1 − g²), "
+        "ḣ tanh(c) o(1 − o), where ḣ is its ḡ and δ weight of the next step, and ċ that of the "
+        f"cell state, c₋ the one before; {_LATER}"),
+    layers.cell_slopes: _said(
+        "ċ", "what reaches the cell state of a step: its ḡ, ḣ o(1 − tanh²(c)), and f ċ of the next "
+        f"step; {_LATER}"),
+    layers.forget_gate: _said("f", "the forget gate of each step"),
+    layers.gru_slopes: _said(
+        "δ", "what reaches the gates r, z, n of a step: s u r(1 − r), ḣ (h₋ − n) z(1 − z), and "
+        f"s = ḣ (1 − z)(1 − n²), where u is what r multiplies, h₋ the state before; {_LATER}"),
+    layers.gru_slopes_inside: _said(
+        "δ", "what reaches the gates r, z, n of a step, times r for n: s u r(1 − r), "
+        "ḣ (h₋ − n) z(1 − z), and r s with s = ḣ (1 − z)(1 − n²), where u is what r multiplies, "
+        f"h₋ the state before; {_LATER}"),
+    layers.hidden_slopes: _said(
+        "ḣ", "what reaches the hidden state of a step: its ḡ, and of the next step z ḣ and "
+        f"what comes through the weight; {_LATER}"),
+    layers.update_gate: _said("z", "the update gate of each step"),
+    layers.rnn_slopes: _said(
+        "δ", "its ḡ and δ weight of the next step, times the slope of the nonlinearity at each "
+        f"step; {_LATER}"),
 }  # fmt: skip

@@ -16,8 +16,10 @@ import numpy as np
 from minigrad.ops._numerics import kept_shape, reduced_size, spread
 from minigrad.ops.arranging import _repeat_x, _tile_x
 from minigrad.ops.attention import _attention_pull
+from minigrad.ops.batch_norm import _batch_norm_pull
 from minigrad.ops.choices import _clip_high, _clip_low, _clip_x
 from minigrad.ops.contractions import _einsum_operands, _tensordot_a, _tensordot_b
+from minigrad.ops.convolution import _channels
 from minigrad.ops.elementwise import _inverse, _power_a, _power_b
 from minigrad.ops.embedding import _embedding_weight
 from minigrad.ops.exponentials import _share
@@ -32,11 +34,13 @@ from minigrad.ops.loss import _cross_entropy_pull
 from minigrad.ops.norm import _layer_norm_pull, _rms_norm_pull
 from minigrad.ops.padding import _pad_x
 from minigrad.ops.products import _linear_weight, _matmul_a, _matmul_b
+from minigrad.ops.recurrence import _gru_pull, _lstm_pull, _rnn_pull
 from minigrad.ops.reductions import _logsumexp_x, _prod_x
 from minigrad.ops.scans import _cumprod_x, _cumsum_x
 from minigrad.ops.sorting import _median_x
 from minigrad.ops.statistics import _part, _std_x, _var_x
 from minigrad.ops.trigonometry import _turn
+from minigrad.viz.formula import layer_words as layers
 from minigrad.viz.formula import longhand
 from minigrad.viz.formula import words as say
 
@@ -124,6 +128,7 @@ WRITTEN: Mapping[Callable[..., Any], Written] = {
         lambda g, x: say.several_rows(g).mT @ say.several_rows(x), "the leading axes count as one"),
     _tensordot_a: Written(lambda g, b, axes: say.contracted(g, b, axes, False)),
     _tensordot_b: Written(lambda g, a, axes: say.contracted(g, a, axes, True)),
+    _channels: Written(lambda g: layers.channel_sum(g)),
     # Matrices
     _cofactors: Written(
         lambda x, det_x: det_x[..., None, None] * np.linalg.inv(x).mT,
@@ -153,6 +158,51 @@ JOINT: Mapping[Callable[..., Any], Mapping[str, Written]] = {
     _rms_norm_pull: {
         "x": Written(longhand.rms_norm_x),
         "weight": Written(lambda g, x, rstd: g * (rstd * x)),
+    },
+    _batch_norm_pull: {
+        "x": Written(longhand.batch_norm_x, "ḡ comes in three parts, as y"),
+        "weight": Written(longhand.batch_norm_weight, "ḡ comes in three parts, as y"),
+        "bias": Written(lambda g: layers.channel_sum(g[0])),
+    },
+    _lstm_pull: {
+        "gates": Written(
+            lambda g, weight, c0, out, opened: layers.lstm_slopes(g, weight, c0, out, opened)),
+        "weight": Written(
+            lambda g, weight, h0, c0, out, opened: layers.summed_over_steps(
+                layers.lstm_slopes(g, weight, c0, out, opened), layers.before(out[0], h0))),
+        "h0": Written(
+            lambda g, weight, c0, out, opened: layers.first_step(
+                layers.lstm_slopes(g, weight, c0, out, opened)) @ weight),
+        "c0": Written(
+            lambda g, weight, c0, out, opened: layers.first_step(layers.forget_gate(opened))
+            * layers.first_step(layers.cell_slopes(g, weight, c0, out, opened))),
+    },
+    _gru_pull: {
+        "gates": Written(
+            lambda g, weight, h0, out, opened, recalled: layers.gru_slopes(
+                g, weight, h0, out, opened, recalled)),
+        "weight": Written(
+            lambda g, weight, h0, out, opened, recalled: layers.summed_over_steps(
+                layers.gru_slopes_inside(g, weight, h0, out, opened, recalled),
+                layers.before(out, h0))),
+        "bias": Written(
+            lambda g, weight, h0, out, opened, recalled: np.sum(
+                layers.gru_slopes_inside(g, weight, h0, out, opened, recalled), (0, 1))),
+        "h0": Written(
+            lambda g, weight, h0, out, opened, recalled: layers.first_step(
+                layers.gru_slopes_inside(g, weight, h0, out, opened, recalled)) @ weight
+            + layers.first_step(layers.update_gate(opened))
+            * layers.first_step(layers.hidden_slopes(g, weight, h0, out, opened, recalled))),
+    },
+    _rnn_pull: {
+        "gates": Written(
+            lambda g, weight, out, nonlinearity: layers.rnn_slopes(g, weight, out, nonlinearity)),
+        "weight": Written(
+            lambda g, weight, h0, out, nonlinearity: layers.summed_over_steps(
+                layers.rnn_slopes(g, weight, out, nonlinearity), layers.before(out, h0))),
+        "h0": Written(
+            lambda g, weight, out, nonlinearity: layers.first_step(
+                layers.rnn_slopes(g, weight, out, nonlinearity)) @ weight),
     },
     _cross_entropy_pull: {"logits": Written(longhand.cross_entropy_logits)},
     _solve_pull: {

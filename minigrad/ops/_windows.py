@@ -1,0 +1,93 @@
+"""Windows that slide over the last axes of an array: where they lie, and how arrays come apart.
+
+An array of shape (N, C, *S) has a window at each place of an output of shape (N, C, *P). Its
+elements are told apart by their offset within the window: everything here, and in what is built on
+it, runs over the few offsets, and moves one element of all windows at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Offsets", "Padding", "Window", "cut", "offsets", "padded"]
+
+Padding = tuple[tuple[int, int], ...]
+"""How many elements are added before and after each of the axes."""
+
+Offsets = Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]
+
+
+class Window(NamedTuple):
+    """A window, one number for each axis that it slides along.
+
+    Attributes:
+        kernel: How many elements it has.
+        stride: How far apart neighbouring windows are.
+        padding: What is added to the array before and after.
+        dilation: How far apart neighbouring elements of a window are.
+    """
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: Padding
+    dilation: tuple[int, ...]
+
+    def counts(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """How many windows there are along each axis of an array; less than 1 if none fits."""
+        return tuple(
+            (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
+            for size, kernel, stride, (before, after), dilation in zip(
+                sizes, self.kernel, self.stride, self.padding, self.dilation, strict=True
+            )
+        )
+
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """How far a window reaches along each axis."""
+        return tuple(
+            dilation * (kernel - 1) + 1
+            for kernel, dilation in zip(self.kernel, self.dilation, strict=True)
+        )
+
+
+def offsets(window: Window, counts: tuple[int, ...]) -> Offsets:
+    """Each offset within a window, and where the elements of all windows at that offset lie.
+
+    Args:
+        window: The window.
+        counts: How many there are along each axis.
+
+    Returns:
+        Pairs of an offset, and an index of the padded array whose result has the shape
+        (N, C, *counts).
+    """
+    for offset in itertools.product(*map(range, window.kernel)):
+        places = [
+            slice(dilation * i, dilation * i + stride * (count - 1) + 1, stride)
+            for i, count, stride, dilation in zip(
+                offset, counts, window.stride, window.dilation, strict=True
+            )
+        ]
+        yield offset, (slice(None), slice(None), *places)
+
+
+def padded(x: np.ndarray, padding: Padding, value: float = 0.0) -> np.ndarray:
+    """An array with its last axes padded; itself if there is nothing to add."""
+    if not any(before or after for before, after in padding):
+        return x
+    leading = x.shape[: x.ndim - len(padding)]
+    sizes = [n + sum(pair) for n, pair in zip(x.shape[len(leading) :], padding, strict=True)]
+    out = np.full((*leading, *sizes), value, x.dtype)
+    cut(out, padding)[...] = x
+    return out
+
+
+def cut(x: Any, padding: Padding) -> Any:
+    """Undo `padded`: a view of what is within the padding."""
+    inner = [slice(before, n - after) for n, (before, after) in
+             zip(x.shape[x.ndim - len(padding) :], padding, strict=True)]  # fmt: skip
+    return x[(..., *inner)]

@@ -1,0 +1,105 @@
+"""Batch normalization: each channel brought to mean 0 and variance 1 over all images."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+
+__all__ = ["batch_norm"]
+
+
+def _cannot_normalize(x: Any, weight: Any, bias: Any, eps: float) -> str | None:
+    if x.ndim < 2:
+        return f"the input needs a batch and channels, (N, C, ...), got shape {x.shape}"
+    for name, array in (("weight", weight), ("bias", bias)):
+        if array is not None and array.shape != x.shape[1:2]:
+            return (
+                f"the input has shape {x.shape}, so {name} must have shape {x.shape[1:2]}, "
+                f"got {array.shape}"
+            )
+    return None
+
+
+@primitive(
+    arrays=3,
+    several=True,
+    floating=True,
+    promotes=("x", "weight", "bias"),
+    complain=_cannot_normalize,
+)
+def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+    """Normalize each channel over all other axes, then scale and shift it.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with the population variance.
+
+    Args:
+        x: Shape (N, C, ...).
+        weight: Scale of shape (C,), None for 1.
+        bias: Shift of shape (C,), None for 0.
+        eps: Added to the variance.
+
+    Returns:
+        The normalized input, of the shape of `x`; the mean and the variance of each channel, both
+        of shape (C,), zeros where there is nothing to take them of.
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Source:
+        Ioffe and Szegedy 2015, arXiv:1502.03167.
+
+    Example:
+        >>> import minigrad
+        >>> y, mean, var = minigrad.ops.batch_norm(minigrad.tensor([[1.0], [5.0]]), eps=0.0)
+        >>> y.tolist(), mean.item(), var.item()
+        ([[-1.0], [1.0]], 3.0, 4.0)
+    """
+    if _cannot_normalize(x, weight, bias, eps):
+        raise ValueError("shapes")
+    channels = x.shape[1]
+    count = max(1, len(x) * math.prod(x.shape[2:]))
+    wide = np.float32 if x.dtype == np.float16 else x.dtype
+    rows = x.reshape(len(x), channels, math.prod(x.shape[2:]))
+    mean = rows.sum(axis=2, dtype=wide).sum(axis=0) / count
+    centred = rows.astype(wide, copy=False) - mean[:, None]
+    # What rounding the mean left behind matters where x is far from zero.
+    rest = centred.sum(axis=2).sum(axis=0) / count
+    mean = mean + rest
+    centred -= rest[:, None]
+    var = np.vecdot(centred, centred).sum(axis=0) / count
+    scale = 1 / np.sqrt(var + eps)
+    if weight is not None:
+        scale = scale * weight
+    centred *= scale[:, None]
+    if bias is not None:
+        centred += bias[:, None]
+    out = (centred.reshape(x.shape), mean, var)
+    return tuple(part.astype(x.dtype, copy=False) for part in out)
+
+
+@batch_norm.defjoint("x", "weight", "bias")
+def _batch_norm_pull(
+    g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, out: Any, eps: float
+) -> tuple[Any, Any, Any]:
+    g_out, g_mean, g_var = g
+    _, mean, var = out
+    axes, column = (0, *range(2, x.ndim)), (x.shape[1], *(1,) * (x.ndim - 2))
+    grad_x = grad_weight = grad_bias = None
+    if needed[0] or needed[2]:
+        grad_bias = g_out.sum(axis=axes)
+    if needed[0] or needed[1]:
+        std = np.sqrt(var + eps)
+        normal = (x - mean.reshape(column)) * (1 / std).reshape(column)
+        grad_weight = (g_out * normal).sum(axis=axes)
+    if needed[0]:
+        count = len(x) * math.prod(x.shape[2:])
+        scale = 1 / std if weight is None else weight / std
+        by_mean = (g_mean - scale * grad_bias) / count
+        by_normal = (2 * g_var * std - scale * grad_weight) / count
+        grad_x = g_out * scale.reshape(column)
+        grad_x = grad_x + normal * by_normal.reshape(column) + by_mean.reshape(column)
+    return grad_x, grad_weight if needed[1] else None, grad_bias if needed[2] else None

@@ -1,0 +1,346 @@
+"""Convolutions, along any number of axes.
+
+A convolution is linear in its input and in its weight. So there are three ops, and the derivatives
+of each are the other two:
+
+    y = convolution(x, w)               the forward pass
+    x = convolution_transpose(y, w)     what goes back to the input
+    w = convolution_weight(x, y)        what goes back to the weight
+
+Each is one matrix product for a block of images, as many as keep the matrix of all their windows (a
+column for each window) within the cache; several threads take such blocks in turn. Within a block
+of small images, their numbers at one place are neighbours in memory (`across`): rows of a few
+pixels are slow to move. Shapes: x (N, C, *S), w (O, C/groups, *K), y (N, O, *P).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import total, within_rule
+from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows
+from minigrad.ops._windows import Padding, Window, cut, offsets
+
+__all__ = ["convolution", "convolution_transpose", "convolution_weight"]
+
+Sizes = tuple[int, ...]
+
+_CACHED = 1 << 20  # bytes
+
+
+def _cannot_convolve(
+    x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
+) -> str | None:
+    shown = f"input {x.shape}, weight {weight.shape}"
+    if weight.ndim < 3 or x.ndim != weight.ndim:
+        return (
+            f"{shown}: both need shapes (N, C, ...) and (O, C/groups, ...), with as many axes; "
+            f"one image without a batch is x[None]"
+        )
+    (channels, outputs), inner = (x.shape[1], weight.shape[0]), weight.shape[1]
+    if groups < 1 or outputs % groups:
+        return f"{shown}: {outputs} channels cannot be made by {groups} groups"
+    if channels != inner * groups:
+        return (
+            f"{shown}: the input has {channels} channels (its axis 1), and this weight takes "
+            f"{inner} for each of {groups} group{'s' * (groups > 1)}"
+        )
+    if bias is not None and bias.shape != (outputs,):
+        return f"{shown}: the bias must have shape ({outputs},), got {bias.shape}"
+    window = Window(weight.shape[2:], stride, padding, dilation)
+    sizes = tuple(n + sum(pair) for n, pair in zip(x.shape[2:], padding, strict=True))
+    if min(window.counts(x.shape[2:])) < 1:
+        return (
+            f"{shown}: a kernel that reaches over {window.spans} does not fit into an input of "
+            f"{sizes} (padding counted); pad more, or take a smaller kernel"
+        )
+    return None
+
+
+@primitive(arrays=3, floating=True, promotes=("x", "weight", "bias"), complain=_cannot_convolve)
+def convolution(
+    x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
+) -> Any:
+    r"""Sums of products of a kernel and each window of an input, over all channels.
+
+    .. math:: y_{nop} = b_o + \sum_{c, k} w_{ock}\, x_{nc,\,ps + kd}
+
+    In signal processing this is called a cross-correlation: the kernel is not flipped.
+
+    Args:
+        x: Shape (N, C, *S).
+        weight: Shape (O, C/groups, *K).
+        bias: Shape (O,), or None.
+        stride: s, a number for each axis of S.
+        padding: Pairs (before, after), one for each axis: how many zeros are added.
+        dilation: d, a number for each axis.
+        groups: Into how many parts channels are split; each part of the output sees one of the
+            input.
+
+    Returns:
+        Shape (N, O, *P).
+
+    Raises:
+        ValueError: The shapes do not fit, or the kernel does not fit into the input.
+
+    Example:
+        >>> import minigrad
+        >>> x, kernel = minigrad.tensor([[[1.0, 2.0, 4.0]]]), minigrad.tensor([[[-1.0, 1.0]]])
+        >>> minigrad.ops.convolution(x, kernel, None, (1,), ((0, 0),), (1,), 1).tolist()
+        [[[1.0, 2.0]]]
+    """
+    if _cannot_convolve(x, weight, bias, stride, padding, dilation, groups):
+        raise ValueError("shapes")
+    window = Window(weight.shape[2:], stride, padding, dilation)
+    counts = window.counts(x.shape[2:])
+    matrix = _by_group(weight, groups)  # (G, O/G, C/G·K)
+    across = _across(weight.shape, counts, groups)
+    out = np.empty((len(x), len(weight), *counts), x.dtype)
+
+    def convolve(start: int, stop: int) -> None:
+        columns = _columns(x[start:stop], window, counts, groups, across)  # (G, C/G·K, B·P)
+        out[start:stop] = _images(matrix @ columns, stop - start, counts, across)
+
+    for_rows(len(x), _block(x, window, counts), _effort(out, weight), convolve)
+    if bias is not None:
+        out += bias.reshape(-1, *(1,) * len(counts))
+    return out
+
+
+def _cannot_transpose(
+    y: Any,
+    weight: Any,
+    size: Sizes,
+    stride: Sizes,
+    padding: Padding,
+    dilation: Sizes,
+    groups: int,
+) -> str | None:
+    shown = f"input {y.shape}, weight {weight.shape}"
+    if weight.ndim < 3 or y.ndim != weight.ndim:
+        return f"{shown}: shapes (N, O, ...) and (O, C/groups, ...) expected, with as many axes"
+    if y.shape[1] != weight.shape[0]:
+        return (
+            f"{shown}: the input has {y.shape[1]} channels (its axis 1), and this weight takes "
+            f"{weight.shape[0]}"
+        )
+    if groups < 1 or weight.shape[0] % groups:
+        return f"{shown}: {weight.shape[0]} channels cannot be split into {groups} groups"
+    counts = Window(weight.shape[2:], stride, padding, dilation).counts(size)
+    if y.shape[2:] != counts:
+        return f"{shown}: an output of {size} has {counts} windows, not {y.shape[2:]}"
+    return None
+
+
+@primitive(floating=True, arrays=2, complain=_cannot_transpose)
+def convolution_transpose(
+    y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
+) -> Any:
+    r"""The transpose of `convolution`: every window gets its kernel times a number, all added up.
+
+    .. math:: x_{nc,\,ps + kd} = \sum_{o} w_{ock}\, y_{nop}, \text{ summed where windows overlap}
+
+    Args:
+        y: Shape (N, O, *P).
+        weight: Shape (O, C/groups, *K).
+        size: S, the sizes of the last axes of the output.
+        stride: How far apart the windows are in the output.
+        padding: Pairs (before, after): what falls off the edges of the output.
+        dilation: How far apart the elements of a window are.
+        groups: Into how many parts channels are split.
+
+    Returns:
+        Shape (N, C, *S).
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> y, kernel = minigrad.tensor([[[1.0, 2.0]]]), minigrad.tensor([[[-1.0, 1.0]]])
+        >>> minigrad.ops.convolution_transpose(y, kernel, (3,), (1,), ((0, 0),), (1,), 1).tolist()
+        [[[-1.0, -1.0, 2.0]]]
+    """
+    if _cannot_transpose(y, weight, size, stride, padding, dilation, groups):
+        raise ValueError("shapes")
+    window = Window(weight.shape[2:], stride, padding, dilation)
+    counts = y.shape[2:]
+    matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)
+    channels = weight.shape[1] * groups
+    across = _across(weight.shape, counts, groups)
+    out = np.empty((len(y), channels, *size), y.dtype)
+
+    def transpose(start: int, stop: int) -> None:
+        rows = _rows(y[start:stop], groups, across)  # (G, O/G, B·P)
+        # A product over one element is none: BLAS would be slow at it.
+        columns = matrix * rows if rows.shape[1] == 1 else matrix @ rows  # (G, C/G·K, B·P)
+        out[start:stop] = _added_up(columns, out[start:stop].shape, window, counts, across)
+
+    for_rows(len(y), _block(out, window, counts), _effort(y, weight), transpose)
+    return out
+
+
+@primitive(floating=True, arrays=2)
+def convolution_weight(
+    x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
+) -> Any:
+    r"""Sums of products of an input's windows and numbers, one for each window.
+
+    .. math:: w_{ock} = \sum_{n, p} x_{nc,\,ps + kd}\, y_{nop}
+
+    Args:
+        x: Shape (N, C, *S).
+        y: Shape (N, O, *P).
+        kernel: K, the sizes of a window.
+        stride: How far apart the windows are.
+        padding: Pairs (before, after): how many zeros are added to `x`.
+        dilation: How far apart the elements of a window are.
+        groups: Into how many parts channels are split.
+
+    Returns:
+        Shape (O, C/groups, *K).
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.ops.convolution import convolution_weight
+        >>> x, y = minigrad.tensor([[[1.0, 2.0, 4.0]]]), minigrad.tensor([[[1.0, 10.0]]])
+        >>> convolution_weight(x, y, (2,), (1,), ((0, 0),), (1,), 1).tolist()
+        [[[21.0, 42.0]]]
+    """
+    window = Window(kernel, stride, padding, dilation)
+    counts = y.shape[2:]
+    inner = x.shape[1] // groups
+    out = np.zeros((y.shape[1], inner, *kernel), x.dtype)
+    across = _across(out.shape, counts, groups)
+    size = _block(x, window, counts)
+    parts: list[Any] = [None] * -(-len(x) // size)
+
+    def correlate(start: int, stop: int) -> None:
+        columns = _columns(x[start:stop], window, counts, groups, across)  # (G, C/G·K, B·P)
+        parts[start // size] = _rows(y[start:stop], groups, across) @ columns.swapaxes(-1, -2)
+
+    for_rows(len(x), size, _effort(y, out), correlate)
+    for part in parts:  # in their order, so that the sum is the same with any number of threads
+        out += part.reshape(out.shape)
+    return out
+
+
+def _block(x: np.ndarray, window: Window, counts: Sizes) -> int:
+    """How many images have windows that together stay within the cache."""
+    one = x.shape[1] * math.prod(window.kernel) * math.prod(counts) * x.itemsize
+    return max(1, _CACHED // max(1, one))
+
+
+def _effort(y: np.ndarray, weight: np.ndarray) -> float:
+    """How long the products take one thread, in nanoseconds."""
+    return y.size * math.prod(weight.shape[1:]) / PRODUCTS_PER_NS
+
+
+def _by_group(weight: np.ndarray, groups: int) -> np.ndarray:
+    """(O, C/G, *K) -> (G, O/G, C/G·K)."""
+    outputs, *inner = weight.shape
+    return weight.reshape(groups, outputs // groups, math.prod(inner))
+
+
+def _across(weight_shape: Sizes, counts: Sizes, groups: int) -> bool:
+    """Whether neighbours in memory should be images, rather than pixels.
+
+    Where windows have far more elements than the output has channels, so that it pays to turn the
+    images for it.
+    """
+    outputs, *inner = weight_shape
+    return counts[-1] < 12 and groups * math.prod(inner) >= 4 * outputs
+
+
+def _empty(channels: Sizes, images: int, sizes: Sizes, across: bool, dtype: Any) -> np.ndarray:
+    """Memory for an array of shape (*channels, B, *sizes), in one of the two orders."""
+    if not across:
+        return np.empty((*channels, images, *sizes), dtype)
+    return np.moveaxis(np.empty((*channels, *sizes, images), dtype), -1, len(channels))
+
+
+def _rows(y: np.ndarray, groups: int, across: bool) -> np.ndarray:
+    """(B, O, *P) -> (G, O/G, B·P): a row for each channel, in the order of `_columns`."""
+    images, channels, *counts = y.shape
+    ordered = np.moveaxis(y, 0, -1 if across else 1)
+    return ordered.reshape(groups, channels // groups, images * math.prod(counts))
+
+
+def _images(rows: np.ndarray, images: int, counts: Sizes, across: bool) -> np.ndarray:
+    """(G, O/G, B·P) -> (B, O, *P), undoing `_rows`."""
+    channels = rows.shape[0] * rows.shape[1]
+    if across:
+        return np.moveaxis(rows.reshape(channels, *counts, images), -1, 0)
+    return rows.reshape(channels, images, *counts).swapaxes(0, 1)
+
+
+def _columns(x: np.ndarray, window: Window, counts: Sizes, groups: int, across: bool) -> np.ndarray:
+    """(B, C, *S) -> (G, C/G·K, B·P): a column for each window."""
+    images, channels, *sizes = x.shape
+    wide = x.swapaxes(0, 1)  # (C, B, *S)
+    if across or any(before or after for before, after in window.padding):
+        padded = tuple(n + sum(pair) for n, pair in zip(sizes, window.padding, strict=True))
+        wide = _empty((channels,), images, padded, across, x.dtype)
+        wide[...] = 0
+        cut(wide, window.padding)[...] = x.swapaxes(0, 1)
+    columns: Any = _empty((channels, *window.kernel), images, counts, across, x.dtype)
+    for offset, places in offsets(window, counts):
+        columns[:, *offset] = wide[places]
+    rows = channels // groups * math.prod(window.kernel)
+    ordered = np.moveaxis(columns, 1 + len(counts), -1) if across else columns
+    return ordered.reshape(groups, rows, images * math.prod(counts))
+
+
+def _added_up(
+    columns: np.ndarray, shape: Sizes, window: Window, counts: Sizes, across: bool
+) -> np.ndarray:
+    """(G, C/G·K, B·P) -> (B, C, *S), the transpose of `_columns`: where windows overlap, sums."""
+    images, channels, *sizes = shape
+    if across:
+        ordered: Any = columns.reshape(channels, *window.kernel, *counts, images)
+        by_offset = np.moveaxis(ordered, -1, 1 + len(counts))
+    else:
+        by_offset = columns.reshape(channels, *window.kernel, images, *counts)
+    wide = tuple(n + sum(pair) for n, pair in zip(sizes, window.padding, strict=True))
+    out = _empty((channels,), images, wide, across, columns.dtype)
+    out[...] = 0
+    for offset, places in offsets(window, counts):
+        out[places] += by_offset[:, *offset]
+    return cut(out, window.padding).swapaxes(0, 1)
+
+
+def _channels(g: Any) -> Any:
+    """The sum over images and windows, for each channel."""
+    return total(g, (0, *range(2, g.ndim))).reshape(-1)
+
+
+# The table.
+convolution.defvjp(
+    x=lambda g, x_shape, weight, stride, padding, dilation, groups: within_rule(
+        convolution_transpose, g, weight, x_shape[2:], stride, padding, dilation, groups
+    ),
+    weight=lambda g, x, weight_shape, stride, padding, dilation, groups: within_rule(
+        convolution_weight, x, g, weight_shape[2:], stride, padding, dilation, groups
+    ),
+    bias=_channels,
+)
+convolution_transpose.defvjp(
+    y=lambda g, weight, stride, padding, dilation, groups: within_rule(
+        convolution, g, weight, None, stride, padding, dilation, groups
+    ),
+    weight=lambda g, y, weight_shape, stride, padding, dilation, groups: within_rule(
+        convolution_weight, g, y, weight_shape[2:], stride, padding, dilation, groups
+    ),
+)
+convolution_weight.defvjp(
+    x=lambda g, x_shape, y, stride, padding, dilation, groups: within_rule(
+        convolution_transpose, y, g, x_shape[2:], stride, padding, dilation, groups
+    ),
+    y=lambda g, x, stride, padding, dilation, groups: within_rule(
+        convolution, x, g, None, stride, padding, dilation, groups
+    ),
+)

@@ -1,0 +1,171 @@
+"""Pooling: the largest element of each window, and the sum of each window.
+
+A window with a number for each axis of its own: `_windows` has how they lie. Averages, and windows
+that adapt to the input, are made of these two in `minigrad.nn.functional.pooling`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import within_rule
+from minigrad.ops._windows import Padding, Window, cut, offsets, padded
+from minigrad.ops.indexing import IndexUpdate
+
+__all__ = ["max_pool", "sum_pool", "sum_pool_transpose"]
+
+Sizes = tuple[int, ...]
+
+
+def _cannot_pool(
+    x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes
+) -> str | None:
+    if x.ndim != len(kernel) + 2:
+        return f"windows along {len(kernel)} axes need an input of {len(kernel) + 2}, got {x.shape}"
+    window = Window(kernel, stride, padding, dilation)
+    if min(window.counts(x.shape[2:])) < 1:
+        return (
+            f"a window of {window.spans} does not fit into an input of shape {x.shape} with "
+            f"padding {padding}; pad more, or take a smaller window"
+        )
+    return None
+
+
+@primitive(arrays=1, residuals=("chosen",), complain=_cannot_pool)
+def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
+    """The largest element of each window; what is padded never is. NaN is larger than all else.
+
+    Args:
+        x: Shape (N, C, *S).
+        kernel: The sizes of a window, one for each axis of S.
+        stride: How far apart windows are.
+        padding: Pairs (before, after), each less than a window.
+        dilation: How far apart the elements of a window are.
+
+    Returns:
+        Shape (N, C, *P). Of equal elements the first receives the gradient.
+
+    Raises:
+        ValueError: The window does not fit into the input.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]])
+        >>> minigrad.ops.max_pool(x, (2,), (2,), ((0, 0),), (1,)).tolist()
+        [[[3.0, 2.0]]]
+    """
+    if _cannot_pool(x, kernel, stride, padding, dilation):
+        raise ValueError("shapes")
+    window = Window(kernel, stride, padding, dilation)
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind != "b" else 0
+    wide = padded(x, padding, lowest)
+    (_, first), *others = offsets(window, window.counts(x.shape[2:]))
+    out = wide[first].copy()
+    chosen = np.zeros(out.shape, np.min_scalar_type(len(others)))
+    for number, (_, places) in enumerate(others, start=1):
+        larger = np.maximum(out, wide[places])
+        chosen[larger != out] = number
+        out = larger
+    return out, chosen
+
+
+def _chosen_places(
+    chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, shape: Sizes
+) -> tuple[np.ndarray, ...]:
+    """Where the chosen element of each window stands in the input, as an index."""
+    counts = chosen.shape[2:]
+    index = [*np.ogrid[: shape[0], : shape[1]]]
+    index = [part.reshape(*part.shape, *(1,) * len(counts)) for part in index]
+    for axis, within in enumerate(np.unravel_index(chosen, kernel)):
+        starts = np.arange(counts[axis]) * stride[axis] - padding[axis][0]
+        places = starts.reshape(-1, *(1,) * (len(counts) - axis - 1)) + within * dilation[axis]
+        # Among elements that are all -inf, a padded one may have been taken for the largest.
+        index.append(np.clip(places, 0, shape[2 + axis] - 1))
+    return tuple(index)
+
+
+@primitive(arrays=1, complain=_cannot_pool)
+def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
+    """The sum of each window.
+
+    Args:
+        x: Shape (N, C, *S).
+        kernel: The sizes of a window, one for each axis of S.
+        stride: How far apart windows are.
+        padding: Pairs (before, after): how many zeros are added.
+        dilation: How far apart the elements of a window are.
+
+    Returns:
+        Shape (N, C, *P).
+
+    Raises:
+        ValueError: The window does not fit into the input.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]])
+        >>> minigrad.ops.sum_pool(x, (2,), (1,), ((0, 0),), (1,)).tolist()
+        [[[4.0, 5.0, 2.0]]]
+    """
+    if _cannot_pool(x, kernel, stride, padding, dilation):
+        raise ValueError("shapes")
+    window = Window(kernel, stride, padding, dilation)
+    counts = window.counts(x.shape[2:])
+    wide = padded(x, padding)
+    out = np.zeros((*x.shape[:2], *counts), np.float32 if x.dtype == np.float16 else x.dtype)
+    for _, places in offsets(window, counts):
+        out += wide[places]
+    return out.astype(x.dtype, copy=False)
+
+
+@primitive(arrays=1)
+def sum_pool_transpose(
+    y: Any, size: Sizes, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes
+) -> Any:
+    """The transpose of `sum_pool`: every window gets a number, and where they overlap, the sum.
+
+    Args:
+        y: Shape (N, C, *P).
+        size: S, the sizes of the last axes of the output.
+        kernel: The sizes of a window.
+        stride: How far apart windows are.
+        padding: Pairs (before, after): what falls off the edges.
+        dilation: How far apart the elements of a window are.
+
+    Returns:
+        Shape (N, C, *S).
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.ops.pooling import sum_pool_transpose
+        >>> y = minigrad.tensor([[[1.0, 10.0]]])
+        >>> sum_pool_transpose(y, (3,), (2,), (1,), ((0, 0),), (1,)).tolist()
+        [[[1.0, 11.0, 10.0]]]
+    """
+    window = Window(kernel, stride, padding, dilation)
+    wide = [n + sum(pair) for n, pair in zip(size, padding, strict=True)]
+    out = np.zeros((*y.shape[:2], *wide), np.float32 if y.dtype == np.float16 else y.dtype)
+    for _, places in offsets(window, y.shape[2:]):
+        out[places] += y
+    return np.ascontiguousarray(cut(out, padding)).astype(y.dtype, copy=False)
+
+
+# The table.
+max_pool.defvjp(
+    x=lambda g, chosen, kernel, stride, padding, dilation, x_shape: IndexUpdate(
+        g, _chosen_places(chosen, kernel, stride, padding, dilation, x_shape), x_shape
+    )
+)
+sum_pool.defvjp(
+    x=lambda g, x_shape, kernel, stride, padding, dilation: within_rule(
+        sum_pool_transpose, g, x_shape[2:], kernel, stride, padding, dilation
+    )
+)
+sum_pool_transpose.defvjp(
+    y=lambda g, kernel, stride, padding, dilation: within_rule(
+        sum_pool, g, kernel, stride, padding, dilation
+    )
+)

@@ -1,0 +1,376 @@
+"""Recurrent steps over a sequence: LSTM, GRU, and the plain recurrence. Kernel, rule, meaning.
+
+What the input contributes to the gates of all steps is one matrix product outside of these ops
+(`gates`, of shape (L, N, gates · H)); inside is what has to go step by step. Step t of the hidden
+state h, with h0 before the first, is `out[t]`. A rule runs over the steps once, from the last to
+the first; what does not depend on later steps is computed for all steps at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from minigrad.autograd.primitive import primitive
+from minigrad.ops.activation import relu, sigmoid
+from minigrad.ops.joining import stack
+
+__all__ = ["gru", "lstm", "rnn"]
+
+
+def _cannot_step(count: int, gates: Any, weight: Any, bias: Any, **states: Any) -> str | None:
+    """Why the shapes do not fit, for an op with `count` gates."""
+    width = weight.shape[-1]
+    if weight.ndim != 2 or weight.shape[0] != count * width:
+        return f"the weight must have shape ({count}·H, H), got {weight.shape}"
+    if gates.ndim != 3 or gates.shape[2] != count * width:
+        return (
+            f"gates of shape {gates.shape} do not fit a weight of shape {weight.shape}: "
+            f"(L, N, {count * width}) expected"
+        )
+    if not gates.shape[0]:
+        return f"there is no step to take: gates of shape {gates.shape}"
+    if bias is not None and bias.shape != (count * width,):
+        return f"the bias must have shape ({count * width},), got {bias.shape}"
+    for name, state in states.items():
+        if state.shape != (gates.shape[1], width):
+            return f"{name} must have shape {(gates.shape[1], width)}, got {state.shape}"
+    return None
+
+
+def _before(out: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """The state before each step."""
+    return np.concatenate([first[None], out])[:-1]
+
+
+def _by_weight(slopes: np.ndarray, before: np.ndarray) -> Any:
+    """The sum of ``slopes[t].T @ before[t]`` over the steps."""
+    rows = slopes.shape[0] * slopes.shape[1]
+    return slopes.reshape(rows, slopes.shape[2]).T @ before.reshape(rows, before.shape[2])
+
+
+# LSTM ---------------------------------------------------------------------------------------------
+
+
+def _cannot_lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> str | None:
+    return _cannot_step(4, gates, weight, None, h0=h0, c0=c0)
+
+
+@primitive(
+    residuals=("opened",),
+    floating=True,
+    promotes=("gates", "weight", "h0", "c0"),
+    complain=_cannot_lstm,
+)
+def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
+    r"""Long short-term memory over all steps of a sequence.
+
+    .. math::
+        i, f, g, o &= \sigma(a_i), \sigma(a_f), \tanh(a_g), \sigma(a_o),
+        \quad a = \text{gates}_t + h_{t-1} W^\top \\
+        c_t &= f c_{t-1} + i g \qquad h_t = o \tanh c_t
+
+    Args:
+        gates: What the input contributes to a, biases included, of shape (L, N, 4·H); the four
+            gates in the order i, f, g, o.
+        weight: W, of shape (4·H, H).
+        h0: The hidden state before the first step, of shape (N, H).
+        c0: The cell state before the first step, of shape (N, H).
+
+    Returns:
+        Shape (2, L, N, H): the hidden states of all steps, and the cell states.
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Source:
+        Hochreiter and Schmidhuber 1997; the forget gate: Gers, Schmidhuber and Cummins 2000.
+
+    Example:
+        >>> import minigrad
+        >>> state = minigrad.zeros((2, 3))
+        >>> minigrad.ops.lstm(minigrad.ones((5, 2, 12)), minigrad.ones((12, 3)), state, state).shape
+        (2, 5, 2, 3)
+    """
+    if _cannot_lstm(gates, weight, h0, c0):
+        raise ValueError("shapes")
+    steps, batch, _ = gates.shape
+    width = weight.shape[1]
+    # All four gates by one tanh: sigmoid(a) = (1 + tanh(a / 2)) / 2.
+    factor = np.full(4 * width, 0.5, gates.dtype)
+    factor[2 * width : 3 * width] = 1.0
+    shift = np.full(4 * width, 0.5, gates.dtype)
+    shift[2 * width : 3 * width] = 0.0
+    opened = np.multiply(gates, factor, order="C")
+    weight = np.ascontiguousarray((weight * factor[:, None]).T)
+    out = np.empty((2, steps, batch, width), gates.dtype)
+    h, c = h0, c0
+    for a, h_now, c_now in zip(opened, *out, strict=True):
+        a += h @ weight
+        np.tanh(a, out=a)
+        a *= factor
+        a += shift
+        i, f, g, o = a.reshape(batch, 4, width).swapaxes(0, 1)
+        np.multiply(f, c, out=c_now)
+        c_now += i * g
+        np.tanh(c_now, out=h_now)
+        h_now *= o
+        h, c = h_now, c_now
+    return out, opened
+
+
+@lstm.defjoint("gates", "weight", "h0", "c0")
+def _lstm_pull(
+    g: np.ndarray,
+    needed: tuple[bool, bool, bool, bool],
+    weight: np.ndarray,
+    h0: np.ndarray,
+    c0: np.ndarray,
+    out: np.ndarray,
+    opened: np.ndarray,
+) -> tuple[Any, Any, Any, Any]:
+    steps, batch, _ = opened.shape
+    width = weight.shape[1]
+    i, f, new, o = opened.reshape(steps, batch, 4, width).transpose(2, 0, 1, 3)
+    bent = np.tanh(out[1])
+    # What each gate sends back, but for the factor that waits for later steps.
+    slopes = np.empty_like(opened).reshape(steps, batch, 4, width)
+    np.multiply(new, i * (1 - i), out=slopes[:, :, 0])
+    np.multiply(_before(out[1], c0), f * (1 - f), out=slopes[:, :, 1])
+    np.multiply(i, 1 - new * new, out=slopes[:, :, 2])
+    np.multiply(bent, o * (1 - o), out=slopes[:, :, 3])
+    through = o * (1 - bent * bent)  # from the hidden state to the cell state
+    rows = slopes.reshape(steps, batch, 4 * width)
+    g_h, g_c = np.zeros_like(h0), np.zeros_like(c0)
+    for t in reversed(range(steps)):
+        g_h = g_h + g[0, t]
+        g_c += g[1, t]
+        g_c += g_h * through[t]
+        slopes[t, :, :3] *= g_c[:, None]
+        slopes[t, :, 3] *= g_h
+        g_h = rows[t] @ weight
+        g_c *= f[t]
+    return (
+        rows if needed[0] else None,
+        _by_weight(rows, _before(out[0], h0)) if needed[1] else None,
+        g_h if needed[2] else None,
+        g_c if needed[3] else None,
+    )
+
+
+@lstm.defmeaning
+def _lstm_meaning(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
+    width = weight.shape[1]
+    h, c, hidden, cells = h0, c0, [], []
+    for t in range(gates.shape[0]):
+        a = gates[t] + h @ weight.T
+        i, f, new, o = (a[:, k * width : (k + 1) * width] for k in range(4))
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(new)
+        h = sigmoid(o) * np.tanh(c)
+        hidden.append(h)
+        cells.append(c)
+    return stack([stack(hidden), stack(cells)])
+
+
+# GRU ----------------------------------------------------------------------------------------------
+
+
+def _cannot_gru(gates: Any, weight: Any, bias: Any, h0: Any) -> str | None:
+    return _cannot_step(3, gates, weight, bias, h0=h0)
+
+
+@primitive(
+    arrays=4,
+    residuals=("opened", "recalled"),
+    floating=True,
+    promotes=("gates", "weight", "bias", "h0"),
+    complain=_cannot_gru,
+)
+def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
+    r"""Gated recurrent units over all steps of a sequence.
+
+    .. math::
+        r, z &= \sigma(a_r + u_r), \sigma(a_z + u_z),
+        \quad a = \text{gates}_t, \quad u = h_{t-1} W^\top + b \\
+        n &= \tanh(a_n + r u_n) \qquad h_t = (1 - z) n + z h_{t-1}
+
+    Args:
+        gates: a, what the input contributes, of shape (L, N, 3·H); in the order r, z, n.
+        weight: W, of shape (3·H, H).
+        bias: b, of shape (3·H,), or None.
+        h0: The hidden state before the first step, of shape (N, H).
+
+    Returns:
+        Shape (L, N, H): the hidden states of all steps.
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Source:
+        Cho et al. 2014, arXiv:1406.1078; the reset gate behind the product as in cuDNN.
+
+    Example:
+        >>> import minigrad
+        >>> gates, h0 = minigrad.ones((5, 2, 9)), minigrad.zeros((2, 3))
+        >>> minigrad.ops.gru(gates, minigrad.ones((9, 3)), None, h0).shape
+        (5, 2, 3)
+    """
+    if _cannot_gru(gates, weight, bias, h0):
+        raise ValueError("shapes")
+    steps, batch, _ = gates.shape
+    width = weight.shape[1]
+    opened = gates.copy()  # r, z and n
+    recalled = np.empty((steps, batch, width), gates.dtype)  # u_n
+    turned = np.ascontiguousarray(weight.T)
+    out = np.empty((steps, batch, width), gates.dtype)
+    h = h0
+    for a, u_n, now in zip(opened, recalled, out, strict=True):
+        u = h @ turned
+        if bias is not None:
+            u += bias
+        both = a[:, : 2 * width]
+        both += u[:, : 2 * width]
+        both *= 0.5  # sigmoid(a) = (1 + tanh(a / 2)) / 2
+        np.tanh(both, out=both)
+        both *= 0.5
+        both += 0.5
+        u_n[...] = u[:, 2 * width :]
+        n = a[:, 2 * width :]
+        n += both[:, :width] * u_n
+        np.tanh(n, out=n)
+        np.subtract(h, n, out=now)
+        now *= both[:, width:]
+        now += n
+        h = now
+    return out, opened, recalled
+
+
+@gru.defjoint("gates", "weight", "bias", "h0")
+def _gru_pull(
+    g: np.ndarray,
+    needed: tuple[bool, bool, bool, bool],
+    weight: np.ndarray,
+    h0: np.ndarray,
+    out: np.ndarray,
+    opened: np.ndarray,
+    recalled: np.ndarray,
+) -> tuple[Any, Any, Any, Any]:
+    steps, batch, width = out.shape
+    r, z, n = opened.reshape(steps, batch, 3, width).transpose(2, 0, 1, 3)
+    before = _before(out, h0)
+    # What each gate sends back, but for the factor that waits for later steps.
+    slopes = np.empty_like(opened).reshape(steps, batch, 3, width)
+    fresh = (1 - z) * (1 - n * n)
+    np.multiply(fresh * recalled, r * (1 - r), out=slopes[:, :, 0])
+    np.multiply(before - n, z * (1 - z), out=slopes[:, :, 1])
+    np.multiply(fresh, r, out=slopes[:, :, 2])  # to u_n; to n itself: the same without r
+    rows = slopes.reshape(steps, batch, 3 * width)
+    g_h = np.zeros_like(h0)
+    for t in reversed(range(steps)):
+        g_h = g_h + g[t]
+        slopes[t] *= g_h[:, None]
+        fresh[t] *= g_h
+        g_h = g_h * z[t] + rows[t] @ weight
+    by_weight = _by_weight(rows, before) if needed[1] else None
+    by_bias = rows.sum(axis=(0, 1)) if needed[2] else None
+    if needed[0]:
+        slopes[:, :, 2] = fresh
+    return rows if needed[0] else None, by_weight, by_bias, g_h if needed[3] else None
+
+
+@gru.defmeaning
+def _gru_meaning(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
+    width = weight.shape[1]
+    h, hidden = h0, []
+    for t in range(gates.shape[0]):
+        u = h @ weight.T
+        u = u if bias is None else u + bias
+        a = gates[t]
+        r = sigmoid(a[:, :width] + u[:, :width])
+        z = sigmoid(a[:, width : 2 * width] + u[:, width : 2 * width])
+        n = np.tanh(a[:, 2 * width :] + r * u[:, 2 * width :])
+        h = (1 - z) * n + z * h
+        hidden.append(h)
+    return stack(hidden)
+
+
+# The plain recurrence -----------------------------------------------------------------------------
+
+
+def _cannot_rnn(gates: Any, weight: Any, h0: Any, nonlinearity: str) -> str | None:
+    if nonlinearity not in ("tanh", "relu"):
+        return f'nonlinearity must be "tanh" or "relu", got {nonlinearity!r}'
+    return _cannot_step(1, gates, weight, None, h0=h0)
+
+
+@primitive(arrays=3, floating=True, promotes=("gates", "weight", "h0"), complain=_cannot_rnn)
+def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] = "tanh") -> Any:
+    r"""The plain recurrence :math:`h_t = \tanh(a_t + h_{t-1} W^\top)` over all steps.
+
+    Args:
+        gates: a, what the input contributes, biases included, of shape (L, N, H).
+        weight: W, of shape (H, H).
+        h0: The hidden state before the first step, of shape (N, H).
+        nonlinearity: "tanh", or "relu" in its place.
+
+    Returns:
+        Shape (L, N, H): the hidden states of all steps.
+
+    Raises:
+        ValueError: The shapes do not fit, or the nonlinearity is unknown.
+
+    Source:
+        Elman 1990, "Finding structure in time".
+
+    Example:
+        >>> import minigrad
+        >>> one = minigrad.ones((1, 1))
+        >>> minigrad.ops.rnn(minigrad.ones((3, 1, 1)), one, one, "relu").ravel().tolist()
+        [2.0, 3.0, 4.0]
+    """
+    if _cannot_rnn(gates, weight, h0, nonlinearity):
+        raise ValueError("shapes")
+    out = gates.copy()
+    h = h0
+    for now in out:
+        now += h @ weight.T
+        if nonlinearity == "tanh":
+            np.tanh(now, out=now)
+        else:
+            np.maximum(now, 0, out=now)
+        h = now
+    return out
+
+
+@rnn.defjoint("gates", "weight", "h0")
+def _rnn_pull(
+    g: np.ndarray,
+    needed: tuple[bool, bool, bool],
+    weight: np.ndarray,
+    h0: np.ndarray,
+    out: np.ndarray,
+    nonlinearity: str,
+) -> tuple[Any, Any, Any]:
+    slopes = 1 - out * out if nonlinearity == "tanh" else np.sign(out)
+    g_h = np.zeros_like(h0)
+    for t in reversed(range(len(out))):
+        slopes[t] *= g_h + g[t]
+        g_h = slopes[t] @ weight
+    return (
+        slopes if needed[0] else None,
+        _by_weight(slopes, _before(out, h0)) if needed[1] else None,
+        g_h if needed[2] else None,
+    )
+
+
+@rnn.defmeaning
+def _rnn_meaning(
+    gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] = "tanh"
+) -> Any:
+    h, hidden = h0, []
+    for t in range(gates.shape[0]):
+        a = gates[t] + h @ weight.T
+        h = np.tanh(a) if nonlinearity == "tanh" else relu(a)
+        hidden.append(h)
+    return stack(hidden)

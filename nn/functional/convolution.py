@@ -1,0 +1,280 @@
+"""Convolutions along one axis and two, and their transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from minigrad import ops
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn.checks import check_size, check_sizes
+
+Sizes = int | Sequence[int]
+Border = Sizes | Literal["same", "valid"]
+"""How much is padded: on both sides of each axis; "same" to keep the sizes, "valid" for nothing."""
+
+
+def conv1d(
+    input_: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Border = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Slide kernels along an axis; at each place, sum products over the channels.
+
+    Args:
+        input_: Shape (N, C, L), or (C, L).
+        weight: The kernels, of shape (O, C / groups, K).
+        bias: Shape (O,), or None.
+        stride: How far apart neighbouring places are.
+        padding: How many zeros are put at both ends; "same" for as many places as there are
+            elements, "valid" for none.
+        dilation: How far apart the elements are that a kernel sees.
+        groups: Into how many parts the channels are split, each with its own kernels.
+
+    Returns:
+        Shape (N, O, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
+        (O, P).
+
+    Raises:
+        ValueError: The shapes do not fit, or the kernel does not fit into the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> x, kernel = minigrad.tensor([[[1.0, 2.0, 4.0]]]), minigrad.tensor([[[-1.0, 1.0]]])
+        >>> F.conv1d(x, kernel).tolist()
+        [[[1.0, 2.0]]]
+    """
+    return _convolved("conv1d", 1, input_, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input_: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Border = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Slide kernels over images; at each place, sum products over the channels.
+
+    Args:
+        input_: Shape (N, C, H, W), or (C, H, W).
+        weight: The kernels, of shape (O, C / groups, K, K').
+        bias: Shape (O,), or None.
+        stride: How far apart neighbouring places are, one number or one for each axis.
+        padding: How many zeros are put around, likewise; "same" for as many places as there are
+            pixels, "valid" for none.
+        dilation: How far apart the pixels are that a kernel sees, likewise.
+        groups: Into how many parts the channels are split, each with its own kernels.
+
+    Returns:
+        Shape (N, O, P, P') with P = (H + 2 · padding - dilation · (K - 1) - 1) // stride + 1 and P'
+        likewise, or (O, P, P').
+
+    Raises:
+        ValueError: The shapes do not fit, or the kernel does not fit into the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> x, kernel = minigrad.ones((1, 1, 3, 3)), minigrad.ones((1, 1, 2, 2))
+        >>> F.conv2d(x, kernel, padding=1, stride=2).tolist()
+        [[[[1.0, 2.0], [2.0, 4.0]]]]
+    """
+    return _convolved("conv2d", 2, input_, weight, bias, stride, padding, dilation, groups)
+
+
+def conv_transpose1d(
+    input_: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """The transpose of `conv1d`: each element sends its multiple of a kernel to the output.
+
+    Args:
+        input_: Shape (N, C, L), or (C, L).
+        weight: The kernels, of shape (C, O / groups, K).
+        bias: Shape (O,), or None.
+        stride: How far apart neighbouring kernels are in the output.
+        padding: How many elements are cut off at both ends of the output.
+        output_padding: How many more than needed are kept at the far end; less than the stride.
+        groups: Into how many parts the channels are split.
+        dilation: How far apart the elements of a kernel are in the output.
+
+    Returns:
+        Shape (N, O, (L - 1) · stride - 2 · padding + dilation · (K - 1) + output_padding + 1),
+        without N if the input has none.
+
+    Raises:
+        ValueError: The shapes do not fit, or nothing is left of the output.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> x, kernel = minigrad.tensor([[[1.0, 10.0]]]), minigrad.tensor([[[1.0, 2.0, 3.0]]])
+        >>> F.conv_transpose1d(x, kernel, stride=2).tolist()
+        [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
+    """
+    return _transposed(
+        "conv_transpose1d", 1, input_, weight, bias, stride, padding, output_padding, groups,
+        dilation,
+    )  # fmt: skip
+
+
+def conv_transpose2d(
+    input_: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """The transpose of `conv2d`: each pixel sends its multiple of a kernel to the output.
+
+    Args:
+        input_: Shape (N, C, H, W), or (C, H, W).
+        weight: The kernels, of shape (C, O / groups, K, K').
+        bias: Shape (O,), or None.
+        stride: How far apart neighbouring kernels are in the output, one number or one an axis.
+        padding: How many rows and columns are cut off at all sides of the output.
+        output_padding: How many more than needed are kept at the far sides; less than the stride.
+        groups: Into how many parts the channels are split.
+        dilation: How far apart the elements of a kernel are in the output.
+
+    Returns:
+        Shape (N, O, P, P') with P = (H - 1) · stride - 2 · padding + dilation · (K - 1) +
+        output_padding + 1 and P' likewise; without N if the input has none.
+
+    Raises:
+        ValueError: The shapes do not fit, or nothing is left of the output.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> x, kernel = minigrad.ones((1, 1, 2, 2)), minigrad.ones((1, 1, 2, 2))
+        >>> F.conv_transpose2d(x, kernel).tolist()
+        [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
+    """
+    return _transposed(
+        "conv_transpose2d", 2, input_, weight, bias, stride, padding, output_padding, groups,
+        dilation,
+    )  # fmt: skip
+
+
+def padding_pairs(
+    owner: str, kernel: Sequence[int], stride: Sizes, padding: Border, dilation: Sizes
+) -> tuple[tuple[int, int], ...]:
+    """What a padding puts before and after each axis.
+
+    Raises:
+        ValueError: It is no padding, or "same" with a stride.
+    """
+    if padding == "same":
+        if any(step != 1 for step in check_sizes(owner, "stride", stride, len(kernel))):
+            raise ValueError(
+                located(f'{owner}: padding="same" needs a stride of 1, got {stride}; give numbers')
+            )
+        gaps = check_sizes(owner, "dilation", dilation, len(kernel))
+        totals = [gap * (size - 1) for gap, size in zip(gaps, kernel, strict=True)]
+        return tuple((total // 2, total - total // 2) for total in totals)
+    if isinstance(padding, str) and padding != "valid":
+        raise ValueError(
+            located(f'{owner}: padding must be a number, "same" or "valid", got {padding!r}')
+        )
+    widths = (0,) * len(kernel)
+    if padding != "valid":
+        widths = check_sizes(owner, "padding", padding, len(kernel), least=0)
+    return tuple((width, width) for width in widths)
+
+
+def over_a_batch(
+    owner: str, axes: int, input_: Tensor, function: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Call a function of (N, C, ...) on that, or on (C, ...) as a batch of one.
+
+    Raises:
+        ValueError: The input has another number of axes.
+    """
+    if input_.ndim == axes + 2:
+        return function(input_)
+    if input_.ndim != axes + 1:
+        shape = "C, " + ("L" if axes == 1 else "H, W")
+        raise ValueError(
+            located(f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, "
+                    f"got {input_.shape}")
+        )  # fmt: skip
+    return function(input_[None])[0]
+
+
+def _convolved(
+    owner: str, axes: int, input_: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    padding: Border, dilation: Sizes, groups: int,
+) -> Tensor:  # fmt: skip
+    _check_weight(owner, axes, weight)
+    pairs = padding_pairs(owner, weight.shape[2:], stride, padding, dilation)
+    strides = check_sizes(owner, "stride", stride, axes)
+    gaps = check_sizes(owner, "dilation", dilation, axes)
+    parts = check_size(owner, "groups", groups)
+    return over_a_batch(
+        owner, axes, input_,
+        lambda x: ops.convolution(x, weight, bias, strides, pairs, gaps, parts),
+    )  # fmt: skip
+
+
+def _transposed(
+    owner: str, axes: int, input_: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    padding: Sizes, output_padding: Sizes, groups: int, dilation: Sizes,
+) -> Tensor:  # fmt: skip
+    _check_weight(owner, axes, weight)
+    kernel = weight.shape[2:]
+    strides = check_sizes(owner, "stride", stride, axes)
+    widths = check_sizes(owner, "padding", padding, axes, least=0)
+    extra = check_sizes(owner, "output_padding", output_padding, axes, least=0)
+    gaps = check_sizes(owner, "dilation", dilation, axes)
+    parts = check_size(owner, "groups", groups)
+    if any(more >= step for more, step in zip(extra, strides, strict=True)):
+        raise ValueError(
+            located(
+                f"{owner}: output_padding {extra} must be less than the stride {strides} "
+                f"along each axis"
+            )
+        )
+
+    def transposed(x: Tensor) -> Tensor:
+        size = tuple(
+            (count - 1) * step - 2 * width + gap * (reach - 1) + more + 1
+            for count, step, width, gap, reach, more in zip(
+                x.shape[2:], strides, widths, gaps, kernel, extra, strict=True
+            )
+        )
+        if min(size) < 1:
+            raise ValueError(
+                located(f"{owner}: an input of shape {x.shape} would give an output of {size}; "
+                        f"the padding {widths} is too wide")
+            )  # fmt: skip
+        pairs = tuple((width, width) for width in widths)
+        out = ops.convolution_transpose(x, weight, size, strides, pairs, gaps, parts)
+        return out if bias is None else out + bias.reshape(-1, *(1,) * axes)
+
+    return over_a_batch(owner, axes, input_, transposed)
+
+
+def _check_weight(owner: str, axes: int, weight: Tensor) -> None:
+    if weight.ndim != axes + 2:
+        raise ValueError(
+            located(f"{owner}: the weight needs {axes + 2} axes, got shape {weight.shape}")
+        )

@@ -1,0 +1,161 @@
+"""The LSTM that writes English: its model, how it writes, and what it says when run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import char_lm
+import lstm_lm as example
+import numpy as np
+import pytest
+
+import minigrad
+
+SCRIPT = Path(example.__file__)
+LINE = re.compile(r"^ +(\d-gram|LSTM)  (\d\.\d{3})$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def text() -> char_lm.Text:
+    return char_lm.load()
+
+
+@pytest.fixture(scope="module")
+def short(text: char_lm.Text) -> char_lm.Text:
+    """A text that is quickly gone through."""
+    return char_lm.Text(text.alphabet, text.ids[:3000], 2800)
+
+
+def tiny(text: char_lm.Text) -> example.Reader:
+    return example.Reader(text.alphabet, width=8, hidden=16)
+
+
+@minigrad.no_grad()
+def test_reading_in_parts_is_reading_the_whole(short: char_lm.Text) -> None:
+    model = tiny(short)
+    ids = short.ids[:40].reshape(2, 20)
+    whole = model(ids).numpy()
+    first, state = model.read(ids[:, :7])
+    second, _ = model.read(ids[:, 7:], state)
+    parts = np.concatenate([first.numpy(), second.numpy()], axis=1)
+    np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6)
+
+
+@minigrad.no_grad()
+def test_it_writes_the_likeliest_from_its_state(short: char_lm.Text) -> None:
+    """The same as if each character had been scored anew, from the beginning."""
+    minigrad.random.seed(0)
+    model, beginning = tiny(short), "The statement "
+    for parameter in model.parameters():
+        minigrad.nn.init.normal(parameter)  # so that it is not always the same character
+    written = "".join(example.write(model, beginning, 60, temperature=0.0))
+    assert len(written) == 60 and len({*written}) > 3
+    ids = char_lm.encode(beginning, short.alphabet).tolist()
+    for character in written:
+        ids.append(int(model([ids]).numpy()[0, -1].argmax()))
+        assert short.alphabet[ids[-1]] == character
+
+
+def test_it_learns(short: char_lm.Text) -> None:
+    minigrad.random.seed(0)
+    model = tiny(short)
+    before = char_lm.bits_per_character(model, short)
+    after = char_lm.train(model, short, 80, example.BATCH)[-1].held_out
+    assert after < before - 1.5
+
+
+def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
+    model = example.Reader("\n abcé" + char_lm.UNKNOWN)
+    char_lm.save(model, tmp_path / "weights.npz")
+    again = example.restore(tmp_path / "weights.npz")
+    np.testing.assert_array_equal(again([[1, 2, 3]]).numpy(), model([[1, 2, 3]]).numpy())
+
+
+# The example as it is run
+
+
+def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, SCRIPT, *options], cwd=folder, env=os.environ.copy(),
+        capture_output=True, text=True, check=False, timeout=1200,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder in which it ran for a few seconds, and what it printed."""
+    folder = tmp_path_factory.mktemp("smoke")
+    result = run(folder, "--smoke", "--seed", "3", "--prompt", "A class ", "--length", "90")
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr
+    return folder, result.stdout
+
+
+@pytest.mark.slow
+def test_it_says_what_came_of_it(smoke: tuple[Path, str], text: char_lm.Text) -> None:
+    folder, output = smoke
+    lines = LINE.findall(output)
+    tables = [(f"{n}-gram", f"{char_lm.ngram_bits(text, n):.3f}") for n in range(1, 6)]
+    assert lines[:5] == lines[5:10] == tables
+    ((name, bits),) = lines[10:]
+    model = example.restore(folder / "out/lstm_lm/weights.npz")
+    assert name == "LSTM"
+    assert float(bits) == pytest.approx(char_lm.bits_per_character(model, text), abs=6e-4)
+    sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", output, re.MULTILINE)
+    assert sample, output
+
+
+@pytest.mark.slow
+def test_it_writes_after_a_training(smoke: tuple[Path, str]) -> None:
+    folder, _ = smoke
+    options = ("--write", "--prompt", "An ob", "--length", "30", "--temperature", "0.5")
+    result = run(folder, *options)
+    assert result.returncode == 0, result.stderr
+    assert re.fullmatch(r"An ob.{30}\n\n", result.stdout, re.DOTALL)
+    assert run(folder, *options).stdout == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--steps", "0"], "--steps"),
+        (["--length", "0"], "--length"),
+        (["--temperature", "nan"], "nan"),
+        (["--prompt", ""], "--prompt"),
+        (["--write"], "needs a training first"),
+        (["--write", "--smoke"], "--smoke"),
+        (["--out", "a file"], "a file"),
+    ],
+)
+def test_a_bad_value_gets_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    options: list[str], said: str,
+) -> None:  # fmt: skip
+    (tmp_path / "a file").write_text("in the way")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["lstm_lm.py", *options])
+    with pytest.raises(SystemExit) as stop:
+        example.main()
+    captured = capsys.readouterr()
+    assert stop.value.code == 2 and not captured.out
+    (line,) = captured.err.splitlines()
+    assert line.startswith("lstm_lm.py: ") and said in line and "--help" in line
+
+
+def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
+    result = run(tmp_path, "--help")
+    assert result.returncode == 0, result.stderr
+    for part in ("--steps", "--smoke", "--write", "--temperature", "minutes", "seconds"):
+        assert part in result.stdout
+
+
+@pytest.mark.long
+def test_it_beats_the_tables_within_five_minutes(tmp_path: Path) -> None:
+    output = run(tmp_path).stdout
+    seconds, bits = re.search(r"steps in (\d+\.\d) s", output), dict(LINE.findall(output))
+    assert seconds and float(seconds[1]) < 280
+    assert float(bits["LSTM"]) < float(bits["4-gram"])

@@ -1,0 +1,181 @@
+"""RNN, LSTM, GRU and cells: steps one by one, parts of a sequence, dropout, refusals."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.autograd import grad
+from minigrad.nn import functional as F
+
+KINDS = ["RNN", "LSTM", "GRU"]
+
+
+def states_of(result: Any) -> list[Tensor]:
+    return list(result[1]) if isinstance(result[1], tuple) else [result[1]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cell_step_by_step_is_the_layer(kind: str) -> None:
+    minigrad.random.seed(0)
+    layer, cell = getattr(nn, kind)(3, 4), getattr(nn, f"{kind}Cell")(3, 4)
+    cell.load_state_dict(
+        {name.removesuffix("_l0"): value for name, value in layer.state_dict().items()}
+    )
+    x = minigrad.randn(2, 5, 3)
+    result = layer(x)
+    state: Any = None
+    for t in range(5):
+        state = cell(x[:, t], state)
+        h = state[0] if kind == "LSTM" else state
+        np.testing.assert_allclose(result[0].numpy()[:, t], h.numpy(), rtol=1e-5, atol=1e-6)
+    last = list(state) if kind == "LSTM" else [state]
+    for one, other in zip(states_of(result), last, strict=True):
+        np.testing.assert_allclose(one.numpy()[0], other.numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sequence_in_two_parts(kind: str) -> None:
+    """The states behind the first part are those before the second."""
+    layer = getattr(nn, kind)(3, 4, num_layers=2).double()
+    x = minigrad.randn(2, 7, 3, dtype=np.float64)
+    whole = layer(x)
+    first, states = layer(x[:, :3])
+    second, last = layer(x[:, 3:], states)
+    np.testing.assert_allclose(
+        np.concatenate([first.numpy(), second.numpy()], axis=1), whole[0].numpy(), atol=1e-12
+    )
+    for one, other in zip(states_of((0, last)), states_of(whole), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_output_sees_a_later_input(kind: str) -> None:
+    for both in (False, True):
+        layer = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=both)
+        x = minigrad.randn(1, 6, 3, requires_grad=True)
+        (slope,) = grad(layer(x)[0][:, 2].sum(), [x])
+        seen = np.abs(slope.numpy()).sum(axis=(0, 2)) > 0
+        assert seen.tolist() == [True] * 3 + [both] * 3
+
+
+def test_dropout_is_between_layers_and_in_training_only() -> None:
+    minigrad.random.seed(0)
+    layer = nn.LSTM(3, 40, num_layers=2, dropout=0.5)
+    x = minigrad.randn(2, 5, 3)
+    assert (layer(x)[0].numpy() != layer(x)[0].numpy()).any()
+    lower = nn.LSTM(3, 40)
+    lower.load_state_dict({k: v for k, v in layer.state_dict().items() if k.endswith("l0")})
+    np.testing.assert_array_equal(layer(x)[1][0].numpy()[0], lower(x)[1][0].numpy()[0])
+    layer.eval()
+    np.testing.assert_array_equal(layer(x)[0].numpy(), layer(x)[0].numpy())
+
+
+def test_dropout_of_a_single_layer_is_told_to_be_none() -> None:
+    with pytest.warns(UserWarning, match="LSTM: dropout is between layers, and there is one"):
+        layer = nn.LSTM(3, 4, dropout=0.5)
+    x = minigrad.randn(2, 5, 3)
+    np.testing.assert_array_equal(layer(x)[0].numpy(), layer(x)[0].numpy())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_dtypes_and_empty_batches(kind: str, dtype: Any) -> None:
+    layer = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True).to(dtype)
+    for batch in (2, 0):
+        x = minigrad.ones((batch, 5, 3), dtype=dtype, requires_grad=True)
+        output, _ = result = layer(x)
+        assert output.shape == (batch, 5, 8) and output.dtype == dtype
+        assert all(s.shape == (4, batch, 4) and s.dtype == dtype for s in states_of(result))
+        output.sum().backward()
+        for leaf in (x, *layer.parameters()):
+            assert leaf.grad is not None and leaf.grad.dtype == dtype
+            assert leaf.grad.shape == leaf.shape
+
+
+def test_gates_that_are_wide_open_do_not_overflow() -> None:
+    for kind in KINDS:
+        layer = getattr(nn, kind)(1, 2)
+        x = Tensor(np.full((1, 3, 1), 1e6, np.float32), requires_grad=True)
+        with np.errstate(all="raise", under="ignore"):
+            output = layer(x)[0]
+            output.sum().backward()
+        assert np.isfinite(output.numpy()).all() and np.isfinite(x.grad.numpy()).all()
+
+
+REFUSALS: list[tuple[Any, str]] = [
+    (lambda: nn.LSTM(3, 4)(minigrad.ones((2, 5, 4))),
+     "LSTM: an input of shape (N, L, I) or (L, I) with I = 3 expected, got (2, 5, 4)"),
+    (lambda: nn.GRU(3, 4, batch_first=False)(minigrad.ones(3)),
+     "GRU: an input of shape (L, N, I) or (L, I) with I = 3 expected, got (3,)"),
+    (lambda: nn.LSTM(3, 4)(minigrad.ones((2, 0, 3))),
+     "LSTM: a sequence without steps, of (2, 0, 3)"),
+    (lambda: nn.LSTM(3, 4)(minigrad.ones((2, 5, 3)), minigrad.ones((1, 2, 4))),
+     "LSTM: the state is a pair (h_0, c_0), got Tensor"),
+    (lambda: nn.LSTM(3, 4)(minigrad.ones((2, 5, 3)), (minigrad.ones((1, 2, 4)),) * 3),
+     "LSTM: the state is a pair (h_0, c_0), got tuple"),
+    (lambda: nn.LSTM(3, 4)(
+        minigrad.ones((2, 5, 3)), (minigrad.ones((1, 2, 4)), minigrad.ones((2, 1, 4)))),
+     "LSTM: c_0 must have shape (1, 2, 4) (layers times directions first"),
+    (lambda: nn.GRU(3, 4, 2)(minigrad.ones((2, 5, 3)), minigrad.ones((1, 2, 4))),
+     "GRU: h_0 must have shape (2, 2, 4)"),
+    (lambda: nn.RNN(3, 4, nonlinearity="gelu"),  # type: ignore[arg-type]
+     "RNN: nonlinearity must be \"tanh\" or \"relu\", got 'gelu'"),
+    (lambda: nn.LSTM(3, 4, 2, dropout=1.5), "LSTM: dropout must be a number from 0 to 1, got 1.5"),
+    (lambda: nn.LSTM(0, 4), "LSTM: input_size must be at least 1, got 0"),
+    (lambda: nn.LSTMCell(3, 4)(minigrad.ones((2, 5, 3))),
+     "LSTMCell: an input of shape (N, I) or (I,) with I = 3 expected, got (2, 5, 3); nn.LSTM "
+     "reads sequences"),
+    (lambda: nn.GRUCell(3, 4)(minigrad.ones((2, 3)), minigrad.ones((2, 3))),
+     "GRUCell: h must have shape (2, 4) for an input of shape (2, 3), got (2, 3)"),
+    (lambda: minigrad.ops.lstm(*[minigrad.ones((2, 2))] * 4),
+     "lstm: the weight must have shape (4·H, H), got (2, 2)"),
+    (lambda: minigrad.ops.gru(
+        minigrad.ones((5, 2, 9)), minigrad.ones((9, 3)), None, minigrad.ones((3, 3))),
+     "gru: h0 must have shape (2, 3), got (3, 3)"),
+    (lambda: minigrad.ops.gru(
+        minigrad.ones((5, 2, 9)), minigrad.ones((9, 3)), minigrad.ones(3), minigrad.ones((2, 3))),
+     "gru: the bias must have shape (9,), got (3,)"),
+    (lambda: minigrad.ops.rnn(
+        minigrad.ones((0, 2, 3)), minigrad.ones((3, 3)), minigrad.ones((2, 3))),
+     "rnn: there is no step to take: gates of shape (0, 2, 3)"),
+    (lambda: minigrad.ops.rnn(
+        minigrad.ones((5, 2, 4)), minigrad.ones((3, 3)), minigrad.ones((2, 3))),
+     "rnn: gates of shape (5, 2, 4) do not fit a weight of shape (3, 3): (L, N, 3) expected"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSALS, ids=[r[1] for r in REFUSALS])
+def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
+
+
+def test_how_layers_show_themselves() -> None:
+    assert repr(nn.LSTM(3, 4)) == "LSTM(3, 4)"
+    assert repr(nn.GRU(3, 4, 2, False, False, 0.1, True)) == (
+        "GRU(3, 4, num_layers=2, batch_first=False, dropout=0.1, bidirectional=True, bias=False)"
+    )
+    assert repr(nn.LSTMCell(3, 4, bias=False)) == "LSTMCell(3, 4, bias=False)"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_learns_to_remember(kind: str) -> None:
+    """The sign of the first step, asked for at the last."""
+    minigrad.random.seed(0)
+    layer, head = getattr(nn, kind)(1, 8), nn.Linear(8, 1)
+    x = minigrad.randn(64, 6, 1)
+    target = (x.numpy()[:, 0] > 0).astype(np.float32)
+    optimizer = minigrad.optim.Adam([*layer.parameters(), *head.parameters()], lr=0.03)
+    for _ in range(150):
+        scores = head(layer(x)[0][:, -1])
+        loss = F.binary_cross_entropy_with_logits(scores, target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert ((scores.numpy() > 0) == (target > 0)).mean() > 0.95

@@ -1,0 +1,225 @@
+"""Convolutions and pooling: what they refuse and how they say it, blocks, dtypes, empty batches."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.autograd import grad
+from minigrad.nn import functional as F
+from minigrad.ops._windows import Window, padded
+
+
+def ones(*shape: int) -> Tensor:
+    return minigrad.ones(shape)
+
+
+REFUSALS: list[tuple[Any, type[Exception], str]] = [
+    (lambda: nn.Conv2d(3, 8, 3)(ones(2, 4, 8, 8)), ValueError,
+     r"convolution: input (2, 4, 8, 8), weight (8, 3, 3, 3): the input has 4 channels (its axis "
+     r"1), and this weight takes 3 for each of 1 group"),
+    (lambda: nn.Conv2d(3, 8, 5)(ones(2, 3, 4, 9)), ValueError,
+     "a kernel that reaches over (5, 5) does not fit into an input of (4, 9) (padding counted)"),
+    (lambda: nn.Conv2d(3, 8, 3, dilation=4, padding=1)(ones(2, 3, 6, 6)), ValueError,
+     "reaches over (9, 9) does not fit into an input of (8, 8)"),
+    (lambda: nn.Conv2d(3, 8, 3)(ones(2, 3, 8)), ValueError,
+     "convolution: input (1, 2, 3, 8)"),
+    (lambda: nn.Conv2d(3, 8, 3)(ones(2, 3)), ValueError,
+     "Conv2d: an input of shape (N, C, H, W) or (C, H, W) expected, got (2, 3)"),
+    (lambda: nn.Conv1d(3, 8, 3)(ones(2, 3, 8, 8)), ValueError,
+     "Conv1d: an input of shape (N, C, L) or (C, L) expected, got (2, 3, 8, 8)"),
+    (lambda: nn.Conv2d(3, 8, 3, groups=2), ValueError,
+     "Conv2d: in_channels (3) must be divisible by groups (2)"),
+    (lambda: nn.Conv2d(4, 7, 3, groups=2), ValueError,
+     "Conv2d: out_channels (7) must be divisible by groups (2)"),
+    (lambda: nn.Conv2d(3, 8, 0), ValueError, "Conv2d: kernel_size must be at least 1, got 0"),
+    (lambda: nn.Conv2d(3, 8, 3.0), TypeError, "Conv2d: kernel_size must be an int, got 3.0"),  # type: ignore[arg-type]
+    (lambda: nn.Conv2d(3, 8, (3, 3, 3)), ValueError,
+     "Conv2d: kernel_size must be an int or 2 ints, one for each axis, got (3, 3, 3)"),
+    (lambda: nn.Conv2d(3, 8, 3, padding=-1), ValueError, "padding must be at least 0, got -1"),
+    (lambda: nn.Conv2d(3, 8, 3, padding="full"), ValueError,  # type: ignore[arg-type]
+     "Conv2d: padding must be a number, \"same\" or \"valid\", got 'full'"),
+    (lambda: nn.Conv2d(3, 8, 3, stride=2, padding="same"), ValueError,
+     'Conv2d: padding="same" needs a stride of 1, got (2, 2)'),
+    (lambda: nn.Conv2d(3, 8, 3, padding_mode="mirror"), ValueError,  # type: ignore[arg-type]
+     "Conv2d: padding_mode must be 'zeros' or one of 'reflect', 'replicate', 'circular'"),
+    (lambda: F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3, 3), ones(7)), ValueError,
+     "the bias must have shape (8,), got (7,)"),
+    (lambda: F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3)), ValueError,
+     "conv2d: the weight needs 4 axes, got shape (8, 3, 3)"),
+    (lambda: F.conv1d(ones(2, 4, 8), ones(3, 2, 3), groups=2), ValueError,
+     "3 channels cannot be made by 2 groups"),
+    (lambda: nn.ConvTranspose2d(3, 8, 3)(ones(2, 4, 8, 8)), ValueError,
+     "the input has 4 channels (its axis 1), and this weight takes 3"),
+    (lambda: nn.ConvTranspose1d(3, 8, 3, stride=2, output_padding=2)(ones(2, 3, 4)), ValueError,
+     "output_padding (2,) must be less than the stride (2,)"),
+    (lambda: nn.ConvTranspose1d(3, 8, 2, padding=3)(ones(2, 3, 4)), ValueError,
+     "would give an output of (-1,); the padding (3,) is too wide"),
+    (lambda: nn.MaxPool2d(3)(ones(2, 3, 2, 5)), ValueError,
+     "max_pool: a window of (3, 3) does not fit into an input of shape (2, 3, 2, 5)"),
+    (lambda: nn.MaxPool2d(2, padding=2)(ones(2, 3, 5, 5)), ValueError,
+     "max_pool2d: padding (2, 2) must be at most half of a window of (2, 2)"),
+    (lambda: nn.AvgPool1d(2)(ones(2, 3, 4, 5)), ValueError,
+     "avg_pool1d: an input of shape (N, C, L) or (C, L) expected"),
+    (lambda: nn.AvgPool2d((2, 2, 2)), ValueError, "AvgPool2d: kernel_size must be an int or 2"),
+    (lambda: nn.MaxPool1d(2, stride=0), ValueError, "MaxPool1d: stride must be at least 1"),
+    (lambda: nn.AdaptiveAvgPool2d(2)(ones(2, 3, 0, 5)), ValueError,
+     "adaptive_avg_pool2d: nothing to pool in an input of shape (2, 3, 0, 5)"),
+    (lambda: nn.AdaptiveMaxPool2d((2, 2, 2))(ones(2, 3, 4, 5)), ValueError,
+     "adaptive_max_pool2d: output_size must be an int or 2 of them, got (2, 2, 2)"),
+    (lambda: nn.AdaptiveMaxPool1d(0)(ones(2, 3, 4)), ValueError, "output_size must be at least 1"),
+    (lambda: nn.Unflatten(1, (2, 3))(ones(2, 5)), ValueError,
+     "Unflatten: axis 1 of shape (2, 5) cannot be made (2, 3)"),
+    (lambda: nn.Unflatten(1, (-1, -1))(ones(2, 6)), ValueError, "cannot be made (-1, -1)"),
+    (lambda: nn.Unflatten(1, (4, -1))(ones(2, 6)), ValueError, "cannot be made (4, -1)"),
+    (lambda: nn.Unflatten(2, (2, 3))(ones(2, 6)), IndexError, "there is no axis 2 in shape (2, 6)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), REFUSALS, ids=[r[2] for r in REFUSALS])
+def test_what_does_not_fit_is_refused(call: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=re.escape(message)):
+        call()
+
+
+def test_an_error_names_the_layer_within_a_model() -> None:
+    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Conv2d(8, 4, 3))
+    with pytest.raises(ValueError, match=r"the input has 4 channels.*\[in 2\]"):
+        model(ones(2, 1, 8, 8))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: nn.Conv1d(2, 3, 2), (4, 2, 5)),
+        (lambda: nn.Conv2d(2, 3, 2, padding=1), (4, 2, 5, 4)),
+        (lambda: nn.ConvTranspose2d(2, 3, 2), (4, 2, 5, 4)),
+        (lambda: nn.MaxPool2d(2), (4, 2, 5, 4)),
+        (lambda: nn.AvgPool2d(3, 1, 1, count_include_pad=False), (4, 2, 5, 4)),
+        (lambda: nn.AdaptiveAvgPool2d((2, 3)), (4, 2, 5, 4)),
+        (lambda: nn.AdaptiveMaxPool2d((2, 3)), (4, 2, 5, 4)),
+    ],
+)
+def test_dtypes_and_empty_batches(make: Any, shape: tuple[int, ...], dtype: Any) -> None:
+    layer = make().to(dtype)
+    for batch in (shape[0], 0):
+        layer.zero_grad()
+        x = minigrad.ones((batch, *shape[1:]), dtype=dtype, requires_grad=True)
+        y = layer(x)
+        assert y.dtype == dtype and y.shape[0] == batch
+        y.sum().backward()
+        for leaf in (x, *layer.parameters()):
+            assert leaf.grad is not None
+            assert leaf.grad.dtype == dtype and leaf.grad.shape == leaf.shape
+            if not batch:
+                assert not leaf.grad.numpy().any()
+
+
+def test_blocks_of_images_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One image at a time, or all of them: the same values and gradients."""
+
+    module = sys.modules["minigrad.ops.convolution"]
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((7, 4, 6, 5)), rng.standard_normal((6, 2, 3, 2))
+    found = []
+    for size in (1, 2500, 1 << 30):
+        monkeypatch.setattr(module, "_CACHED", size)
+        leaves = [Tensor(x, requires_grad=True), Tensor(w, requires_grad=True)]
+        y = F.conv2d(*leaves, padding=1, groups=2)
+        found.append([y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))])
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.needs("threadpoolctl")
+def test_several_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each block is done once, and sums over blocks are made in their order."""
+    monkeypatch.setattr(sys.modules["minigrad.ops.convolution"], "_CACHED", 1)
+    monkeypatch.setattr(sys.modules["minigrad.ops._parallel"], "WORTHWHILE", 0)
+    rng = np.random.default_rng(0)
+    x, w = rng.standard_normal((9, 4, 14, 13)), rng.standard_normal((6, 4, 3, 2))
+    before, found = minigrad.get_num_threads(), []
+    for threads in (1, 3):
+        minigrad.set_num_threads(threads)
+        try:
+            leaves = [Tensor(x, requires_grad=True), Tensor(w, requires_grad=True)]
+            y = F.conv2d(*leaves, padding=1)
+            found.append([y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))])
+        finally:
+            minigrad.set_num_threads(before)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_pooling_of_integers() -> None:
+    x = np.arange(8).reshape(1, 1, 8)
+    assert F.max_pool1d(Tensor(x), 3, 2, 1).tolist() == [[[1, 3, 5, 7]]]
+    assert F.avg_pool1d(Tensor(x), 4).tolist() == [[[1.5, 5.5]]]
+
+
+def test_a_mean_of_an_image_is_the_mean() -> None:
+    x = minigrad.randn(2, 3, 5, 7)
+    for layer in (nn.AdaptiveAvgPool2d(1), nn.AvgPool2d((5, 7))):
+        np.testing.assert_allclose(
+            layer(x).numpy()[:, :, 0, 0], x.numpy().mean(axis=(2, 3)), rtol=1e-5, atol=1e-6
+        )
+
+
+def test_what_padding_adds() -> None:
+    x = np.ones((1, 2))
+    assert padded(x, ((0, 0),)) is x
+    assert padded(x, ((1, 2),), -1.0).tolist() == [[-1, 1, 1, -1, -1]]
+    assert Window((3,), (2,), ((1, 0),), (2,)).counts((6,)) == (2,)
+
+
+def test_how_layers_show_themselves() -> None:
+    shown = {
+        nn.Conv2d(3, 8, 3): "Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))",
+        nn.Conv1d(4, 8, 3, 2, "valid", 2, 4, False, "reflect"):
+            "Conv1d(4, 8, kernel_size=(3,), stride=(2,), padding='valid', dilation=(2,), groups=4, "
+            "padding_mode='reflect', bias=False)",
+        nn.ConvTranspose2d(3, 8, 4, 2, (1, 0), 1):
+            "ConvTranspose2d(3, 8, kernel_size=(4, 4), stride=(2, 2), padding=(1, 0), "
+            "output_padding=(1, 1))",
+        nn.MaxPool2d(2): "MaxPool2d(kernel_size=2, stride=2, padding=0)",
+        nn.AdaptiveAvgPool2d((1, None)): "AdaptiveAvgPool2d(output_size=(1, None))",
+        nn.Flatten(): "Flatten(start_axis=1, end_axis=-1)",
+        nn.Unflatten(1, [2, 3]): "Unflatten(axis=1, unflattened_size=(2, 3))",
+    }  # fmt: skip
+    for layer, text in shown.items():
+        assert repr(layer) == text
+
+
+def test_reset_parameters_draws_anew() -> None:
+    minigrad.random.seed(0)
+    layer = nn.Conv2d(6, 50, 3, groups=2)
+    before = layer.weight.numpy().copy()
+    layer.reset_parameters()
+    assert (before != layer.weight.numpy()).all()
+    bound = 1 / np.sqrt(3 * 9)
+    assert 0.9 * bound < np.abs(layer.weight.numpy()).max() <= bound
+    assert layer.bias is not None and np.abs(layer.bias.numpy()).max() <= bound
+
+
+def test_a_convolution_learns() -> None:
+    """It finds the kernel that made its targets."""
+    minigrad.random.seed(0)
+    x = minigrad.randn(16, 2, 8, 8)
+    target = nn.Conv2d(2, 3, 3, padding=1)
+    wanted = target(x).detach()
+    layer = nn.Conv2d(2, 3, 3, padding=1)
+    optimizer = minigrad.optim.Adam(layer.parameters(), lr=0.03)
+    for _step in range(200):
+        loss = F.mse_loss(layer(x), wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    np.testing.assert_allclose(layer.weight.numpy(), target.weight.numpy(), atol=0.02)

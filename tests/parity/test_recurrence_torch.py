@@ -1,0 +1,109 @@
+"""RNN, LSTM, GRU and their cells against PyTorch: values, gradients, state dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from side_by_side import assert_close, compare, draw, randomise, torch
+
+from minigrad import Tensor, nn
+
+KINDS = ["RNN", "LSTM", "GRU"]
+
+
+def flat(result: Any) -> tuple[Any, ...]:
+    """The output and every last state."""
+    output, states = result
+    return (output, *states) if isinstance(states, tuple) else (output, states)
+
+
+def state_of(kind: str, states: list[Any]) -> Any:
+    return tuple(states) if kind == "LSTM" else states[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("bias", [True, False])
+def test_layers(kind: str, layers: int, both: bool, batch_first: bool, bias: bool) -> None:
+    options = {
+        "num_layers": layers, "bidirectional": both, "batch_first": batch_first, "bias": bias
+    }  # fmt: skip
+    ours = getattr(nn, kind)(3, 4, **options).double()
+    theirs = randomise(getattr(torch.nn, kind)(3, 4, **options))
+    x = draw(5, 2, 3)
+    compare(ours, theirs, [x], lambda x: flat(ours(x)), lambda x: flat(theirs(x)))
+    ours.zero_grad()
+    theirs.zero_grad()
+    count = 2 if kind == "LSTM" else 1
+    batch = 5 if batch_first else 2
+    states = [draw(layers * (1 + both), batch, 4, seed=i) for i in range(count)]
+
+    def run(model: Any) -> Any:
+        return lambda x, *states: flat(model(x, state_of(kind, [*states])))
+
+    compare(ours, theirs, [x, *states], run(ours), run(theirs))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_sequence_without_a_batch(kind: str) -> None:
+    ours = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True).double()
+    theirs = randomise(getattr(torch.nn, kind)(3, 4, num_layers=2, bidirectional=True))
+    states = [draw(4, 4, seed=i) for i in range(2 if kind == "LSTM" else 1)]
+
+    def run(model: Any) -> Any:
+        return lambda x, *states: flat(model(x, state_of(kind, [*states])))
+
+    compare(ours, theirs, [draw(5, 3), *states], run(ours), run(theirs))
+
+
+def test_the_rectified_recurrence() -> None:
+    ours = nn.RNN(3, 4, 2, "relu", False, False, 0.0, True).double()
+    theirs = randomise(torch.nn.RNN(3, 4, 2, "relu", False, False, 0.0, True))
+    compare(ours, theirs, [draw(5, 2, 3)], lambda x: flat(ours(x)), lambda x: flat(theirs(x)))
+
+
+@pytest.mark.parametrize("kind", ["RNNCell", "LSTMCell", "GRUCell"])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shape", [(2, 3), (3,)])
+def test_cells(kind: str, bias: bool, shape: tuple[int, ...]) -> None:
+    ours = getattr(nn, kind)(3, 4, bias).double()
+    theirs = randomise(getattr(torch.nn, kind)(3, 4, bias))
+    count = 2 if kind == "LSTMCell" else 1
+    states = [draw(*shape[:-1], 4, seed=i) for i in range(count)]
+
+    def run(model: Any) -> Any:
+        def call(x: Any, *states: Any) -> Any:
+            given = state_of(kind.removesuffix("Cell"), [*states]) if states else None
+            return model(x, given) if given is not None else model(x)
+
+        return call
+
+    compare(ours, theirs, [draw(*shape)], run(ours), run(theirs))
+    ours.zero_grad()
+    theirs.zero_grad()
+    compare(ours, theirs, [draw(*shape), *states], run(ours), run(theirs))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_state_dicts_move_both_ways(kind: str) -> None:
+    ours = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True)
+    theirs = getattr(torch.nn, kind)(3, 4, num_layers=2, bidirectional=True)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    assert not any(ours.load_state_dict(theirs.state_dict()))
+    x = draw(5, 2, 3).astype(np.float32)
+    one, other = ours(Tensor(x.swapaxes(0, 1))), theirs(torch.tensor(x))
+    assert one[0].dtype == np.float32
+    assert_close(one[0].swapaxes(0, 1), other[0], rtol=1e-5)
+    theirs.load_state_dict({k: torch.tensor(v.numpy()) for k, v in ours.state_dict().items()})
+
+
+def test_initial_weights_are_drawn_alike() -> None:
+    for kind in KINDS:
+        for parameter in getattr(nn, kind)(30, 100).parameters():
+            values = np.abs(parameter.numpy())
+            assert 0.095 < values.max() <= 0.1
+            assert values.mean() == pytest.approx(0.05, abs=0.01)
