@@ -385,6 +385,11 @@ class Tensor(Variable, results=True):
             suffix = f", op={self._node.plan.op.name}"
         return f"{type(self).__name__}({values}, dtype={self.dtype}{suffix})"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from minigrad.viz.notebook import mimebundle
+
+        return mimebundle(self)
+
     # Copies ---------------------------------------------------------------------------------
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

@@ -44,6 +44,7 @@ class Entry:
         scope: The module call it was made in.
         leaf: The leaf of a tensor that requires a gradient.
         inputs: What an op read.
+        seconds: How long it took, if that was asked for.
         meaning: Of a fused op, the composed ops that say what it means.
     """
 
@@ -59,6 +60,7 @@ class Entry:
     recorded: bool = True
     saved: tuple[Saved, ...] = ()
     error: str = ""
+    seconds: float | None = None
     meaning: list[Entry] = field(default_factory=list)
     result: Entry | None = None  # within the meaning, what comes out of it
 
@@ -98,6 +100,7 @@ def assemble(
         node = Node(
             f"n{len(nodes)}", _kind(entry, parameters), label, entry.shape, entry.dtype, home,
             entry.notes, entry.line, entry.recorded, entry.saved, entry.error,
+            entry.seconds,
         )  # fmt: skip
         ids[entry] = boxes[entry] = node.id
         nodes.append(node)
@@ -117,7 +120,7 @@ def assemble(
         group = f"g{len(groups)}"
         closed = Node(
             group, "fused", entry.label, entry.shape, entry.dtype, home,
-            entry.notes, entry.line, entry.recorded, entry.saved,
+            entry.notes, entry.line, entry.recorded, entry.saved, seconds=entry.seconds,
         )  # fmt: skip
         path = next((g.path for g in groups if g.id == home), "")
         groups.append(Group(group, entry.label, path, "", home, op=closed))

@@ -59,9 +59,11 @@ class Page(os.PathLike[str]):
     def __repr__(self) -> str:
         return f"Page({str(self.path)!r})"
 
-    def _repr_html_(self) -> str:
-        text = self.path.read_text(encoding="utf-8")
-        return framed(text)
+    def _repr_html_(self) -> str | None:
+        try:
+            return framed(self.path.read_text(encoding="utf-8"))
+        except OSError:
+            return None  # the file is gone: the path is all there is to show
 
 
 def framed(page: str) -> str:
@@ -77,6 +79,7 @@ def explore(
     *inputs: Any,
     path: str | os.PathLike[str] | None = None,
     backward: bool = True,
+    timed: bool = False,
     depth: int | None = None,
     **named: Any,
 ) -> Page:
@@ -91,6 +94,7 @@ def explore(
         *inputs: What to call the module with.
         path: The file to write; a new one in a temporary folder if None.
         backward: Whether to run a backward pass.
+        timed: Whether to take the time of each op of a module; see `trace`.
         depth: How many levels of modules are open at first; None for a number of boxes that can
             be read. All others can be opened on the page.
         **named: For a module, keyword arguments of its call. For tensors, names of leaves.
@@ -113,6 +117,11 @@ def explore(
     """
     if isinstance(target, Trace | Diagram) and (inputs or named):
         raise TypeError("explore: a Graph or a Trace has run already; it takes no inputs")
+    if timed and not isinstance(target, Module):
+        raise TypeError(
+            "explore: only a module is run here, and can be timed; what is computed within "
+            "viz.trace(timed=True) is timed there"
+        )
     if isinstance(target, Trace):
         target = target.graph()
     if isinstance(target, Diagram):
@@ -121,7 +130,7 @@ def explore(
         start = f"the output of {steps[0].op}" if steps else "No backward pass was traced."
     elif isinstance(target, Module):
         title = type(target).__name__
-        drawing, start = _run(target, inputs, named, backward)
+        drawing, start = _run(target, inputs, named, backward, timed)
     else:
         title = "Compute graph"
         drawing, start = _computed(target, inputs, named, backward)
@@ -134,14 +143,14 @@ def explore(
 
 
 def _run(
-    module: Module, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool
+    module: Module, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, timed: bool
 ) -> tuple[Graph, str]:
     """Run a module and, if asked, its backward pass, and watch both."""
     try:
         bound = inspect.signature(module.forward).bind(*inputs, **named)
     except TypeError as error:
         raise TypeError(f"explore: {type(module).__name__}.forward: {error}") from None
-    traced = trace()
+    traced = trace(timed=timed)
     given = _Given()
     for name, value in bound.arguments.items():
         bound.arguments[name] = given.leaf(value, name.rstrip("_"))

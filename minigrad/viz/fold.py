@@ -200,8 +200,13 @@ def _box(group: Group, inside: list[Node], groups: Sequence[Group]) -> Node:
         notes = tuple(
             f"{node.label.removeprefix(prefix)} {shape_text(node.shape)}" for node in parameters
         )
-    last = inside[-1]
-    return Node(group.id, "module", group.name, last.shape, last.dtype, group.parent, notes)
+    last, homes = inside[-1], {node.group for node in inside}
+    fused = [other.op for other in groups if other.op is not None and other.id in homes]
+    times = [node.seconds for node in (*inside, *fused) if node.seconds is not None]
+    return Node(
+        group.id, "module", group.name, last.shape, last.dtype, group.parent, notes,
+        seconds=sum(times) if times else None,
+    )  # fmt: skip
 
 
 def residuals(diagram: Diagram) -> set[int]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from minigrad.viz.model import Diagram, Edge, Group, Node
+from minigrad.viz.timing import cost
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "LEADING", "SIZES", "SLANT", "SLOTS", "Content", "Line", "box_size",
@@ -101,6 +102,8 @@ def content(
     """
     glyph, shape = GLYPHS.get(node.kind, ""), Line(shape_text(node.shape), "small")
     notes = tuple(Line(shorten(note), "small") for note in node.notes)
+    if price := cost(node):
+        notes = (*notes, Line(price, "small"))
     if node.error:
         notes = (*notes, Line(shorten(f"✕ {node.error}"), "small"))
     if node.kind == "module":

@@ -74,6 +74,8 @@ class Node:
             that is frozen.
         saved: What an op keeps for its backward step; empty once that has run.
         error: The message of the error that ended the forward pass in this op.
+        seconds: How long an op takes, or all ops of a closed module; None unless a trace took the
+            time.
 
     Example:
         >>> import minigrad
@@ -94,6 +96,7 @@ class Node:
     recorded: bool = True
     saved: tuple[Saved, ...] = ()
     error: str = ""
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

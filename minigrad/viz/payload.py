@@ -21,8 +21,10 @@ from minigrad.viz.layout import skeleton
 from minigrad.viz.lesson import lesson
 from minigrad.viz.missing import missing_gradients
 from minigrad.viz.model import Diagram, Group, Node
+from minigrad.viz.program import around
 from minigrad.viz.reasons import saved_reasons
 from minigrad.viz.tape import Step
+from minigrad.viz.timing import cost
 
 __all__ = ["payload"]
 
@@ -32,6 +34,7 @@ FIELDS = {
     "node": [
         "id", "kind=", "label=", "shape=", "dtype=", "group=", "notes=", "line=", "recorded",
         "saved=saved*", "error=", "glyph=", "lines=", "slots=", "missing=", "kept=",
+        "cost=", "around=",
     ],
     "group": ["id", "name=", "path=", "module=", "parent=", "size", "call", "calls", "title=",
               "box=node"],
@@ -68,7 +71,8 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         kept = saved_reasons(node, steps.get(node.id)) if node.kind in ("op", "fused") else ()
         return asdict(node) | {
             "glyph": drawn.glyph, "lines": lines, "slots": drawn.slots,
-            "missing": missing.get(node.id, ""), "kept": kept,
+            "missing": missing.get(node.id, ""), "kept": kept, "cost": cost(node),
+            "around": around(node.line),
         }  # fmt: skip
 
     data = {

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from minigrad.autograd.memory import arrays
 from minigrad.autograd.node import FREED, Leaf, Node
 from minigrad.autograd.results import pick
@@ -65,7 +67,7 @@ def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:
             name, array.shape, array.dtype.name, array.nbytes, summary(array) if numbers else None
         )
         for name, value in zip(node.plan.saved_names, node.saved, strict=True)
-        for array in arrays(value)
+        for array in arrays(np.asarray(value) if isinstance(value, np.generic) else value)
     )
 
 

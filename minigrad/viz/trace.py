@@ -28,6 +28,7 @@ from minigrad.viz.model import Kind
 from minigrad.viz.record import read, saved_by
 from minigrad.viz.step_check import check_part
 from minigrad.viz.tape import Part, Step, Summary, summary
+from minigrad.viz.timing import fastest
 from minigrad.viz.weights import Weights
 
 __all__ = ["Trace", "trace"]
@@ -46,8 +47,8 @@ class Trace(Observer):
         [('input', 'x'), ('constant', 'b'), ('op', 'multiply'), ('output', 'output')]
     """
 
-    def __init__(self, heatmap: int = 32) -> None:
-        self._weights = Weights(heatmap)
+    def __init__(self, heatmap: int = 32, timed: bool = False) -> None:
+        self._weights, self._timed = Weights(heatmap), timed
         self._entries: list[Entry] = []
         # By node, or by tensor where there is none.
         self._made: MutableMapping[Any, Entry] = {}
@@ -82,6 +83,7 @@ class Trace(Observer):
             "op", op.name, first.shape, first.dtype.name, state.get().scope,
             notes=_notes(op, arguments), line=user_line(), recorded=node is not None,
             saved=saved_by(node, numbers=True) if node is not None else (),
+            seconds=fastest(op, arguments) if self._timed else None,
         )  # fmt: skip
         reads = list(_read_by(op, arguments))
         for _, name, value in reads:  # first, so that a detached view of one is known as such
@@ -154,6 +156,15 @@ class Trace(Observer):
         super().__exit__(kind, error, *rest)
         if error is not None:
             self._entries.append(Entry("op", kind.__name__, (), "", error=str(error)))
+
+    # Showing it ---------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"Trace({self.graph() if self._entries else 'no op yet'})"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        shown = self.graph()._repr_mimebundle_() if self._entries else {}
+        return shown | {"text/plain": repr(self)}
 
     # Tensors and where they came from -----------------------------------------------------------
 
@@ -273,7 +284,7 @@ class Trace(Observer):
             yield Step(ids[entry], entry.label, cotangent, tuple(parts))
 
 
-def trace(*, heatmap: int = 32) -> Trace:
+def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
     """Watch a computation, to draw it: forward, and backward if there is a backward pass.
 
     Within the block every op is noted, in this thread. It costs time and memory; the results and
@@ -281,6 +292,8 @@ def trace(*, heatmap: int = 32) -> Trace:
 
     Args:
         heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
+        timed: Whether to take the time of each op, as the fastest of three more runs, and show it
+            with the bytes of its output. Two runs never take the same time: their drawings differ.
 
     Returns:
         A context manager; its `graph` gives what was seen, also after an error.
@@ -300,7 +313,7 @@ def trace(*, heatmap: int = 32) -> Trace:
     """
     if heatmap < 0:
         raise ValueError(f"trace: heatmap should be 0 or more, not {heatmap}")
-    return Trace(heatmap)
+    return Trace(heatmap, timed)
 
 
 def _key(value: Any) -> Hashable:

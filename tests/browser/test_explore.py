@@ -255,6 +255,33 @@ class TestPlayer:
         page.get_by_role("button", name="step 1").first.click()
         assert status(page).startswith("step 1")
 
+    def test_a_step_quotes_the_program_around_its_line(self, open_page: Open) -> None:
+        page = open_page(perceptron(), "#step=2")
+        quoted = page.locator("#step .line pre")
+        assert quoted.inner_text().split("\n") == [
+            "with viz.trace() as traced:",
+            "    model(x).sum().backward()",
+            "return traced.graph(x=x)",
+        ]
+        assert quoted.locator("b").inner_text() == "    model(x).sum().backward()"
+
+    def test_what_was_saved_is_named_as_in_the_formula(self, open_page: Open) -> None:
+        page = open_page(perceptron(), "#step=3")
+        text = page.locator("#step").inner_text()
+        assert "out, the output, y in the formula, 5×4, 80 B: the rule for x reads it" in text
+        assert "What the op's rules read of the forward pass" in text
+        formula = page.locator("#step .formula").first.text_content()
+        assert formula.replace("\N{FUNCTION APPLICATION}", "") == "x = g⊙sign(y)"
+
+    def test_times_where_they_were_taken(self, open_page: Open) -> None:
+        model, x = nn.Linear(3, 2), minigrad.randn(5, 3)
+        with viz.trace(timed=True) as traced:
+            model(x)
+        page = open_page(traced.graph(x=x), "#box=Linear/linear")
+        assert re.search(r"forward [\d.]+ µs, 40 B", page.locator("#box").inner_text())
+        page = open_page(perceptron(), "#box=Sequential/0/linear")
+        assert "forward" not in page.locator("#box .facts").first.inner_text()
+
     def test_shares_add_up(self, open_page: Open) -> None:
         attention = nn.MultiHeadAttention(8, 2)
         x = minigrad.randn(2, 3, 8, requires_grad=True)

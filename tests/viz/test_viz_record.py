@@ -233,3 +233,9 @@ def test_an_op_with_several_outputs_is_one_box() -> None:
     graph = viz.graph((values * vectors).sum(), x=x)
     assert labels(graph, "op") == ["eigh", "multiply", "sum"]
     assert links(graph)[1:3] == [("eigh", "multiply", 0), ("eigh", "multiply", 1)]
+
+
+def test_a_single_number_that_was_saved_is_told_too() -> None:
+    """NumPy returns scalars, not arrays, of ops on arrays without axes."""
+    (exp,) = [node for node in viz.graph(minigrad.exp(leaf())).nodes if node.kind == "op"]
+    assert [(saved.name, saved.shape, saved.nbytes) for saved in exp.saved] == [("out", (), 4)]

@@ -36,6 +36,7 @@ function boxView(id, go) {
       group?.module ? ` · ${group.module}` : "",
       group?.size ? ` · ${count(group.size, "parameter")}` : "",
       group && group.calls > 1 ? ` · call ${group.call} of ${group.calls}` : "",
+      node.cost ? ` · forward ${node.cost}` : "",
     ),
     node.notes.length
       ? h(

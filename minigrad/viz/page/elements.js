@@ -119,9 +119,23 @@ function nameOf(id) {
   return group && box.kind === "module" ? group.path || group.module : box.label;
 }
 
-/** Where the program made it. */
+/** Where the program made it: the line, between its neighbours if they are known. */
 function lineView(node) {
   if (!node.line) return "";
   const [, place, code] = /^(.*?:\d+)(?:: (.*))?$/s.exec(node.line) ?? [null, node.line, ""];
-  return h("p", { class: "line" }, h("span", {}, place), code ? h("code", {}, code) : "");
+  const [before, own, after] = node.around ?? ["", code, ""];
+  return h(
+    "div",
+    { class: "line" },
+    place,
+    own
+      ? h(
+          "pre",
+          { tabindex: 0 },
+          before ? `${before}\n` : "",
+          h("b", {}, own),
+          after ? `\n${after}` : "",
+        )
+      : "",
+  );
 }

@@ -95,7 +95,13 @@ function savedView(node) {
   const kept = new Map(node.kept);
   if (!node.saved.length && !node.kept.length) return h("p", {}, "Nothing.");
   return [
-    node.saved.length ? "" : h("p", {}, "Nothing: the rule needs shapes at most."),
+    h(
+      "p",
+      {},
+      node.saved.length
+        ? "What the op's rules read of the forward pass; it was kept until now, and nothing else was."
+        : "Nothing: the rule needs shapes at most.",
+    ),
     h(
       "ul",
       { class: "saved" },
@@ -104,6 +110,7 @@ function savedView(node) {
           "li",
           {},
           h("code", {}, one.name),
+          one.name === "out" ? ", the output, y in the formula," : "",
           ` ${shapeText(one.shape)}, ${bytes(one.nbytes)}`,
           kept.get(one.name) ? `: ${kept.get(one.name)}` : "",
           one.numbers?.values && one.shape.length

@@ -1,0 +1,76 @@
+"""The directive that draws: in a page that Sphinx builds, from the code that the page shows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SETTINGS = f"""
+import sys
+sys.path[:0] = [{str(ROOT / "docs" / "_ext")!r}, {str(ROOT / "tools")!r}]
+extensions = ["drawing", "myst_parser"]
+"""
+
+PAGE = """
+# A page
+
+```pycon
+>>> import minigrad
+>>> x = minigrad.ones(3, requires_grad=True)
+>>> x.undefined
+Traceback (most recent call last):
+AttributeError: ...
+```
+
+```{drawing}
+from minigrad import viz
+y = x * x  # x from above
+viz.graph(y, first=x)
+```
+
+```python
+z = y + 1.0
+```
+
+```{drawing}
+viz.graph(z, second=x)
+```
+"""
+
+pytestmark = [pytest.mark.needs("sphinx", "myst_parser"), pytest.mark.slow]
+
+
+def build(folder: Path, page: str) -> subprocess.CompletedProcess[str]:
+    (folder / "conf.py").write_text(SETTINGS)
+    (folder / "index.md").write_text(page)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", folder, folder / "html"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_a_page_is_drawn_from_top_to_bottom(tmp_path: Path) -> None:
+    done = build(tmp_path, PAGE)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "html" / "index.html").read_text(encoding="utf-8")
+    first, second = re.findall(r'<div class="drawing">\s*(<svg .*?</svg>)', page, re.DOTALL)
+    assert ">first<" in first and "multiply" in first and "add" not in first
+    assert ">second<" in second and "add" in second
+    assert page.count("x from above") == 1  # the code is shown as well
+    assert "<style>" not in first  # it stands once beside the pages
+
+    style = (tmp_path / "html" / "_static" / "drawing.css").read_text(encoding="utf-8")
+    assert 'href="_static/drawing.css' in page
+    for opening in ('body[data-theme="dark"] {', 'body:not([data-theme="light"]) {'):
+        assert f"{opening}.minigrad-graph .page{{fill:#0D1117}}" in style
+    assert style.startswith(".minigrad-graph text{") and style.count("{") == style.count("}")
+
+
+def test_code_that_fails_fails_the_build(tmp_path: Path) -> None:
+    done = build(tmp_path, "# A page\n\n```{drawing}\nimport minigrad\nminigrad.ones(3) @ 1\n```\n")
+    assert done.returncode != 0
+    assert re.search(r"index\.md:3: .*below line 3: \w+: matmul: ", done.stderr)

@@ -1,0 +1,139 @@
+"""What a notebook shows: small pictures, trees of modules; never an error, never a flood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import minigrad
+from minigrad import nn, viz
+from minigrad.viz.notebook import MOST_BOXES
+
+
+def bundle(value: Any) -> dict[str, str]:
+    """What IPython asks a value for."""
+    found: dict[str, str] = value._repr_mimebundle_(include=None, exclude=None)
+    assert found["text/plain"] == repr(value)
+    return found
+
+
+def chain(length: int) -> minigrad.Tensor:
+    x = minigrad.ones(3, requires_grad=True)
+    for _ in range(length):
+        x = -x
+    return x
+
+
+def test_a_tensor_with_a_small_graph_shows_its_picture() -> None:
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    page = bundle((x * x).sum())["text/html"]
+    ElementTree.fromstring(f"<div>{page}</div>")  # well-formed
+    assert page.startswith("<pre>Tensor(5., dtype=float32, op=sum)</pre>")
+    assert page.count("<title>op ") == 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        lambda: minigrad.ones(3),
+        lambda: minigrad.ones(3, requires_grad=True),
+        lambda: nn.Parameter(minigrad.ones(3)),
+        lambda: chain(MOST_BOXES),
+        lambda: chain(30_000),
+    ],
+    ids=["constant", "leaf", "parameter", "large", "huge"],
+)
+def test_other_tensors_show_their_text(value: Callable[[], minigrad.Tensor]) -> None:
+    assert [*bundle(value())] == ["text/plain"]
+
+
+def test_the_limit_counts_boxes() -> None:
+    assert "text/html" in bundle(chain(MOST_BOXES - 2))  # with the input and the output
+    assert "text/html" not in bundle(chain(MOST_BOXES - 1))
+
+
+def test_a_graph_that_was_used_up_still_shows() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    loss = (x * x).sum()
+    loss.backward()
+    assert "<svg" in bundle(loss)["text/html"]
+
+
+def test_showing_a_value_runs_nothing() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    y = x * x
+    with viz.trace() as traced:
+        bundle(y)
+        bundle(nn.Linear(2, 3))
+    assert repr(traced) == "Trace(no op yet)"
+    y.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_module_shows_its_parts() -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.ReLU(), nn.Linear(4, 2)))
+    page = bundle(model)["text/html"]
+    ElementTree.fromstring(page)
+    assert page.count("<details") == 2
+    text = re.sub(r"<[^>]+>", " ", page)
+    for part in ("Sequential", "26 parameters", "weight 4×3", "bias 2", "ReLU"):
+        assert part in text
+
+
+def test_a_module_with_hostile_names_is_text() -> None:
+    class Evil(nn.Module):
+        def extra_repr(self) -> str:
+            return "</b><script>alert(1)</script>"
+
+    model = nn.ModuleDict({"<img src=x onerror=alert(1)>": Evil()})
+    page = bundle(model)["text/html"]
+    assert "<script" not in page and "<img" not in page
+    ElementTree.fromstring(page)
+
+
+def test_a_trace_shows_what_it_saw() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    with viz.trace() as traced:
+        assert [*bundle(traced)] == ["text/plain"]
+        (x * x).sum().backward()
+    assert repr(traced) == "Trace(Graph(2 ops, 1 input, 1 output))"
+    shown = bundle(traced)
+    assert shown["image/svg+xml"] == traced.graph().to_svg()
+    assert bundle(traced) == shown  # asked twice
+
+
+def test_a_trace_of_a_failure_shows_how_far_it_came() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    traced = viz.trace()
+    with pytest.raises(ValueError, match="add"), traced:
+        x * x + minigrad.ones(4)
+    assert "error" in bundle(traced)["image/svg+xml"]
+
+
+def test_a_formula_shows_itself_set() -> None:
+    formula = viz.formulas("multiply")["a"]
+    assert formula._repr_html_() == formula.mathml
+    assert "<math" not in repr(formula)
+
+
+def test_a_page_whose_file_is_gone_shows_its_path(tmp_path: Path) -> None:
+    page = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2), path=tmp_path / "page.html")
+    shown = page._repr_html_()
+    assert shown is not None and shown.startswith("<iframe srcdoc=")
+    page.path.unlink()
+    assert page._repr_html_() is None
+    assert repr(page) == f"Page({str(page.path)!r})"
+
+
+def test_nothing_needs_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    x = minigrad.ones(3, requires_grad=True)
+    with viz.trace() as traced:
+        y = (x * x).sum()
+    for value in (y, traced, nn.Linear(2, 2), viz.graph(y)):
+        assert len(bundle(value)) == 2

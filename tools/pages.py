@@ -1,0 +1,111 @@
+"""The code on a page of Markdown: found, and run from top to bottom.
+
+A ```python block is executed. A ```pycon block is executed too, and the tests compare what it
+prints, as in a docstring. So is a ```{drawing} block: its last line is a graph, which the page
+shows. The blocks of one page share their names.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+import textwrap
+from typing import Any, NamedTuple
+
+__all__ = ["Block", "blocks_of", "evaluate", "examples_of", "run"]
+
+FENCE = re.compile(r"^( *)```(python|pycon|\{drawing\})\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(NamedTuple):
+    """A piece of code on a page.
+
+    Attributes:
+        language: ``"python"``, ``"pycon"`` or ``"drawing"``.
+        line: How many lines of the page come before its code.
+        code: The code.
+        start: Where the block begins in the text, with its fence.
+        end: Where it ends.
+    """
+
+    language: str
+    line: int
+    code: str
+    start: int
+    end: int
+
+
+def blocks_of(text: str) -> list[Block]:
+    """Find the code on a page.
+
+    Args:
+        text: The page.
+
+    Returns:
+        Its blocks, from top to bottom.
+    """
+    return [
+        Block(
+            language=match[2].strip("{}"),
+            line=text.count("\n", 0, match.start(3)),
+            code=textwrap.dedent(match[3]),
+            start=match.start(),
+            end=match.end(),
+        )
+        for match in FENCE.finditer(text)
+    ]
+
+
+def examples_of(block: Block) -> list[doctest.Example]:
+    """Take a pycon block apart.
+
+    Args:
+        block: The block.
+
+    Returns:
+        Each statement with what it prints.
+    """
+    return doctest.DocTestParser().get_examples(block.code)
+
+
+def evaluate(code: str, names: dict[str, Any], file: str, line: int = 0) -> Any:
+    """Run code as a cell of a notebook does.
+
+    Args:
+        code: Statements.
+        names: The names that they see and bind.
+        file: What tracebacks call the place of the code.
+        line: How many lines of the file come before it.
+
+    Returns:
+        The value of the last statement if it is an expression, None otherwise.
+    """
+    tree = ast.parse("\n" * line + code, file)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, file, "exec"), names)
+    if not isinstance(last, ast.Expr):
+        return None
+    return eval(compile(ast.Expression(last.value), file, "eval"), names)
+
+
+def run(block: Block, names: dict[str, Any], file: str) -> Any:
+    """Run a block for what it does to the names, without comparing what it prints.
+
+    Args:
+        block: The block.
+        names: The names of its page.
+        file: The page.
+
+    Returns:
+        What its last statement is worth.
+    """
+    if block.language != "pycon":
+        return evaluate(block.code, names, file, block.line)
+    for example in examples_of(block):
+        try:
+            evaluate(example.source, names, file, block.line + example.lineno)
+        except Exception:
+            if example.exc_msg is None:
+                raise
+    return None
