@@ -1,0 +1,169 @@
+"""NumPy's format of several arrays: a zip archive with a member of the format npy for each.
+
+Files that `np.savez` wrote are read too. Members are taken uncompressed only: so arrays never need
+more memory than the file has bytes, whatever it claims.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import os
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from minigrad.io.errors import LoadError
+from minigrad.io.tree import Packed, storable
+
+STRUCTURE = "minigrad.json"
+MAGIC = b"\x93NUMPY"
+LONGEST_HEADER = 10_000
+CHUNK = 1 << 20
+END = struct.Struct("<4s6xHIIH")
+"""How an archive ends: signature, number of members, length and start of their directory; and the
+length of a comment, where it does not quite end."""
+
+
+def write(path: Path, packed: Packed) -> None:
+    """Write arrays, and what stands beside them unless the names say it all."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+        for name, array in packed.arrays.items():
+            # A ZipInfo of one's own has no time of writing: equal values make equal files.
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+        if not packed.is_state_dict:
+            archive.writestr(zipfile.ZipInfo(STRUCTURE), packed.structure)
+
+
+def read(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
+    """The arrays by name, and what stands beside them.
+
+    Raises:
+        LoadError: The file is damaged, or holds what is not loaded.
+    """
+    with open(path, "rb") as file:
+        try:
+            return _read(file, os.fstat(file.fileno()).st_size)  # path may be replaced meanwhile
+        except LoadError:
+            raise
+        except zipfile.BadZipFile as error:
+            raise LoadError(f"no npz file ({error})") from error
+        # What zipfile answers to an archive that contradicts itself.
+        except (
+            ArithmeticError, EOFError, LookupError, NotImplementedError, OSError, RuntimeError,
+            ValueError, struct.error, zlib.error,
+        ) as error:  # fmt: skip
+            raise LoadError(f"damaged ({type(error).__name__}: {error})") from error
+
+
+def _read(file: IO[bytes], size: int) -> tuple[dict[str, np.ndarray], str | None]:
+    arrays: dict[str, np.ndarray] = {}
+    structure = None
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        _check(members, size)
+        _check_end(file, size, len(members))
+        for member in members:
+            with archive.open(member) as content:
+                if member.filename == STRUCTURE:
+                    structure = content.read().decode()
+                else:
+                    name = member.filename.removesuffix(".npy")
+                    arrays[name] = _array(content, member.file_size, name)
+    return arrays, structure
+
+
+def _check(members: list[zipfile.ZipInfo], size: int) -> None:
+    """Refuse what would take more memory than the file has bytes, before any of it is taken."""
+    for member in members:
+        if member.compress_type != zipfile.ZIP_STORED:
+            raise LoadError(
+                f"{member.filename} is compressed, and could be of any size; if the file is to be "
+                f"trusted, np.load reads it and minigrad.save writes it anew"
+            )
+        if member.file_size != member.compress_size:
+            raise LoadError(f"damaged: {member.filename} has two sizes")
+        if not member.filename.endswith(".npy") and member.filename != STRUCTURE:
+            raise LoadError(f"{member.filename} is no array")
+    claimed = sum(member.file_size for member in members)
+    if claimed > size:
+        raise LoadError(f"damaged: {claimed:,} bytes claimed, the file has {size:,}")
+    if len({member.filename for member in members}) < len(members):
+        raise LoadError("damaged: two members of one name")
+
+
+def _check_end(file: IO[bytes], size: int, count: int) -> None:
+    """Compare with what the archive's last record says, which zipfile is generous about.
+
+    A wrong length in the directory makes what comes after it part of a comment, unseen; a wrong
+    length of the directory makes members part of something that is not the archive's.
+
+    Source: PKWARE, ".ZIP file format specification", 4.3.16, end of central directory record.
+    """
+    file.seek(-END.size, os.SEEK_END)
+    signature, counted, length, start, comment = END.unpack(file.read(END.size))
+    if signature != b"PK\5\6" or comment:
+        raise LoadError("damaged: it does not end where a zip file does")
+    if counted != min(count, 0xFFFF):
+        raise LoadError(f"damaged: {counted} members counted, {count} found")
+    if start < 0xFFFFFFFF and start + length + END.size != size:  # else the sizes are elsewhere
+        raise LoadError("damaged: its directory is not where it should be")
+
+
+class _Header(NamedTuple):
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran_order: bool
+    length: int
+    """How many bytes it takes, and what comes before it."""
+
+
+def _header(content: IO[bytes], name: str) -> _Header:
+    """Read what a member of the format npy begins with.
+
+    Source: NumPy's reference, `numpy.lib.format`.
+    """
+    magic, version = content.read(6), content.read(2)
+    if magic != MAGIC or version not in (b"\1\0", b"\2\0"):
+        raise LoadError(f"damaged: {name} is no array in the format npy")
+    width = "<H" if version == b"\1\0" else "<I"
+    (length,) = struct.unpack(width, content.read(struct.calcsize(width)))
+    if length > LONGEST_HEADER:
+        raise LoadError(f"damaged: the header of {name} has {length} bytes")
+    try:
+        fields = ast.literal_eval(content.read(length).decode("latin1").strip())
+        descr, order, shape = fields["descr"], fields["fortran_order"], fields["shape"]
+        if not isinstance(descr, str) or not isinstance(shape, tuple):
+            raise TypeError("no plain array")
+        dtype = np.dtype(descr)
+        if not all(isinstance(n, int) and n >= 0 for n in shape):
+            raise TypeError("no shape")
+    except (KeyError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
+        raise LoadError(f"the header of {name} describes no array of numbers ({error})") from error
+    if not storable(dtype):
+        raise LoadError(f"{name} has dtype {dtype}: bools, ints and floats are loaded")
+    return _Header(dtype, shape, bool(order), 8 + struct.calcsize(width) + length)
+
+
+def _array(content: IO[bytes], size: int, name: str) -> np.ndarray:
+    """Read a member of `size` bytes; zipfile compares its checksum when its end is reached."""
+    header = _header(content, name)
+    claimed, there = math.prod(header.shape) * header.dtype.itemsize, size - header.length
+    if claimed != there:
+        raise LoadError(f"damaged: {name} claims {claimed:,} bytes, {there:,} are there")
+    data = np.empty(there, np.uint8)
+    rest = data.data
+    while rest:
+        count = content.readinto(rest[:CHUNK])  # type: ignore[attr-defined]
+        if not count:
+            raise LoadError(f"damaged: {name} ends too early")
+        rest = rest[count:]
+    flat = data.view(header.dtype)
+    if header.fortran_order:
+        return flat.reshape(header.shape[::-1]).transpose()
+    return flat.reshape(header.shape)

@@ -1,0 +1,217 @@
+"""Nested values as flat arrays and one text in JSON, and back.
+
+In the text, numbers, strings, lists and dicts stand for themselves. What JSON lacks is a dict whose
+one key begins with a dollar sign::
+
+    {"$tensor": "model.weight", "crc32": 1234567}    a Tensor, whose values are that array
+    {"$array": ...}, {"$scalar": ...}                the same for ndarrays and NumPy's scalars
+    {"$tuple": [...]}, {"$float": "inf"}
+    {"$dict": [[key, value], ...]}                   a dict with keys that JSON cannot have
+
+A state dict, whose keys can be names of arrays, needs no such text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad._creation import made
+from minigrad._tensor import Tensor
+from minigrad.io.errors import LoadError
+
+VERSION = 1
+DEEPEST = 100
+NAME = re.compile(r"[\w.-]{1,200}", re.ASCII)
+RESERVED = "__metadata__"  # what safetensors calls its texts
+
+
+class Packed(NamedTuple):
+    """A value, taken apart.
+
+    Attributes:
+        arrays: The arrays by name, contiguous and little-endian.
+        structure: The rest, in JSON.
+        is_state_dict: Whether the value is a dict of tensors under these names, so that nothing is
+            left to be said by `structure`.
+    """
+
+    arrays: dict[str, np.ndarray]
+    structure: str
+    is_state_dict: bool
+
+
+def storable(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of a dtype are saved and loaded: bools, integers, floats up to 64 bits."""
+    return dtype.kind in "biuf" and dtype.itemsize <= 8
+
+
+def pack(value: Any) -> Packed:
+    """Take a nested value apart.
+
+    Raises:
+        TypeError: Something in it is none of what can be saved; the message says where it is.
+        ValueError: It is nested too deep, or contains itself.
+    """
+    packer = _Packer()
+    entry = packer.entry(value, ())
+    is_state_dict = isinstance(value, Mapping) and all(
+        isinstance(tensor, Tensor) and name in packer.arrays for name, tensor in value.items()
+    )
+    text = _canonical(entry)
+    document = {"minigrad": VERSION, "crc32": zlib.crc32(text.encode()), "value": entry}
+    return Packed(packer.arrays, json.dumps(document), is_state_dict)
+
+
+def unpack(arrays: dict[str, np.ndarray], structure: str | None) -> Any:
+    """Put a value together again.
+
+    Args:
+        arrays: Its arrays, which become its own.
+        structure: The text; None for a dict of tensors.
+
+    Raises:
+        LoadError: Text and arrays do not belong together, or were damaged.
+    """
+    if structure is None:
+        return {name: made(_native(name, array), False) for name, array in arrays.items()}
+    try:
+        document = json.loads(structure)
+        if not isinstance(document, dict) or document.keys() != {"minigrad", "crc32", "value"}:
+            raise LoadError("what stands beside the arrays was not written by minigrad")
+        if document["minigrad"] != VERSION:
+            raise LoadError(f"written in version {document['minigrad']!r} of the format, not 1")
+        entry = document["value"]
+        if zlib.crc32(_canonical(entry).encode()) != document["crc32"]:
+            raise LoadError("damaged: what stands beside the arrays has another checksum")
+        unpacker = _Unpacker(arrays)
+        value = unpacker.value(entry)
+    except LoadError:
+        raise
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
+        raise LoadError(f"damaged: what stands beside the arrays is garbled ({error})") from error
+    if unpacker.arrays:
+        raise LoadError(f"arrays that belong to nothing: {', '.join(sorted(unpacker.arrays))}")
+    return value
+
+
+class _Packer:
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self.names: Counter[str] = Counter()
+
+    def entry(self, value: Any, path: tuple[str, ...]) -> Any:
+        """The JSON of a value, whose arrays are put aside."""
+        if len(path) > DEEPEST:
+            raise ValueError(f"{_said(path)} is nested too deep, or contains itself")
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, Tensor):
+            return self._array("$tensor", value._data, path)
+        if isinstance(value, np.ndarray):
+            return self._array("$array", value, path)
+        if isinstance(value, np.generic):
+            return self._array("$scalar", np.asarray(value), path)
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
+        if isinstance(value, (list, tuple)):
+            entries = [self.entry(part, (*path, str(i))) for i, part in enumerate(value)]
+            return entries if isinstance(value, list) else {"$tuple": entries}
+        if isinstance(value, Mapping):
+            for key in value:
+                if not (key is None or isinstance(key, (str, int, float))):
+                    raise TypeError(f"{_said(path)} has the key {key!r}: keys are strings, numbers")
+            pairs = [(key, self.entry(part, (*path, str(key)))) for key, part in value.items()]
+            if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
+                return dict(pairs)
+            return {"$dict": [[self.entry(key, path), part] for key, part in pairs]}
+        remedy = "; pass its state_dict()" if hasattr(value, "state_dict") else ""
+        raise TypeError(
+            f"{_said(path)} is of type {type(value).__name__}; what can be saved are tensors, "
+            f"arrays, numbers, strings, bools, None, and dicts, lists and tuples of them{remedy}"
+        )
+
+    def _array(self, kind: str, array: np.ndarray, path: tuple[str, ...]) -> dict[str, Any]:
+        if not storable(array.dtype):
+            said = f"{_said(path)} has dtype {array.dtype}"
+            raise TypeError(f"{said}: bools, integers and floats of up to 64 bits are saved")
+        array = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+        name = self._name(path)
+        self.arrays[name] = array
+        return {kind: name, "crc32": _checksum(array)}
+
+    def _name(self, path: tuple[str, ...]) -> str:
+        name = ".".join(path)
+        if not NAME.fullmatch(name) or name == RESERVED:
+            name = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[-100:].strip("_") or "value"
+        self.names[name] += 1
+        return name if self.names[name] == 1 else f"{name}~{self.names[name]}"
+
+
+class _Unpacker:
+    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+        self.arrays = dict(arrays)  # those that were not asked for yet
+
+    def value(self, entry: Any) -> Any:
+        """What an entry stands for."""
+        if isinstance(entry, list):
+            return [self.value(part) for part in entry]
+        if not isinstance(entry, dict):
+            return entry
+        kind = next((key for key in entry if key.startswith("$")), None)
+        if kind is None:
+            return {key: self.value(part) for key, part in entry.items()}
+        content = entry[kind]
+        match kind:
+            case "$tuple":
+                return tuple([self.value(part) for part in content])
+            case "$dict":
+                return {self.value(key): self.value(part) for key, part in content}
+            case "$float":
+                return float(content)
+            case "$tensor":
+                return made(self._array(content, entry["crc32"]), False)
+            case "$array":
+                return self._array(content, entry["crc32"])
+            case "$scalar":
+                return self._array(content, entry["crc32"])[()]
+        raise LoadError(f"an entry of the unknown kind {kind}")
+
+    def _array(self, name: str, checksum: int) -> np.ndarray:
+        """An array, handed out once: or a small file that names one often would become large."""
+        if name not in self.arrays:
+            raise LoadError(f"damaged: the array {name} is missing")
+        array = self.arrays.pop(name)
+        if _checksum(array) != checksum:
+            raise LoadError(f"damaged: the array {name} has another checksum")
+        return _native(name, array)
+
+
+def _canonical(entry: Any) -> str:
+    return json.dumps(entry, separators=(",", ":"))
+
+
+def _checksum(array: np.ndarray) -> int:
+    """A number that tells arrays apart, by dtype, shape and values, if chance changes one."""
+    start = zlib.crc32(f"{array.dtype.str}{array.shape}".encode())
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, start)
+
+
+def _native(name: str, array: np.ndarray) -> np.ndarray:
+    """The array as this machine has arrays."""
+    if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
+        raise LoadError(f"damaged: {name} has bools that are neither True nor False")
+    return array.astype(array.dtype.newbyteorder("="), order="C", copy=False)
+
+
+def _said(path: tuple[str, ...]) -> str:
+    return ".".join(path[:10]) + (" ..." if len(path) > 10 else "") if path else "the value"

@@ -1,0 +1,220 @@
+"""A save that is killed, or fails, leaves the file that was there: at every byte, at every step."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad.io import atomic, load, save
+
+pytest.importorskip("safetensors")
+
+PROGRAM = Path(__file__).with_name("killed_saves.py")
+unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals and limits")
+
+
+@pytest.fixture(params=[".npz", ".safetensors"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return tmp_path / f"file{request.param}"
+
+
+def run(path: Path, kills: int, seed: int) -> tuple[int, int]:
+    """Kill so many saves; return how many went well, and how many files were left unfinished."""
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), str(path), str(kills), str(seed)],
+        capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    counts = re.fullmatch(rf"{kills} kills, (\d+) saves, (\d+) unfinished files\n", done.stdout)
+    assert counts, done.stdout
+    return int(counts[1]), int(counts[2])
+
+
+@unix
+@pytest.mark.slow
+def test_a_killed_save_leaves_a_whole_file(path: Path) -> None:
+    saves, unfinished = run(path, kills=20, seed=0)
+    assert saves > 0 and unfinished >= 10  # every limit strikes while something is written
+
+
+@unix
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_hundreds_of_killed_saves_leave_a_whole_file(path: Path, seed: int) -> None:
+    saves, unfinished = run(path, kills=200, seed=seed)
+    assert saves > 0 and unfinished >= 100
+
+
+# Failures
+
+LIMITED = """
+import resource, sys
+import numpy as np
+from minigrad.io import save
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+save({"x": np.zeros(10_000)}, sys.argv[1])
+"""
+
+
+@unix
+@pytest.mark.parametrize("most", [0, 100, 50_000])
+def test_a_full_disk_is_an_error_and_the_old_file_stays(path: Path, most: int) -> None:
+    """The system refuses to write more than so many bytes, as it does when there is no room."""
+    save({"x": 1}, path)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path), str(most)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("OSError: ") and f"save: {path} was not written" in last
+    assert "File too large" in last
+    assert load(path) == {"x": 1} and [*path.parent.iterdir()] == [path]
+
+
+def test_a_full_disk_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    save([1], path)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=f"save: {path} was not written .No space left") as caught:
+        save([2], path)
+    assert caught.value.errno == errno.ENOSPC
+    assert load(path) == [1] and [*path.parent.iterdir()] == [path]
+
+
+def test_a_folder_that_is_not_there(path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=f"save: .*below/{path.name} was not written"):
+        save([1], path.parent / "below" / path.name)
+    assert not [*path.parent.iterdir()]
+
+
+@unix
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such permissions")
+def test_a_folder_that_may_not_be_written_to(path: Path) -> None:
+    folder = path.parent / "closed"
+    folder.mkdir(mode=0o500)
+    target = Path("/proc") if os.geteuid() == 0 else folder  # nothing is closed to root
+    with pytest.raises(OSError, match=f"save: {target}/{path.name} was not written"):
+        save([1], target / path.name)
+    assert not [*folder.iterdir()]
+
+
+def test_a_folder_in_its_place(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(OSError, match=f"save: {path} was not written"):
+        save([1], path)
+    assert path.is_dir() and [*path.parent.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("name", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_what_interrupts_a_save_leaves_nothing_behind(
+    path: Path, name: str, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise error
+
+    save([1], path)
+    monkeypatch.setattr(os, name, interrupted)
+    with pytest.raises(error):
+        save([2], path)
+    assert load(path) == [1] and [*path.parent.iterdir()] == [path]
+
+
+# The order of things
+
+
+def test_it_is_on_the_disk_before_it_has_its_name(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+
+    def noted(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            folder = name == "fsync" and os.path.isdir(f"/proc/self/fd/{args[0]}")
+            done.append("fsync of the folder" if folder else name)
+            return real(*args)
+
+        return call
+
+    for name in ("fsync", "replace"):
+        monkeypatch.setattr(os, name, noted(name, getattr(os, name)))
+    save([1], path)
+    last = ["fsync of the folder"] if sys.platform == "linux" else done[2:]
+    assert done == ["fsync", "replace", *last]
+
+
+def test_a_reader_sees_the_old_or_the_new(path: Path) -> None:
+    save(np.zeros(50_000), path)
+    stop, wrong = threading.Event(), []
+
+    def read() -> None:
+        while not stop.is_set():
+            found = load(path)
+            if found.min() != found.max():
+                wrong.append(found)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for number in range(30):
+            save(np.full(50_000, float(number)), path)
+    finally:
+        stop.set()
+        reader.join()
+    assert not wrong
+
+
+# The file
+
+
+@unix
+def test_permissions_are_those_of_any_new_file_or_of_the_old(path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        save([1], path)
+        assert path.stat().st_mode & 0o777 == 0o640
+        path.chmod(0o604)
+        save([2], path)
+        assert path.stat().st_mode & 0o777 == 0o604
+    finally:
+        os.umask(mask)
+
+
+@unix
+def test_a_link_stays_a_link(path: Path) -> None:
+    (path.parent / "far").mkdir()
+    target = path.parent / "far" / path.name
+    path.symlink_to(target)
+    for value in ([1], [2]):
+        save(value, path)
+        assert path.is_symlink() and load(target) == value
+    assert [*target.parent.iterdir()] == [target]
+
+
+@pytest.mark.parametrize("name", ["x" * 240, "é" * 120, "."])
+def test_long_names(path: Path, name: str) -> None:
+    path = path.with_name(name + path.suffix)
+    save([1], path)
+    assert load(path) == [1] and [*path.parent.iterdir()] == [path]
+
+
+def test_unfinished_files_are_hidden_beside_theirs(path: Path) -> None:
+    with atomic.replacing(path) as unfinished:
+        assert unfinished.parent == path.parent and unfinished.exists()
+        assert re.fullmatch(
+            rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.unfinished", unfinished.name
+        )
+        unfinished.write_bytes(b"new")
+    assert path.read_bytes() == b"new" and not unfinished.exists()

@@ -1,0 +1,364 @@
+"""A damaged or hostile file is refused with an error that says why, and believed in nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import subprocess
+import sys
+import tracemalloc
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad.io import LoadError, load, save
+from minigrad.io.tree import pack
+
+pytest.importorskip("safetensors")
+
+PROGRAM = Path(__file__).with_name("damaged_files.py")
+ENOUGH = 1 << 20
+"""Bytes: more than any of these files needs, and far less than they claim."""
+
+
+def refused(path: Path, said: str) -> None:
+    """Load a file, which must be refused cheaply and with a reason."""
+    tracemalloc.start()
+    try:
+        with warnings.catch_warnings(), pytest.raises(LoadError) as caught:
+            warnings.simplefilter("error")
+            load(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    message = str(caught.value)
+    assert message.startswith(f"load: {path}: ") and said in message, message
+    assert peak < ENOUGH, peak
+
+
+# By chance
+
+
+def fuzz(suffix: str, count: int, seed: int) -> tuple[int, int, int]:
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), suffix, str(count), str(seed)],
+        capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-5000:]
+    counts = re.fullmatch(r"\d+ files: (\d+) refused, (\d+) unharmed, (\d+) foreign\n", done.stdout)
+    assert counts, done.stdout
+    return int(counts[1]), int(counts[2]), int(counts[3])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited")
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_files_damaged_by_chance(suffix: str) -> None:
+    refused, unharmed, foreign = fuzz(suffix, 600, seed=0)
+    assert refused + unharmed + foreign == 600
+    assert refused > 540 and foreign < 10
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited")
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_many_files_damaged_by_chance(suffix: str, seed: int) -> None:
+    assert sum(fuzz(suffix, 5000, seed)) == 5000
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_every_truncation(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"file{suffix}"
+    save({"x": minigrad.ones(3), "step": 2}, path)
+    data = path.read_bytes()
+    for length in range(len(data)):
+        path.write_bytes(data[:length])
+        with pytest.raises(LoadError):
+            load(path)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_every_bit_of_the_values(tmp_path: Path, suffix: str) -> None:
+    """One that changed is noticed: nobody goes on from weights that are a little wrong."""
+    path = tmp_path / f"file{suffix}"
+    x = np.frombuffer(b"sixteen bytes! ;", np.float32)
+    save({"x": minigrad.tensor(x)}, path)
+    data = path.read_bytes()
+    start = data.index(x.tobytes())
+    for bit in range(8 * x.nbytes):
+        changed = bytearray(data)
+        changed[start + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        with pytest.raises(LoadError):
+            load(path)
+
+
+# npz
+
+
+def npy(header: str | bytes, data: bytes = b"", version: bytes = b"\1\0") -> bytes:
+    """A member of a header of one's own."""
+    text = header.encode("latin1") if isinstance(header, str) else header
+    return b"\x93NUMPY" + version + struct.pack("<H", len(text)) + text + data
+
+
+def described(descr: Any = "<f4", shape: Any = (2,), order: Any = False) -> str:
+    return repr({"descr": descr, "fortran_order": order, "shape": shape})
+
+
+def archive(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.npy", content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("member", "said"),
+    [
+        (npy(described(shape=(1 << 40,)), b"12345678"), "x claims 4,398,046,511,104 bytes"),
+        (npy(described(shape=(1 << 62, 4)), b"12345678"), "bytes, 8 are there"),
+        (npy(described(shape=(1 << 62, 0))), "damaged"),
+        (npy(described(shape=(0, 1 << 70))), "damaged"),
+        (npy(described(shape=(-1, -2)), b"12345678"), "describes no array"),
+        (npy(described(shape=(2.0,)), b"12345678"), "describes no array"),
+        (npy(described(shape=2), b"12345678"), "describes no array"),
+        (npy(described(shape=(1,) * 100), b"1234"), "damaged"),
+        (npy(described(), b"1234567"), "x claims 8 bytes, 7 are there"),
+        (npy(described(), b"123456789"), "x claims 8 bytes, 9 are there"),
+        (npy(described("|O"), b"12345678" * 2), "x has dtype object"),
+        (npy(described("<U1"), b"12345678"), "x has dtype <U1"),
+        (npy(described("<c8"), b"12345678" * 2), "x has dtype complex64"),
+        (npy(described("<f4,<f4"), b"12345678" * 2), "x has dtype [("),
+        (npy(described([("a", "<f4")]), b"12345678"), "describes no array"),
+        (npy(described("V4000000000"), b""), "describes no array"),
+        (npy(described("<f3"), b"12345678"), "describes no array"),
+        (npy(described("("), b"12345678"), "describes no array"),
+        (npy("{'descr': '<f4', 'shape': (2,)}", b"12345678"), "describes no array"),
+        (npy("{'descr': __import__('os')}"), "describes no array"),
+        (npy("[" * 9000), "describes no array"),
+        (npy("(" * 100 + ")" * 100), "describes no array"),
+        (npy("-" * 9000 + "1"), "describes no array"),
+        (npy("9" * 9000), "describes no array"),
+        (npy(b"\0" * 20), "describes no array"),
+        (npy("2L"), "describes no array"),
+        (npy("{"), "describes no array"),
+        (npy(" " * 20000), "the header of x has 20000 bytes"),
+        (npy(described(), b"12345678", b"\3\0"), "no array in the format npy"),
+        (b"\x93NUMPY\2\0\xff\xff\xff\xff{}", "the header of x has 4294967295 bytes"),
+        (b"\x93NUMPY", "no array in the format npy"),
+        (b"\x93NUMPY\1\0", "damaged"),
+        (b"\x80\x04K\x01.", "no array in the format npy"),
+        (b"", "no array in the format npy"),
+        (npy(described("|b1"), b"\1\2"), "x has bools that are neither"),
+    ],
+)  # fmt: skip
+def test_a_member_that_lies(tmp_path: Path, member: bytes, said: str) -> None:
+    refused(archive(tmp_path / "a.npz", x=member), said)
+
+
+class Dangerous:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open, ("run", "w")
+
+
+def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    array = np.array([Dangerous()], object)
+    np.savez("a.npz", x=array)
+    refused(Path("a.npz"), "x has dtype object")
+    np.save("a.npy", array)
+    content = Path("a.npy").read_bytes()
+    header = content[: content.index(b"\n") + 1].replace(b"|O", b"<i4")
+    for name in ("x.npy", "x.pkl", "x"):
+        with zipfile.ZipFile("a.npz", "w") as file:
+            file.writestr(name, header + content[len(header) :])
+        with pytest.raises(LoadError):
+            load("a.npz")
+    assert {file.name for file in tmp_path.iterdir()} == {"a.npz", "a.npy"}
+
+
+def test_compressed_members_could_be_of_any_size(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", x=np.zeros(1 << 24, np.uint8))
+    assert (tmp_path / "a.npz").stat().st_size < 20_000
+    refused(tmp_path / "a.npz", "x.npy is compressed")
+
+
+def changed(path: Path, change: Any, *fields: tuple[bytes, int, str]) -> None:
+    """Write numbers into an archive: each behind a signature, at a place, in a format."""
+    data = bytearray(path.read_bytes())
+    for signature, place, form in fields:
+        struct.pack_into(form, data, data.index(signature) + place, change)
+    path.write_bytes(data)
+
+
+DIRECTORY, LOCAL, END = b"PK\1\2", b"PK\3\4", b"PK\5\6"
+
+
+@pytest.mark.parametrize(
+    ("fields", "number"),
+    [
+        ([(DIRECTORY, 20, "<I"), (DIRECTORY, 24, "<I")], 0xFFFFFFF0),  # both sizes
+        ([(DIRECTORY, 24, "<I")], 0x7FFFFFFF),
+        ([(DIRECTORY, 20, "<I")], 0),
+        ([(DIRECTORY, 42, "<I")], 0x7FFFFFFF),  # where the member is
+        ([(DIRECTORY, 28, "<H")], 0xFFFF),  # how long its name is
+        ([(DIRECTORY, 30, "<H")], 0xFFFF),
+        ([(DIRECTORY, 32, "<H")], 1),
+        ([(DIRECTORY, 8, "<H"), (LOCAL, 6, "<H")], 1),  # encrypted
+        ([(DIRECTORY, 10, "<H"), (LOCAL, 8, "<H")], 99),  # compressed in an unknown way
+        ([(END, 10, "<H")], 0),  # how many members there are
+        ([(END, 12, "<I")], 0x7FFFFFFF),  # how long the directory is
+        ([(END, 16, "<I")], 0xFFFFFFFE),
+        ([(END, 20, "<H")], 9),
+    ],
+    ids=str,
+)
+def test_an_archive_that_lies(tmp_path: Path, fields: Any, number: int) -> None:
+    path = tmp_path / "a.npz"
+    save({"x": minigrad.ones(4), "y": minigrad.ones(4)}, path)
+    changed(path, number, *fields)
+    refused(path, "")
+
+
+def test_members_that_share_their_bytes(tmp_path: Path) -> None:
+    """A thousand entries of the directory for the same bytes: a small file that claims much."""
+    content = npy(described("|u1", (30_000,)), bytes(30_000))
+    path = archive(tmp_path / "a.npz", x=content)
+    data = path.read_bytes()
+    start, end = data.index(DIRECTORY), data.index(END)
+    entries = data[start:end] * 1000
+    last = struct.pack("<4s4H2IH", END, 0, 0, 1000, 1000, len(entries), start, 0)
+    path.write_bytes(data[:start] + entries + last)
+    refused(path, "bytes claimed, the file has")
+    with zipfile.ZipFile(path, "w") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            file.writestr("x.npy", npy(described("|u1", (1,)), b"1"))
+    refused(path, "two members of one name")
+
+
+# safetensors
+
+
+def headed(path: Path, header: Any, data: bytes = b"", length: int | None = None) -> Path:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + data)
+    return path
+
+
+def entry(dtype: str = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> dict[str, Any]:
+    return {"x": {"dtype": dtype, "shape": shape, "data_offsets": offsets}}
+
+
+@pytest.mark.parametrize(
+    ("header", "data", "length", "said"),
+    [
+        (entry(shape=[1 << 40], offsets=[0, 1 << 42]), b"12345678", None, ""),
+        (entry(shape=[1 << 62, 0], offsets=[0, 0]), b"", None, "too big"),
+        (entry(shape=[1 << 63, 4], offsets=[0, 0]), b"", None, ""),
+        (entry(shape=[2], offsets=[0, 4]), b"1234", None, ""),
+        (entry(shape=[1], offsets=[4, 8]), b"12345678", None, ""),
+        (entry(shape=[-2]), b"12345678", None, ""),
+        (entry(shape=[1] * 70, offsets=[0, 4]), b"1234", None, ""),
+        (entry("BF16", [4]), b"12345678", None, "x has dtype BF16"),
+        (entry("F8_E4M3", [8]), b"12345678", None, "x has dtype F8_E4M3"),
+        (entry("C64", [1]), b"12345678", None, "x has dtype C64"),
+        (entry("O", [1]), b"12345678", None, ""),
+        (entry("BOOL", [8]), b"\0\1\2\0\0\0\0\0", None, "x has bools that are neither"),
+        (entry(), b"123456789", None, ""),
+        ({**entry(), "y": entry()["x"]}, b"12345678", None, ""),
+        ({}, b"", 1 << 63, ""),
+        ({}, b"", 90_000_000, ""),
+        (b"", b"", 0, ""),
+        (b"\xff\xfe", b"", None, ""),
+        (b"[" * 90_000, b"", None, ""),
+        (b'{"x":' * 90_000, b"", None, ""),
+        ([], b"", None, ""),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_header_that_lies(
+    tmp_path: Path, header: Any, data: bytes, length: int | None, said: str
+) -> None:
+    refused(headed(tmp_path / "a.safetensors", header, data, length), said)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\5\6", b"not a file of this kind", bytes(1000)])
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_what_is_another_file_altogether(tmp_path: Path, suffix: str, content: bytes) -> None:
+    path = tmp_path / f"file{suffix}"
+    path.write_bytes(content)
+    refused(path, f"no {suffix[1:]} file")
+
+
+# What stands beside the arrays
+
+
+def beside(path: Path, text: str, **arrays: np.ndarray) -> Path:
+    """A file with a text of one's own."""
+    with zipfile.ZipFile(path, "w") as file:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.save(content, array)
+            file.writestr(f"{name}.npy", content.getvalue())
+        file.writestr("minigrad.json", text)
+    return path
+
+
+def document(value: Any) -> str:
+    """The text for an entry, with the right checksum."""
+    text = json.loads(pack(0).structure)
+    text["crc32"] = zlib.crc32(json.dumps(value, separators=(",", ":")).encode())
+    return json.dumps({**text, "value": value})
+
+
+def test_such_a_text_is_right_if_its_value_is(tmp_path: Path) -> None:
+    assert load(beside(tmp_path / "a.npz", document([1, {"$tuple": [2]}]))) == [1, (2,)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "garbled"),
+        ("[" * 100_000, "garbled"),
+        ("9" * 5000, "garbled"),
+        ("[]", "not written by minigrad"),
+        ('{"value": 1}', "not written by minigrad"),
+        ('{"minigrad": 2, "crc32": 0, "value": 1}', "version 2"),
+        ('{"minigrad": 1, "crc32": 0, "value": 1}', "another checksum"),
+        (document([0, {"$unknown": 1}]), "unknown kind $unknown"),
+        (document({"$float": "much"}), "garbled"),
+        (document({"$float": [1]}), "garbled"),
+        (document({"$tuple": 3}), "garbled"),
+        (document({"$dict": [[1]]}), "garbled"),
+        (document({"$dict": [[[], 1]]}), "garbled"),
+        (document({"$array": "x"}), "garbled"),
+        (document({"$array": ["x"], "crc32": 0}), "garbled"),
+        (document({"$array": "y", "crc32": 0}), "the array y is missing"),
+        (document({"$array": "x", "crc32": 0}), "the array x has another checksum"),
+        (document(1), "arrays that belong to nothing: x"),
+    ],
+    ids=lambda text: text[:50],
+)
+def test_a_text_that_lies(tmp_path: Path, text: str, said: str) -> None:
+    refused(beside(tmp_path / "a.npz", text, x=np.zeros(2)), said)
+
+
+def test_one_array_is_not_handed_out_twice(tmp_path: Path) -> None:
+    """A million times a large one would be more than there is memory."""
+    x = np.zeros(1000)
+    ((item,),) = json.loads(pack([[x]]).structure)["value"]
+    once = beside(tmp_path / "a.npz", document([item]), **{item["$array"]: x})
+    assert load(once)[0].shape == (1000,)
+    twice = beside(tmp_path / "b.npz", document([item, item]), **{item["$array"]: x})
+    refused(twice, "is missing")

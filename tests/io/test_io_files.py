@@ -1,0 +1,328 @@
+"""What is saved comes back: every kind of value, every dtype and layout, in both formats."""
+
+from __future__ import annotations
+
+import collections
+import json
+import math
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.io import LoadError, load, save
+
+safetensors = pytest.importorskip("safetensors")
+
+SUFFIXES = [".npz", ".safetensors"]
+DTYPES = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64",
+]  # fmt: skip
+
+
+@pytest.fixture(params=SUFFIXES)
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return tmp_path / f"file{request.param}"
+
+
+def same(found: Any, expected: Any) -> bool:
+    """Whether two values are of the same types all through, and the same bit for bit."""
+    if type(found) is not type(expected):
+        return False
+    if isinstance(expected, Tensor):
+        return not found.requires_grad and same(found.numpy(), expected.numpy())
+    if isinstance(expected, (np.ndarray, np.generic)):
+        alike = found.dtype == expected.dtype.newbyteorder("=") and found.shape == expected.shape
+        return alike and found.tobytes() == expected.astype(found.dtype).tobytes()
+    if isinstance(expected, (list, tuple)):
+        return len(found) == len(expected) and all(map(same, found, expected))
+    if isinstance(expected, dict):
+        pairs = zip(found.items(), expected.items(), strict=False)
+        return len(found) == len(expected) and all(same(a, b) for a, b in pairs)
+    if isinstance(expected, float):
+        return found == expected or (math.isnan(found) and math.isnan(expected))
+    return bool(found == expected)
+
+
+def round_trip(value: Any, path: Path) -> Any:
+    save(value, path)
+    return load(path)
+
+
+# Values
+
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(st.characters(), max_size=5)
+)
+arrays = st.sampled_from(DTYPES).flatmap(
+    lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, min_side=0, max_side=3))
+)
+leaves = scalars | arrays | arrays.map(lambda a: a.dtype.type(1)) | arrays.map(minigrad.tensor)
+keys = st.text(st.characters(), max_size=5) | st.integers() | st.booleans() | st.none()
+values = st.recursive(
+    leaves,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(keys, inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@given(value=values)
+def test_nested_values_come_back(
+    suffix: str, value: Any, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"drawn{suffix}"
+    assert same(round_trip(value, path), value)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype(path: Path, dtype: str) -> None:
+    info = np.iinfo(dtype) if dtype.startswith(("int", "uint")) else None
+    ends = [info.min, info.max] if info else [0, 1] if dtype == "bool" else [-1.5, math.inf]
+    array = np.array(ends, dtype)
+    assert same(round_trip({"x": array, "t": minigrad.tensor(array)}, path)["x"], array)
+
+
+def test_every_layout(path: Path) -> None:
+    base = np.arange(24.0).reshape(2, 3, 4)
+    layouts = {
+        "transposed": base.T,
+        "reversed": base[::-1, :, ::-2],
+        "fortran": np.asfortranarray(base),
+        "spread": np.broadcast_to(base[0, 0], (3, 4)),
+        "big_endian": base.astype(">f4"),
+        "zero_dim": np.array(3.0),
+        "empty": np.zeros((0, 3), np.float16),
+        "read_only": np.frombuffer(b"12345678", np.int32),
+        "odd": np.frombuffer(b"x12345678", np.uint8)[1:].view(np.int64),
+    }
+    found = round_trip(layouts, path)
+    assert same(found, layouts)
+    for name, array in found.items():
+        assert array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative, name
+
+
+def test_what_is_shared_is_saved_in_each_place(path: Path) -> None:
+    array = np.arange(4.0)
+    x = minigrad.tensor([1.0, 2.0])
+    value = {"a": array, "view": array[1:], "again": [array, array], "x": x, "y": x}
+    found = round_trip(value, path)
+    assert same(found, value)
+    found["a"][:] = 0
+    assert found["view"][0] == 1 and found["again"][0][1] == 1
+    assert not np.shares_memory(found["x"].numpy(), found["y"].numpy())
+
+
+def test_what_is_loaded_stands_alone(path: Path) -> None:
+    """It can be written, differentiated, and survives its file."""
+    save({"x": minigrad.tensor([1.0, 2.0], requires_grad=True)}, path)
+    x = load(path)["x"]
+    path.write_bytes(bytes(path.stat().st_size))
+    assert x.tolist() == [1, 2] and x.is_leaf and not x.requires_grad
+    x.requires_grad_()
+    (x * x).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        collections.OrderedDict(b=1, a=2),
+        collections.defaultdict(list, a=[1]),
+        collections.namedtuple("Point", "x y")(1, 2),
+        type("Whole", (int,), {})(3),
+        type("Number", (float,), {})(math.nan),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_classes_of_ones_own_come_back_plain(path: Path, value: Any) -> None:
+    plain = next(kind for kind in (dict, tuple, int, float) if isinstance(value, kind))
+    assert same(round_trip(value, path), plain(value))
+
+
+def nested(depth: int) -> Any:
+    value: Any = 0
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+endless: list[Any] = []
+endless.append(endless)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "said"),
+    [
+        ({"a": {"b": [0, b"bytes"]}}, TypeError, "a.b.1 is of type bytes"),
+        ({"a": {1, 2}}, TypeError, "a is of type set"),
+        ([object()], TypeError, "0 is of type object"),
+        (1j, TypeError, "the value is of type complex"),
+        ([nn.Linear(1, 1)], TypeError, "0 is of type Linear; what can"),
+        (nn.Linear(1, 1), TypeError, "of them; pass its state_dict()"),
+        ({"f": len}, TypeError, "f is of type builtin_function_or_method"),
+        ({"x": np.array([None])}, TypeError, "x has dtype object"),
+        ({"x": np.array(["a"])}, TypeError, "x has dtype <U1"),
+        ({"x": np.zeros(2, complex)}, TypeError, "x has dtype complex128"),
+        ({"x": np.zeros(2, "f4,i4")}, TypeError, "x has dtype [("),
+        ({"x": np.datetime64(0, "s")}, TypeError, "x has dtype datetime64"),
+        ({"a": {(1, 2): 0}}, TypeError, "a has the key (1, 2)"),
+        (endless, ValueError, "contains itself"),
+        (nested(1000), ValueError, "nested too deep"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_saved_is_named(
+    path: Path, value: Any, error: type[Exception], said: str
+) -> None:
+    path.write_text("what was there")
+    with pytest.raises(error) as caught:
+        save(value, path)
+    message = str(caught.value)
+    assert message.startswith(f"save: {path}: ") and said in message
+    assert path.read_text() == "what was there" and [*path.parent.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("name", ["weights", "weights.pt", "weights.pkl", "weights.npy"])
+def test_the_suffix_says_the_format(tmp_path: Path, name: str) -> None:
+    for action in (lambda: save({}, tmp_path / name), lambda: load(tmp_path / name)):
+        with pytest.raises(ValueError, match=r"neither .npz nor .safetensors"):
+            action()
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("suffix", [".NPZ", ".SafeTensors"])
+def test_the_suffix_may_be_written_large(tmp_path: Path, suffix: str) -> None:
+    path = str(tmp_path / f"file{suffix}")
+    save([1], path)
+    assert load(path) == [1]
+
+
+def test_equal_values_make_equal_files(path: Path) -> None:
+    value = {"x": minigrad.ones(3), "steps": [1, 2], "y": np.arange(3)}
+    save(value, path)
+    first = path.read_bytes()
+    save(value, path)
+    assert path.read_bytes() == first
+
+
+def test_a_file_that_is_not_there(path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load(path)
+    path.mkdir()
+    with pytest.raises(LoadError, match="no file"):
+        load(path)
+
+
+# What other programs read and write
+
+
+def test_numpy_reads_a_state_dict(tmp_path: Path) -> None:
+    model = nn.Linear(3, 2)
+    save(model.state_dict(), tmp_path / "weights.npz")
+    with np.load(tmp_path / "weights.npz", allow_pickle=False) as arrays:
+        assert arrays.files == ["weight", "bias"]
+        np.testing.assert_array_equal(arrays["weight"], model.weight.numpy())
+
+
+def test_a_state_dict_of_numpys_is_read(tmp_path: Path) -> None:
+    arrays = {
+        "b": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "a/b": np.arange(3, dtype=">i2"),
+    }
+    np.savez(tmp_path / "weights.npz", **arrays)
+    native = {name: array.astype(array.dtype.newbyteorder("=")) for name, array in arrays.items()}
+    expected = {name: minigrad.tensor(array) for name, array in native.items()}
+    assert same(load(tmp_path / "weights.npz"), expected)
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0)])
+def test_both_versions_of_headers(tmp_path: Path, version: tuple[int, int]) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive, archive.open("x.npy", "w") as member:
+        np.lib.format.write_array(member, np.arange(5), version=version)
+    assert load(tmp_path / "a.npz")["x"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_safetensors_reads_and_is_read(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    model = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
+    save(model.state_dict(), tmp_path / "ours.safetensors")
+    arrays = load_file(tmp_path / "ours.safetensors")
+    state = model.state_dict()
+    assert arrays.keys() == state.keys()
+    assert all(np.array_equal(arrays[name], state[name].numpy()) for name in state)
+    assert [*load(tmp_path / "ours.safetensors")] == [*state]  # in their order, too
+
+    save_file(arrays, tmp_path / "theirs.safetensors", {"format": "np"})
+    found = load(tmp_path / "theirs.safetensors")
+    assert all(np.array_equal(found[name].numpy(), arrays[name]) for name in state)
+    model.load_state_dict(found)
+
+
+def test_torch_reads_and_is_read(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from safetensors.torch import load_file, save_file
+
+    layer = torch.nn.Linear(3, 2)
+    save_file(layer.state_dict(), tmp_path / "theirs.safetensors")
+    model = nn.Linear(3, 2)
+    model.load_state_dict(load(tmp_path / "theirs.safetensors"))
+    np.testing.assert_array_equal(model.weight.numpy(), layer.weight.detach().numpy())
+    twice = {name: 2 * tensor for name, tensor in model.state_dict().items()}
+    save(twice, tmp_path / "ours.safetensors")
+    doubled = load_file(tmp_path / "ours.safetensors")
+    assert torch.equal(doubled["bias"], 2 * layer.bias.detach())
+
+
+def test_names_that_no_format_takes(path: Path) -> None:
+    names = ["__metadata__", "a\0b", "", "a\\b", "../up", "x" * 300, "a.b", "a_b", "é", "file"]
+    state = {name: minigrad.full((2,), float(i)) for i, name in enumerate(names)}
+    state |= {"minigrad.json": minigrad.ones(1), "minigrad": minigrad.ones(2)}
+    assert same(round_trip(state, path), state)
+    nest = {"a.b": np.arange(1), "a": {"b": np.arange(2)}, "a ": {"b": np.arange(3)}}
+    assert same(round_trip(nest, path), nest)
+
+
+def test_what_stands_beside_the_arrays_is_json(tmp_path: Path) -> None:
+    save({"step": 3, "loss": math.inf}, tmp_path / "a.npz")
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        text = archive.read("minigrad.json").decode()
+    document = json.loads(text, parse_constant=pytest.fail)
+    assert document["value"] == {"step": 3, "loss": {"$float": "inf"}}
+
+
+@pytest.mark.parametrize("action", ["save({}, path)", "load(path)"])
+def test_a_missing_package_gets_one_line(tmp_path: Path, action: str) -> None:
+    path = tmp_path / "file.safetensors"
+    path.write_text("what was there")
+    program = "import sys; sys.modules['safetensors'] = None; from minigrad import load, save; "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program} path = {str(path)!r}; {action}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: ") and "pip install 'minigrad[safetensors]'" in last
+    assert path.read_text() == "what was there" and [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.slow
+def test_a_header_has_a_greatest_size(tmp_path: Path) -> None:
+    value, path = "x" * 101_000_000, tmp_path / "file.safetensors"
+    with pytest.raises(ValueError, match=f"save: {path}: .*too large; .npz has no such limit"):
+        save(value, path)
+    assert not [*tmp_path.iterdir()]
