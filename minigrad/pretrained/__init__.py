@@ -1,0 +1,19 @@
+"""Models from outside: BERT, GPT-2 and sentence embeddings from folders in Hugging Face's layout.
+
+Nothing is downloaded. Weights are read by the package safetensors, texts are cut into tokens by the
+package tokenizers: ``pip install 'minigrad[pretrained]'``.
+"""
+
+from minigrad.pretrained.bert import Bert, BertConfig
+from minigrad.pretrained.bert_folder import load_bert, save_bert
+from minigrad.pretrained.folder import load_tokenizer
+from minigrad.pretrained.gpt2 import GPT2, GPT2Config
+from minigrad.pretrained.gpt2_folder import load_gpt2, save_gpt2
+from minigrad.pretrained.pooling import Pooling
+from minigrad.pretrained.sentence import SentenceEncoder, Tokens
+from minigrad.pretrained.sentence_folder import load_sentence_encoder
+
+__all__ = [
+    "GPT2", "Bert", "BertConfig", "GPT2Config", "Pooling", "SentenceEncoder", "Tokens", "load_bert",
+    "load_gpt2", "load_sentence_encoder", "load_tokenizer", "save_bert", "save_gpt2",
+]  # fmt: skip

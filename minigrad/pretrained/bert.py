@@ -1,0 +1,194 @@
+"""BERT: an encoder that reads a text in both directions.
+
+Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers for language
+understanding", 2019. Fields have their names in the library transformers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn import Dropout, Embedding, LayerNorm, LearnedPosEmbedding, Linear, Module
+from minigrad.nn.masks import MaskLike
+from minigrad.pretrained.layers import activation, transformer
+
+
+@dataclass(frozen=True, kw_only=True)
+class BertConfig:
+    """The fields of a BERT's `config.json` that are honoured, with the values of absent ones.
+
+    Attributes:
+        vocab_size: How many tokens there are.
+        hidden_size: The width.
+        num_hidden_layers: How many layers there are.
+        num_attention_heads: How many heads attention has.
+        intermediate_size: The width inside the feed-forward networks.
+        hidden_act: The activation there, and in the head for masked tokens.
+        hidden_dropout_prob: The probability of dropping embeddings and what branches add.
+        attention_probs_dropout_prob: The probability of dropping attention weights.
+        max_position_embeddings: How many positions there are.
+        type_vocab_size: How many types of tokens there are.
+        layer_norm_eps: The eps of all normalisations.
+        pad_token_id: The token whose embedding gets no gradient, or None.
+        tie_word_embeddings: Whether the head for masked tokens has the table of embeddings as its
+            weight.
+
+    Example:
+        >>> from minigrad import pretrained
+        >>> pretrained.BertConfig(num_hidden_layers=2).hidden_size
+        768
+    """
+
+    vocab_size: int = 30522
+    hidden_size: int = 768
+    num_hidden_layers: int = 12
+    num_attention_heads: int = 12
+    intermediate_size: int = 3072
+    hidden_act: str = "gelu"
+    hidden_dropout_prob: float = 0.1
+    attention_probs_dropout_prob: float = 0.1
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 2
+    layer_norm_eps: float = 1e-12
+    pad_token_id: int | None = 0
+    tie_word_embeddings: bool = True
+
+
+class BertEmbeddings(Module):
+    """The sum of what a token, its position and its type are looked up as, normalised."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        width = config.hidden_size
+        self.words = Embedding(config.vocab_size, width, padding_idx=config.pad_token_id)
+        self.positions = LearnedPosEmbedding(config.max_position_embeddings, width)
+        self.token_types = Embedding(config.type_vocab_size, width)
+        self.norm = LayerNorm(width, config.layer_norm_eps)
+        self.dropout = Dropout(config.hidden_dropout_prob)
+
+    def forward(self, ids: Any, token_type_ids: Any = None) -> Tensor:
+        """Look up: (N, L) -> (N, L, width)."""
+        words = self.words(ids)
+        types = np.zeros(words.shape[:-1], np.int64) if token_type_ids is None else token_type_ids
+        if np.shape(types) != words.shape[:-1]:
+            raise ValueError(
+                located(
+                    f"Bert: token_type_ids need the shape of the ids, {words.shape[:-1]}, got "
+                    f"{np.shape(types)}"
+                )
+            )
+        return self.dropout(self.norm(self.positions(words + self.token_types(types))))
+
+
+class BertPooler(Module):
+    """One vector for a sequence, made of that of its first token by a linear map and tanh."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.linear = Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Pool: (N, L, width) -> (N, width)."""
+        return ops.tanh(self.linear(hidden[:, 0]))
+
+
+class BertMaskedHead(Module):
+    """Scores of what each token may be, for tokens that were masked."""
+
+    def __init__(self, config: BertConfig, words: Embedding) -> None:
+        super().__init__()
+        self.linear = Linear(config.hidden_size, config.hidden_size)
+        self.activation = activation("hidden_act", config.hidden_act)
+        self.norm = LayerNorm(config.hidden_size, config.layer_norm_eps)
+        self.decoder = Linear(config.hidden_size, config.vocab_size)
+        if config.tie_word_embeddings:
+            self.decoder.weight = words.weight
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Score: (N, L, width) -> (N, L, tokens)."""
+        return self.decoder(self.norm(self.activation(self.linear(hidden))))
+
+
+class Bert(Module):
+    """BERT: embeddings, post-norm transformer layers, and the heads that it comes with.
+
+    Called, it returns the hidden states of the last layer. A head is a module of its own that
+    takes them: ``model.masked_lm(model(ids))``.
+
+    Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers for language
+    understanding", 2019.
+
+    Args:
+        config: The sizes and options.
+        pooler: Whether there is a pooler.
+        masked_lm: Whether there is a head for masked tokens.
+        next_sentence: Whether there is a head that tells whether two texts belong together.
+
+    Attributes:
+        config: The config.
+        embeddings: The embeddings.
+        encoder: A `nn.TransformerEncoder`.
+        pooler: Hidden states of shape (N, L, width) to vectors of shape (N, width); or None.
+        masked_lm: Hidden states to logits of shape (N, L, vocab_size); or None.
+        next_sentence: What the pooler gives to logits of shape (N, 2), a `nn.Linear`; or None.
+
+    Example:
+        >>> from minigrad import pretrained
+        >>> config = pretrained.BertConfig(
+        ...     vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
+        ...     intermediate_size=32,
+        ... )
+        >>> model = pretrained.Bert(config, masked_lm=True)
+        >>> hidden = model([[2, 7, 9, 3]])
+        >>> hidden.shape, model.pooler(hidden).shape, model.masked_lm(hidden).shape
+        ((1, 4, 16), (1, 16), (1, 4, 50))
+    """
+
+    def __init__(
+        self,
+        config: BertConfig,
+        *,
+        pooler: bool = True,
+        masked_lm: bool = False,
+        next_sentence: bool = False,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.embeddings = BertEmbeddings(config)
+        self.encoder = transformer(
+            config.hidden_size, config.num_attention_heads, config.num_hidden_layers,
+            config.intermediate_size, activation("hidden_act", config.hidden_act),
+            config.layer_norm_eps, attention_dropout=config.attention_probs_dropout_prob,
+            dropout=config.hidden_dropout_prob,
+        )  # fmt: skip
+        self.pooler = BertPooler(config) if pooler else None
+        self.masked_lm = BertMaskedHead(config, self.embeddings.words) if masked_lm else None
+        self.next_sentence = Linear(config.hidden_size, 2) if next_sentence else None
+
+    def forward(
+        self, ids: Any, token_type_ids: Any = None, key_padding_mask: MaskLike = None
+    ) -> Tensor:
+        """Read a batch of texts.
+
+        Args:
+            ids: Tokens, integers of shape (N, L).
+            token_type_ids: Which of two texts each token is of, of the same shape; by default all
+                are of the first.
+            key_padding_mask: A bool mask of shape (N, L): True = padding, ignored. It is the
+                opposite of an `attention_mask`: ``attention_mask == 0``.
+
+        Returns:
+            The hidden states of the last layer, of shape (N, L, hidden_size).
+
+        Raises:
+            IndexError: A token or a type is none that there is.
+            ValueError: A text is longer than there are positions, or shapes do not fit.
+        """
+        embedded = self.embeddings(ids, token_type_ids)
+        return self.encoder(embedded, src_key_padding_mask=key_padding_mask)

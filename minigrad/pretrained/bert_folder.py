@@ -1,0 +1,177 @@
+"""BERT's folders: what fields and tensors are called there, and reading and writing them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from minigrad.pretrained.bert import Bert, BertConfig
+from minigrad.pretrained.config import (
+    FIXED,
+    IGNORED,
+    check_model_type,
+    naming,
+    read_config,
+    write_config,
+)
+from minigrad.pretrained.folder import load, read_tensors, renamed, write_tensors
+
+BERT_FIXED = FIXED | {"model_type": ("bert",), "position_embedding_type": ("absolute",)}
+BERT_IGNORED = IGNORED | {
+    "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+    "pooler_size_per_head", "pooler_type",
+}  # fmt: skip
+"""With what an older program for several languages noted of its pooler, and never read."""
+
+LAYER = {
+    "attention.self.query": "self_attn.q_proj",
+    "attention.self.key": "self_attn.k_proj",
+    "attention.self.value": "self_attn.v_proj",
+    "attention.output.dense": "self_attn.out_proj",
+    "attention.output.LayerNorm": "norm1",
+    "intermediate.dense": "linear1",
+    "output.dense": "linear2",
+    "output.LayerNorm": "norm2",
+}
+MASKED_LM = {
+    "cls.predictions.transform.dense": "masked_lm.linear",
+    "cls.predictions.transform.LayerNorm": "masked_lm.norm",
+}
+"""What the parts of a layer, and of the head for masked tokens, are called in files, and here."""
+
+
+def _names(model: Bert) -> dict[str, str]:
+    """What each tensor of a file, by its name there, is called in the model."""
+    parts = {"embeddings.LayerNorm": "embeddings.norm"}
+    for i in range(model.config.num_hidden_layers):
+        for theirs, ours in LAYER.items():
+            parts[f"encoder.layer.{i}.{theirs}"] = f"encoder.layers.{i}.{ours}"
+    if model.pooler is not None:
+        parts["pooler.dense"] = "pooler.linear"
+    if model.masked_lm is not None:
+        parts |= MASKED_LM
+    if model.next_sentence is not None:
+        parts["cls.seq_relationship"] = "next_sentence"
+    names = {
+        "embeddings.word_embeddings.weight": "embeddings.words.weight",
+        "embeddings.position_embeddings.weight": "embeddings.positions.pos_emb.weight",
+        "embeddings.token_type_embeddings.weight": "embeddings.token_types.weight",
+    }
+    for theirs, ours in parts.items():
+        for kind in ("weight", "bias"):
+            names[f"{theirs}.{kind}"] = f"{ours}.{kind}"
+    if model.masked_lm is not None:
+        names["cls.predictions.decoder.weight"] = "masked_lm.decoder.weight"
+        names["cls.predictions.bias"] = "masked_lm.decoder.bias"
+    return names
+
+
+def load_bert(folder: str | Path) -> Bert:
+    """Load a BERT from a folder with `config.json` and `model.safetensors`.
+
+    The pooler and the heads are there if their tensors are. Whatever the config says is honoured,
+    known to change nothing, or refused.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        The model, in evaluation mode, its parameters of the default dtype.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ImportError: The package safetensors is not installed.
+        ValueError: The model is of another kind, a field of the config cannot be honoured, or
+            tensors are missing, unexpected or of a wrong shape; each is named.
+
+    Example:
+        >>> import tempfile
+        >>> from minigrad import pretrained
+        >>> config = pretrained.BertConfig(
+        ...     vocab_size=50, hidden_size=24, num_hidden_layers=2, intermediate_size=32
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pretrained.save_bert(pretrained.Bert(config, pooler=False), folder)
+        ...     model = pretrained.load_bert(folder)
+        >>> model.config.num_attention_heads, model.pooler, model([[2, 7, 3]]).shape
+        (12, None, (1, 3, 24))
+    """
+    path = Path(folder) / "config.json"
+    check_model_type(path, "bert", "load_bert")
+    config = read_config(path, BertConfig, fixed=BERT_FIXED, ignored=BERT_IGNORED)
+    tensors, file = read_tensors(Path(folder))
+    tensors = renamed(tensors, _plain, file)
+    _drop_constants(tensors, file)
+    with naming(path):
+        model = Bert(
+            config,
+            pooler=any(name.startswith("pooler.") for name in tensors),
+            masked_lm=any(name.startswith("cls.predictions.") for name in tensors),
+            next_sentence=any(name.startswith("cls.seq_relationship.") for name in tensors),
+        )
+    tied = {"cls.predictions.decoder.weight"} if config.tie_word_embeddings else set()
+    load(model, tensors, _names(model), tied, file)
+    return model.eval()
+
+
+def _plain(name: str) -> str:
+    """A tensor's name without the prefix of a model with heads, and in its present spelling."""
+    name = name.removeprefix("bert.")
+    for old, new in ((".gamma", ".weight"), (".beta", ".bias")):
+        if name.endswith(old):
+            name = name.removesuffix(old) + new
+    return name
+
+
+def _drop_constants(tensors: dict[str, np.ndarray], file: Path) -> None:
+    """Take out what is no parameter, or another's copy, after a look that it is what it must be."""
+    positions = tensors.pop("embeddings.position_ids", None)
+    if positions is not None and (positions.ravel() != np.arange(positions.size)).any():
+        raise ValueError(f"{file}: embeddings.position_ids: only 0, 1, 2 and so on are supported")
+    copy = tensors.pop("cls.predictions.decoder.bias", None)
+    if copy is not None and not np.array_equal(
+        tensors.setdefault("cls.predictions.bias", copy), copy
+    ):
+        raise ValueError(f"{file}: cls.predictions.decoder.bias: other than cls.predictions.bias")
+
+
+def save_bert(model: Bert, folder: str | Path) -> None:
+    """Write a BERT as a folder that `load_bert` reads, and the library transformers.
+
+    Args:
+        model: The model.
+        folder: Where to write `config.json` and `model.safetensors`; made if it is not there.
+
+    Raises:
+        ImportError: The package safetensors is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> from minigrad import pretrained
+        >>> config = pretrained.BertConfig(
+        ...     vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
+        ...     intermediate_size=32,
+        ... )
+        >>> model = pretrained.Bert(config).eval()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pretrained.save_bert(model, folder)
+        ...     again = pretrained.load_bert(folder)
+        >>> bool((again([[2, 7, 3]]) == model([[2, 7, 3]])).all())
+        True
+    """
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    heads = model.masked_lm is not None or model.next_sentence is not None
+    state = model.state_dict(keep_vars=True)
+    tensors = {
+        name if name.startswith("cls.") or not heads else f"bert.{name}": state[ours].data
+        for name, ours in _names(model).items()
+    }
+    if model.config.tie_word_embeddings:
+        tensors.pop("cls.predictions.decoder.weight", None)
+    architecture = "BertForPreTraining" if heads else "BertModel"
+    write_tensors(path, tensors)
+    write_config(
+        path / "config.json", model.config, model_type="bert", architectures=[architecture]
+    )

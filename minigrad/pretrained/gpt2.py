@@ -1,0 +1,143 @@
+"""GPT-2: a decoder that writes a text on.
+
+Source: Radford et al., "Language models are unsupervised multitask learners", 2019. Fields
+have their names in the library transformers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from minigrad._tensor import Tensor
+from minigrad.nn import Dropout, Embedding, LearnedPosEmbedding, Linear, Module
+from minigrad.nn.cache_base import Cache
+from minigrad.pretrained.layers import activation, transformer
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPT2Config:
+    """The fields of a GPT-2's `config.json` that are honoured, with the values of absent ones.
+
+    Attributes:
+        vocab_size: How many tokens there are.
+        n_positions: How many positions there are.
+        n_ctx: The same, if it is said a second time.
+        n_embd: The width.
+        n_layer: How many layers there are.
+        n_head: How many heads attention has.
+        n_inner: The width inside the feed-forward networks, 4 · n_embd if None.
+        activation_function: The activation there.
+        resid_pdrop: The probability of dropping what branches add.
+        embd_pdrop: The probability of dropping embeddings.
+        attn_pdrop: The probability of dropping attention weights.
+        layer_norm_epsilon: The eps of all normalisations.
+        tie_word_embeddings: Whether the head has the table of embeddings as its weight.
+
+    Raises:
+        ValueError: `n_ctx` differs from `n_positions`.
+
+    Example:
+        >>> from minigrad import pretrained
+        >>> pretrained.GPT2Config(n_layer=2).activation_function
+        'gelu_new'
+    """
+
+    vocab_size: int = 50257
+    n_positions: int = 1024
+    n_ctx: int | None = None
+    n_embd: int = 768
+    n_layer: int = 12
+    n_head: int = 12
+    n_inner: int | None = None
+    activation_function: str = "gelu_new"
+    resid_pdrop: float = 0.1
+    embd_pdrop: float = 0.1
+    attn_pdrop: float = 0.1
+    layer_norm_epsilon: float = 1e-5
+    tie_word_embeddings: bool = True
+
+    def __post_init__(self) -> None:
+        if self.n_ctx not in (None, self.n_positions):
+            raise ValueError(f"n_ctx: {self.n_ctx} differs from n_positions, {self.n_positions}")
+
+
+class GPT2(Module):
+    """GPT-2: embeddings, pre-norm layers that see no later position, and scores of what follows.
+
+    Called with ids and a cache it returns logits, as `nn.generation` wants it.
+
+    Source: Radford et al., "Language models are unsupervised multitask learners", 2019.
+
+    Args:
+        config: The sizes and options.
+
+    Attributes:
+        config: The config.
+        tokens: The table of embeddings.
+        positions: The `nn.LearnedPosEmbedding`.
+        decoder: A `nn.TransformerEncoder` with a normalisation at its end.
+        head: The linear map to the scores; its weight is that of `tokens` if the config ties them.
+
+    Example:
+        >>> from minigrad import nn, pretrained
+        >>> config = pretrained.GPT2Config(
+        ...     vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=4
+        ... )
+        >>> model = pretrained.GPT2(config)
+        >>> model([[2, 7, 9]]).shape
+        (1, 3, 50)
+        >>> nn.generation.generate(model, [[2, 7, 9]], 4, temperature=0).shape
+        (1, 7)
+    """
+
+    def __init__(self, config: GPT2Config) -> None:
+        super().__init__()
+        self.config = config
+        self.tokens = Embedding(config.vocab_size, config.n_embd)
+        self.positions = LearnedPosEmbedding(config.n_positions, config.n_embd)
+        self.dropout = Dropout(config.embd_pdrop)
+        self.decoder = transformer(
+            config.n_embd, config.n_head, config.n_layer,
+            4 * config.n_embd if config.n_inner is None else config.n_inner,
+            activation("activation_function", config.activation_function),
+            config.layer_norm_epsilon, attention_dropout=config.attn_pdrop,
+            dropout=config.resid_pdrop, norm_first=True,
+        )  # fmt: skip
+        self.head = Linear(config.n_embd, config.vocab_size, bias=False)
+        if config.tie_word_embeddings:
+            self.head.weight = self.tokens.weight
+
+    def features(self, ids: Any, cache: Cache | None = None) -> Tensor:
+        """Read a batch of texts.
+
+        Args:
+            ids: Tokens, integers of shape (N, L).
+            cache: A cache; the tokens are those that come behind what it holds.
+
+        Returns:
+            The hidden states behind the last normalisation, of shape (N, L, n_embd).
+
+        Raises:
+            IndexError: A token is none that there is.
+            ValueError: There are not so many positions.
+        """
+        start = 0 if cache is None else cache.get_seq_length()
+        x = self.dropout(self.positions(self.tokens(ids), offset=start))
+        return self.decoder(x, is_causal=True, kv_cache=cache, use_cache=cache is not None)
+
+    def forward(self, ids: Any, cache: Cache | None = None) -> Tensor:
+        """Score what comes behind each token.
+
+        Args:
+            ids: Tokens, integers of shape (N, L).
+            cache: A cache; the tokens are those that come behind what it holds.
+
+        Returns:
+            Logits of shape (N, L, vocab_size).
+
+        Raises:
+            IndexError: A token is none that there is.
+            ValueError: There are not so many positions.
+        """
+        return self.head(self.features(ids, cache))

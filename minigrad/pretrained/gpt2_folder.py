@@ -1,0 +1,150 @@
+"""GPT-2's folders: what fields and tensors are called there, and reading and writing them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from minigrad.nn.utils import to_pytorch
+from minigrad.pretrained.config import (
+    FIXED,
+    IGNORED,
+    check_model_type,
+    naming,
+    read_config,
+    write_config,
+)
+from minigrad.pretrained.folder import load, read_tensors, renamed, write_tensors
+from minigrad.pretrained.gpt2 import GPT2, GPT2Config
+
+GPT2_FIXED = FIXED | {
+    "model_type": ("gpt2",),
+    "reorder_and_upcast_attn": (False,),
+    "scale_attn_by_inverse_layer_idx": (False,),
+    "scale_attn_weights": (True,),
+}
+GPT2_IGNORED = IGNORED | {
+    "pad_token_id", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
+    "summary_type", "summary_use_proj",
+}  # fmt: skip
+"""With what is said of a head that sums texts up; its tensors would be refused."""
+
+LAYER = {
+    "ln_1.{}": "norm1.{}",
+    "attn.c_attn.{}": "self_attn.in_proj_{}",  # packed as PyTorch packs it
+    "attn.c_proj.{}": "self_attn.out_proj.{}",
+    "ln_2.{}": "norm2.{}",
+    "mlp.c_fc.{}": "linear1.{}",
+    "mlp.c_proj.{}": "linear2.{}",
+}
+"""What the parts of a layer are called in files, and here."""
+
+
+def _names(model: GPT2) -> dict[str, str]:
+    """What each tensor of a file, by its name there, is called in the model."""
+    names = {"wte.weight": "tokens.weight", "wpe.weight": "positions.pos_emb.weight"}
+    for kind in ("weight", "bias"):
+        for i in range(model.config.n_layer):
+            for theirs, ours in LAYER.items():
+                names[f"h.{i}.{theirs.format(kind)}"] = f"decoder.layers.{i}.{ours.format(kind)}"
+        names[f"ln_f.{kind}"] = f"decoder.norm.{kind}"
+    return names | {"lm_head.weight": "head.weight"}
+
+
+def load_gpt2(folder: str | Path) -> GPT2:
+    """Load a GPT-2 from a folder with `config.json` and `model.safetensors`.
+
+    Whatever the config says is honoured, known to change nothing, or refused.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        The model, in evaluation mode, its parameters of the default dtype.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ImportError: The package safetensors is not installed.
+        ValueError: The model is of another kind, a field of the config cannot be honoured, or
+            tensors are missing, unexpected or of a wrong shape; each is named.
+
+    Example:
+        >>> import json, pathlib, tempfile
+        >>> from minigrad import pretrained
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     config = {"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": True}
+        ...     written = pathlib.Path(folder, "config.json").write_text(json.dumps(config))
+        ...     pretrained.load_gpt2(folder)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        ValueError: .../config.json: cannot be honoured
+          scale_attn_by_inverse_layer_idx: True is not supported, only False
+    """
+    path = Path(folder) / "config.json"
+    check_model_type(path, "gpt2", "load_gpt2")
+    config = read_config(path, GPT2Config, fixed=GPT2_FIXED, ignored=GPT2_IGNORED)
+    tensors, file = read_tensors(Path(folder))
+    tensors = renamed(tensors, lambda name: name.removeprefix("transformer."), file)
+    _drop_constants(tensors, config, file)
+    with naming(path):
+        model = GPT2(config)
+    tied = {"lm_head.weight"} if config.tie_word_embeddings else set()
+    load(model, _turned(tensors), _names(model), tied, file)
+    return model.eval()
+
+
+def _turned(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """With every matrix of a layer the other way round: in files they are (in, out)."""
+    return {
+        name: array.T if name.startswith("h.") and array.ndim == 2 else array
+        for name, array in tensors.items()
+    }
+
+
+def _drop_constants(tensors: dict[str, np.ndarray], config: GPT2Config, file: Path) -> None:
+    """Take out the masks of attention, after a look that they are causal."""
+    for i in range(config.n_layer):
+        tensors.pop(f"h.{i}.attn.masked_bias", None)  # what is put where the mask says no
+        mask = tensors.pop(f"h.{i}.attn.bias", None)
+        if mask is None:
+            continue
+        if mask.ndim != 4 or not np.array_equal(mask[0, 0] != 0, np.tri(mask.shape[-1]) != 0):
+            raise ValueError(f"{file}: h.{i}.attn.bias: only a causal mask is supported")
+
+
+def save_gpt2(model: GPT2, folder: str | Path) -> None:
+    """Write a GPT-2 as a folder that `load_gpt2` reads, and the library transformers.
+
+    Args:
+        model: The model.
+        folder: Where to write `config.json` and `model.safetensors`; made if it is not there.
+
+    Raises:
+        ImportError: The package safetensors is not installed.
+
+    Example:
+        >>> import tempfile
+        >>> from minigrad import pretrained
+        >>> config = pretrained.GPT2Config(
+        ...     vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=4
+        ... )
+        >>> model = pretrained.GPT2(config).eval()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     pretrained.save_gpt2(model, folder)
+        ...     again = pretrained.load_gpt2(folder)
+        >>> bool((again([[2, 7, 3]]) == model([[2, 7, 3]])).all())
+        True
+    """
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    state = to_pytorch(model)
+    tensors = _turned({name: state[ours] for name, ours in _names(model).items()})
+    head = tensors.pop("lm_head.weight")
+    tensors = {f"transformer.{name}": array for name, array in tensors.items()}
+    if not model.config.tie_word_embeddings:
+        tensors["lm_head.weight"] = head
+    write_tensors(path, tensors)
+    write_config(
+        path / "config.json", model.config, model_type="gpt2", architectures=["GPT2LMHeadModel"]
+    )

@@ -1,0 +1,73 @@
+"""What models of both kinds are made of: a stack of transformer layers, told as configs tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from minigrad._tensor import Tensor
+from minigrad.nn import LayerNorm, TransformerEncoder, TransformerEncoderLayer
+from minigrad.nn import functional as F
+
+tanh_gelu = partial(F.gelu, approximate="tanh")
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu": F.gelu,
+    "gelu_python": F.gelu,
+    "gelu_new": tanh_gelu,
+    "gelu_fast": tanh_gelu,
+    "gelu_pytorch_tanh": tanh_gelu,
+    "relu": F.relu,
+    "relu6": F.relu6,
+    "leaky_relu": F.leaky_relu,
+    "mish": F.mish,
+    "sigmoid": F.sigmoid,
+    "silu": F.silu,
+    "swish": F.silu,
+    "tanh": F.tanh,
+}
+"""The activations by their names in configs. GELU by tanh has three, of three programs."""
+
+
+def activation(field: str, name: str) -> Callable[[Tensor], Tensor]:
+    """The activation that a field of a config names.
+
+    Raises:
+        ValueError: The name is unknown.
+    """
+    if name not in ACTIVATIONS:
+        known = ", ".join(map(repr, ACTIVATIONS))
+        raise ValueError(f"{field}: {name!r} is not supported, only {known}")
+    return ACTIVATIONS[name]
+
+
+def transformer(
+    width: int,
+    heads: int,
+    layers: int,
+    hidden: int,
+    act: Callable[[Tensor], Tensor],
+    eps: float,
+    *,
+    attention_dropout: float,
+    dropout: float,
+    norm_first: bool = False,
+) -> TransformerEncoder:
+    """A stack of layers of self-attention; one that normalises first gets a last normalisation.
+
+    Args:
+        width: The width of input and output.
+        heads: How many heads attention has.
+        layers: How many layers there are.
+        hidden: The width inside the feed-forward networks.
+        act: The activation there.
+        eps: That of all normalisations.
+        attention_dropout: The probability of dropping attention weights.
+        dropout: The probability of dropping what a branch adds. Inside the feed-forward networks
+            these models drop nothing.
+        norm_first: Pre-norm instead of post-norm.
+    """
+    layer = TransformerEncoderLayer(width, heads, hidden, dropout, act, eps, norm_first)
+    layer.self_attn.dropout = attention_dropout
+    layer.dropout.p = 0.0
+    return TransformerEncoder(layer, layers, LayerNorm(width, eps) if norm_first else None)

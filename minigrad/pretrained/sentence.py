@@ -1,0 +1,221 @@
+"""Sentence embeddings: one vector for a text.
+
+Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese BERT-networks",
+2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import no_grad
+from minigrad.nn import Module
+from minigrad.nn.checks import check_size
+from minigrad.nn.masks import MaskLike
+from minigrad.nn.modes import evaluating
+from minigrad.pretrained.bert import Bert
+from minigrad.pretrained.pooling import Pooling
+
+SIMILARITIES = ("cosine", "dot")
+LENGTH_EPS = 1e-12
+"""The least that a length is taken to be where vectors are brought to length 1."""
+
+
+class Tokens(NamedTuple):
+    """Texts as a `SentenceEncoder` reads them.
+
+    Attributes:
+        ids: Tokens, int64 of shape (N, L).
+        token_type_ids: The type of each, of the same shape.
+        key_padding_mask: A bool mask of that shape: True = padding.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad import pretrained
+        >>> ids = np.array([[2, 7, 3], [2, 3, 0]])
+        >>> tokens = pretrained.Tokens(ids, np.zeros_like(ids), ids == 0)
+        >>> tokens.key_padding_mask.sum(axis=1)
+        array([0, 1])
+    """
+
+    ids: np.ndarray
+    token_type_ids: np.ndarray
+    key_padding_mask: np.ndarray
+
+
+class SentenceEncoder(Module):
+    """A BERT whose hidden states are pooled to one vector for each text.
+
+    Called with tokens it can be trained; `encode` takes texts.
+
+    Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese BERT-networks",
+    2019.
+
+    Args:
+        bert: The model.
+        pooling: How its hidden states become one vector.
+        tokenizer: A `tokenizers.Tokenizer`; it is copied.
+        max_length: To how many tokens a text is cut; by default to those that the model has
+            positions for.
+        lower_case: Whether texts are turned to lower case first.
+        normalize: Whether vectors are brought to length 1.
+        similarity_name: "cosine", or "dot" for the scalar product.
+
+    Raises:
+        ValueError: `max_length` is more than the model has positions for, or the name is unknown.
+
+    Example:
+        >>> from minigrad import pretrained
+        >>> from tokenizers import Tokenizer, models, pre_tokenizers
+        >>> tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "word": 2}, "[UNK]"))
+        >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        >>> config = pretrained.BertConfig(
+        ...     vocab_size=3, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
+        ...     intermediate_size=32,
+        ... )
+        >>> encoder = pretrained.SentenceEncoder(
+        ...     pretrained.Bert(config, pooler=False), pretrained.Pooling(["mean"]), tokenizer
+        ... )
+        >>> vectors = encoder.encode(["a word", "word", "a"])
+        >>> vectors.shape, encoder.similarity(vectors, vectors).shape
+        ((3, 16), (3, 3))
+    """
+
+    def __init__(
+        self,
+        bert: Bert,
+        pooling: Pooling,
+        tokenizer: Any,
+        *,
+        max_length: int | None = None,
+        lower_case: bool = False,
+        normalize: bool = False,
+        similarity_name: str = "cosine",
+    ) -> None:
+        super().__init__()
+        positions = bert.config.max_position_embeddings
+        longest = positions if max_length is None else max_length
+        self.max_length = check_size("SentenceEncoder", "max_length", longest)
+        if longest > positions:
+            raise ValueError(
+                f"SentenceEncoder: max_length {longest} given, there are {positions} positions"
+            )
+        if similarity_name not in SIMILARITIES:
+            raise ValueError(
+                f"SentenceEncoder: similarity_name must be one of {SIMILARITIES}, got "
+                f"{similarity_name!r}"
+            )
+        self.bert = bert
+        self.pooling = pooling
+        self.lower_case = lower_case
+        self.normalize = normalize
+        self.similarity_name = similarity_name
+        self.tokenizer = type(tokenizer).from_str(tokenizer.to_str())
+        self.tokenizer.no_padding()  # a file may say how to pad and cut; here it is by max_length
+        self.tokenizer.enable_truncation(self.max_length)
+
+    def tokenize(self, texts: Sequence[str]) -> Tokens:
+        """Turn texts into tokens, the shorter ones filled up with padding.
+
+        Args:
+            texts: N texts.
+
+        Returns:
+            The arguments of a call.
+
+        Raises:
+            TypeError: It is a single text.
+            ValueError: A text has no token at all.
+        """
+        if isinstance(texts, str):
+            raise TypeError("SentenceEncoder: a list of texts expected, got one; write [text]")
+        given = [text.lower() for text in texts] if self.lower_case else [*texts]
+        encodings = self.tokenizer.encode_batch(given)
+        empty = [text for text, encoding in zip(texts, encodings, strict=True) if not encoding.ids]
+        if empty:
+            raise ValueError(f"SentenceEncoder: no token in {empty[0]!r}")
+        shape = len(encodings), max((len(encoding.ids) for encoding in encodings), default=0)
+        pad = self.bert.config.pad_token_id or 0  # any token would do: nobody attends to it
+        ids, types = np.full(shape, pad, np.int64), np.zeros(shape, np.int64)
+        padding = np.ones(shape, bool)
+        for i, encoding in enumerate(encodings):
+            length = len(encoding.ids)
+            ids[i, :length] = encoding.ids
+            types[i, :length] = encoding.type_ids
+            padding[i, :length] = False
+        return Tokens(ids, types, padding)
+
+    def forward(
+        self, ids: Any, token_type_ids: Any = None, key_padding_mask: MaskLike = None
+    ) -> Tensor:
+        """Embed a batch of texts; with ``model(*model.tokenize(texts))`` gradients flow.
+
+        Args:
+            ids: Tokens, integers of shape (N, L).
+            token_type_ids: The type of each, of the same shape, by default 0.
+            key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
+
+        Returns:
+            A tensor of shape (N, D).
+        """
+        hidden = self.bert(ids, token_type_ids, key_padding_mask)
+        vectors = self.pooling(hidden, key_padding_mask)
+        return _directions(vectors) if self.normalize else vectors
+
+    def encode(self, texts: Sequence[str], batch_size: int = 32) -> Tensor:
+        """Embed texts, in evaluation mode and without a graph.
+
+        Args:
+            texts: N texts.
+            batch_size: How many go through the model at once; texts of like length go together.
+
+        Returns:
+            A tensor of shape (N, D).
+
+        Raises:
+            TypeError: It is a single text.
+            ValueError: There is no text, or one has no token at all.
+        """
+        if not texts:
+            raise ValueError("SentenceEncoder: at least one text expected")
+        check_size("SentenceEncoder", "batch_size", batch_size)
+        ids, types, padding = self.tokenize(texts)
+        lengths = (~padding).sum(axis=1)
+        order = np.argsort(lengths, kind="stable")
+        vectors = []
+        with no_grad(), evaluating(self):
+            for start in range(0, len(order), batch_size):
+                some = order[start : start + batch_size]
+                longest = lengths[some[-1]]
+                vectors.append(self(*(part[some, :longest] for part in (ids, types, padding))))
+        return ops.concatenate(vectors)[np.argsort(order)]
+
+    def similarity(self, a: Tensor, b: Tensor) -> Tensor:
+        """How alike vectors are, as the model was trained to have it.
+
+        Args:
+            a: Vectors, of shape (N, D).
+            b: Vectors, of shape (M, D).
+
+        Returns:
+            A tensor of shape (N, M).
+        """
+        if self.similarity_name == "cosine":
+            a, b = _directions(a), _directions(b)
+        return a @ b.swapaxes(0, 1)
+
+    def extra_repr(self) -> str:
+        return (
+            f"max_length={self.max_length}, lower_case={self.lower_case}, "
+            f"normalize={self.normalize}, similarity_name={self.similarity_name!r}"
+        )
+
+
+def _directions(vectors: Tensor) -> Tensor:
+    """The vectors brought to length 1: (N, D) -> (N, D)."""
+    return vectors / ops.maximum(ops.norm(vectors, axis=1, keepdims=True), LENGTH_EPS)

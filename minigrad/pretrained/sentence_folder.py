@@ -1,0 +1,168 @@
+"""A folder of the library sentence-transformers: which modules, where, and how they are set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from minigrad.pretrained.bert_folder import load_bert
+from minigrad.pretrained.config import naming, read_config, read_json
+from minigrad.pretrained.folder import inside, load_tokenizer
+from minigrad.pretrained.pooling import Pooling
+from minigrad.pretrained.sentence import SentenceEncoder
+
+
+@dataclass(frozen=True)
+class _PoolingConfig:
+    embedding_dimension: int | None = None
+    word_embedding_dimension: int | None = None
+    pooling_mode: str | list | None = None
+    pooling_mode_cls_token: bool = False
+    pooling_mode_max_tokens: bool = False
+    pooling_mode_mean_tokens: bool = False
+
+    def check_width(self, width: int) -> None:
+        """Refuse what is said of another model's width; older files give it a longer name."""
+        for name in ("embedding_dimension", "word_embedding_dimension"):
+            if getattr(self, name) not in (None, width):
+                raise ValueError(f"{name}: {getattr(self, name)} given, the model's is {width}")
+
+    def modes(self) -> list[str]:
+        """The modes that are on, in the order in which their vectors stand."""
+        said = {
+            "cls": self.pooling_mode_cls_token,
+            "max": self.pooling_mode_max_tokens,
+            "mean": self.pooling_mode_mean_tokens,
+        }
+        old = [mode for mode, on in said.items() if on]
+        new = [self.pooling_mode] if isinstance(self.pooling_mode, str) else self.pooling_mode
+        if new is not None and old not in ([], new):
+            raise ValueError(f"pooling_mode: {self.pooling_mode!r}, but also {old}")
+        if not (new or old):
+            raise ValueError("no pooling_mode is on")
+        return new or old
+
+
+POOLING_FIXED: dict[str, tuple[Any, ...]] = {
+    "include_prompt": (True,),
+    "pooling_mode_lasttoken": (False,),
+    "pooling_mode_mean_sqrt_len_tokens": (False,),
+    "pooling_mode_weightedmean_tokens": (False,),
+}
+NORMALIZE_FIXED = dict.fromkeys(
+    ("module_input_name", "module_output_name"), ("sentence_embedding",)
+)
+
+
+@dataclass(frozen=True)
+class _NoConfig:
+    pass
+
+
+@dataclass(frozen=True)
+class _TextConfig:
+    max_seq_length: int | None = None
+    do_lower_case: bool = False
+
+
+TEXT_FIXED: dict[str, tuple[Any, ...]] = {
+    "modality_config": (
+        {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+    ),
+    "module_output_name": ("token_embeddings",),
+    "transformer_task": ("feature-extraction",),
+}
+TEXT_IGNORED = ("unpad_inputs",)
+
+
+@dataclass(frozen=True)
+class _WholeConfig:
+    similarity_fn_name: str | None = None
+
+
+WHOLE_FIXED: dict[str, tuple[Any, ...]] = {
+    "default_prompt_name": (None,),
+    "model_type": ("SentenceTransformer",),
+}
+WHOLE_IGNORED = ("__version__", "prompts")
+"""A prompt is put before a text only where one is asked for by name."""
+
+
+def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
+    """Load a model of sentence-transformers: a BERT, pooling, and perhaps normalisation.
+
+    It is read from `modules.json`, the folders that this names, `sentence_bert_config.json` and
+    `config_sentence_transformers.json`. Whatever they say is honoured, known to change nothing, or
+    refused. How long a text may be is in them or in `tokenizer_config.json`.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        The model, in evaluation mode, its parameters of the default dtype.
+
+    Raises:
+        FileNotFoundError: A file is missing.
+        ImportError: The package safetensors or tokenizers is not installed.
+        ValueError: A module is of another kind, or a field cannot be honoured; each is named.
+
+    Example:
+        >>> import json, pathlib, tempfile
+        >>> from minigrad import pretrained
+        >>> modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.CLIP"}]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = pathlib.Path(folder, "modules.json").write_text(json.dumps(modules))
+        ...     pretrained.load_sentence_encoder(folder)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        ValueError: .../modules.json: ['CLIP'] is not supported, only Transformer, Pooling ...
+    """
+    root = Path(folder)
+    places = _module_folders(root)
+    texts = places["Transformer"]
+    bert = load_bert(texts)
+    pooling_file = places["Pooling"] / "config.json"
+    pooling = read_config(pooling_file, _PoolingConfig, fixed=POOLING_FIXED)
+    with naming(pooling_file):
+        pooling.check_width(bert.config.hidden_size)
+        pool = Pooling(pooling.modes())
+    text, whole = _TextConfig(), _WholeConfig()
+    text_file = texts / "sentence_bert_config.json"
+    whole_file = root / "config_sentence_transformers.json"
+    if text_file.exists():
+        text = read_config(text_file, _TextConfig, fixed=TEXT_FIXED, ignored=TEXT_IGNORED)
+    if whole_file.exists():
+        whole = read_config(whole_file, _WholeConfig, fixed=WHOLE_FIXED, ignored=WHOLE_IGNORED)
+    longest = text.max_seq_length
+    if longest is None:
+        longest = _longest(texts, bert.config.max_position_embeddings)
+    with naming(root):
+        encoder = SentenceEncoder(
+            bert, pool, load_tokenizer(texts), max_length=longest, lower_case=text.do_lower_case,
+            normalize="Normalize" in places, similarity_name=whole.similarity_fn_name or "cosine",
+        )  # fmt: skip
+    return encoder.eval()
+
+
+def _longest(folder: Path, positions: int) -> int:
+    """The longest text that model and tokenizer take; all else of the latter is in its own file."""
+    path = folder / "tokenizer_config.json"
+    length = read_json(path).get("model_max_length") if path.exists() else None
+    return positions if length is None else int(min(length, positions))
+
+
+def _module_folders(root: Path) -> dict[str, Path]:
+    """Where each module's files are, by its kind, from `modules.json`."""
+    path = root / "modules.json"
+    entries = read_json(path)
+    kinds = [entry["type"].rpartition(".")[2] for entry in entries]
+    if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+        raise ValueError(
+            f"{path}: {kinds} is not supported, only Transformer, Pooling and perhaps Normalize, "
+            f"in this order"
+        )
+    places = {kind: inside(root, entry["path"]) for kind, entry in zip(kinds, entries, strict=True)}
+    if "Normalize" in places and (file := places["Normalize"] / "config.json").exists():
+        read_config(file, _NoConfig, fixed=NORMALIZE_FIXED)
+    return places

@@ -1,0 +1,205 @@
+"""GPT-2 from a folder, against GPT-2 written out: values, gradients, generation, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reference_models import GPT2, assert_close, gpt2, leaves, make_gpt2, torch, write
+
+from minigrad import nn, pretrained
+
+IDS = np.array([[2, 7, 9, 11, 3], [2, 8, 3, 0, 39]])
+
+
+def both(
+    folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]
+) -> tuple[pretrained.GPT2, dict[str, Any]]:
+    """Our model in float64, and the tensors for the one that is written out."""
+    return pretrained.load_gpt2(write(folder, config, tensors)).double(), leaves(tensors)
+
+
+def test_hidden_states_and_logits(tmp_path: Path) -> None:
+    model, t = both(tmp_path, GPT2, make_gpt2(GPT2))
+    assert not model.training
+    hidden, logits = gpt2(t, GPT2, IDS)
+    assert_close(model.features(IDS), hidden)
+    assert_close(model(IDS), logits)
+    assert_close(model.float()(IDS), logits, rtol=1e-5)
+
+
+def test_gradients_flow_to_every_tensor(tmp_path: Path) -> None:
+    model, t = both(tmp_path, GPT2, make_gpt2(GPT2))
+    (model(IDS) ** 2).sum().backward()
+    (gpt2(t, GPT2, IDS)[1] ** 2).sum().backward()
+    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
+    assert all(gradient is not None for gradient in gradients.values())
+    fused = t["h.1.attn.c_attn.weight"].grad.chunk(3, dim=1)
+    for letter, part in zip("qkv", fused, strict=True):
+        assert_close(gradients[f"decoder.layers.1.self_attn.{letter}_proj.weight"], part.T)
+    for ours, theirs in (
+        ("tokens.weight", "wte.weight"),  # with what comes through the head
+        ("positions.pos_emb.weight", "wpe.weight"),
+        ("decoder.norm.weight", "ln_f.weight"),
+        ("decoder.layers.0.norm2.bias", "h.0.ln_2.bias"),
+    ):
+        assert_close(gradients[ours], t[theirs].grad)
+    grad = t["h.0.attn.c_proj.weight"].grad
+    assert_close(gradients["decoder.layers.0.self_attn.out_proj.weight"], grad.T)
+
+
+CHANGES: list[dict[str, Any]] = [
+    *({"activation_function": name} for name in ("gelu", "relu", "silu", "tanh")),
+    {"layer_norm_epsilon": 0.3},
+    {"n_head": 2},
+    {"n_layer": 1},
+    {"n_inner": 8},
+    {"n_embd": 6},
+    {"vocab_size": 41},
+    {"n_positions": 5, "n_ctx": 5},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_every_field_has_its_effect(tmp_path: Path, change: dict[str, Any]) -> None:
+    before = both(tmp_path / "a", GPT2, make_gpt2(GPT2))[0](IDS)
+    config = GPT2 | change
+    model, t = both(tmp_path / "b", config, make_gpt2(config))
+    after = model(IDS)
+    assert_close(after, gpt2(t, config, IDS)[1])
+    assert after.shape != before.shape or abs(after - before).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", ["gelu_fast", "gelu_pytorch_tanh"])
+def test_three_names_of_one_activation(tmp_path: Path, name: str) -> None:
+    config = GPT2 | {"activation_function": name}
+    model, t = both(tmp_path, config, make_gpt2(config))
+    assert_close(model(IDS), gpt2(t, config, IDS)[1])
+
+
+def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> None:
+    config = GPT2 | {"attn_pdrop": 0.2, "embd_pdrop": 0.3, "resid_pdrop": 0.4}
+    model, _ = both(tmp_path, config, make_gpt2(config))
+    layer = model.decoder.layers[1]
+    assert (layer.self_attn.dropout, model.dropout.p, layer.dropout.p) == (0.2, 0.3, 0.0)
+    assert layer.dropout1.p == layer.dropout2.p == 0.4
+    still = model(IDS)
+    assert (still == model(IDS)).all()
+    model.train()
+    assert (still != model(IDS)).any()
+
+
+def test_a_head_of_its_own(tmp_path: Path) -> None:
+    config = GPT2 | {"tie_word_embeddings": False}
+    tensors = make_gpt2(config)
+    with pytest.raises(ValueError, match=r"lm_head\.weight: missing"):
+        pretrained.load_gpt2(write(tmp_path, config, tensors))
+    tensors["lm_head.weight"] = tensors["wte.weight"] * np.float32(-2)
+    with pytest.raises(ValueError, match=r"the same tensor as tokens\.weight, but other values"):
+        pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
+    model, t = both(tmp_path, config, tensors)
+    assert model.head.weight is not model.tokens.weight
+    assert_close(model(IDS), gpt2(t, config, IDS)[1])
+
+
+def test_the_forms_that_files_have(tmp_path: Path) -> None:
+    tensors = make_gpt2(GPT2)
+    plain = both(tmp_path / "plain", GPT2, tensors)[0](IDS)
+    mask = np.tri(16, dtype=np.uint8)[None, None]
+    form = {f"transformer.{name}": array for name, array in tensors.items()}
+    form |= {"lm_head.weight": tensors["wte.weight"]}
+    for i in range(2):
+        form |= {f"transformer.h.{i}.attn.bias": mask}
+        form |= {f"transformer.h.{i}.attn.masked_bias": np.float32(-1e4)}
+    model, _ = both(tmp_path / "form", GPT2, form)
+    assert model.head.weight is model.tokens.weight
+    np.testing.assert_array_equal(model(IDS), plain)
+    for wrong in (1 - mask, mask[0], 0 * mask + 1):
+        with pytest.raises(ValueError, match=r"h\.1\.attn\.bias: only a causal mask"):
+            both(tmp_path / "wrong", GPT2, form | {"transformer.h.1.attn.bias": wrong})
+
+
+@pytest.mark.parametrize("cache", [nn.DynamicKVCache, lambda: nn.StaticKVCache(16, 2)])
+def test_greedy_generation_over_the_cache(tmp_path: Path, cache: Any) -> None:
+    """As if each token had been found by the model that is written out, from the beginning."""
+    config, tensors = GPT2 | {"tie_word_embeddings": False}, make_gpt2(GPT2)
+    tensors["lm_head.weight"] = np.random.default_rng(5).standard_normal((40, 12)).astype("f4")
+    tensors["ln_f.bias"] *= 0  # else it alone decides
+    tensors["wpe.weight"] *= 10
+    model, t = both(tmp_path, config, tensors)
+    written = nn.generation.generate(model, IDS, 10, temperature=0, cache=cache())
+    ids = torch.tensor(IDS)
+    for _ in range(10):
+        best = gpt2(t, config, ids)[1][:, -1].argmax(dim=-1, keepdim=True)
+        ids = torch.cat([ids, best], dim=1)
+    np.testing.assert_array_equal(written, ids.numpy())
+    assert len({*written[:, 5:].data.ravel().tolist()}) > 3  # it is no one token always
+    with pytest.raises(ValueError, match="there are only 16"):
+        nn.generation.generate(model, IDS, 13)
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"scale_attn_by_inverse_layer_idx": True},
+     "scale_attn_by_inverse_layer_idx: True is not supported, only False"),
+    ({"scale_attn_weights": False}, "scale_attn_weights: False is not supported, only True"),
+    ({"reorder_and_upcast_attn": True}, "reorder_and_upcast_attn: True"),
+    ({"add_cross_attention": True}, "add_cross_attention: True"),
+    ({"n_ctx": 8}, "n_ctx: 8 differs from n_positions, 16"),
+    ({"activation_function": "geglu"}, "activation_function: 'geglu' is not supported"),
+    ({"attention_window": 4}, "attention_window: unknown, with the value 4"),
+    ({"n_inner": "48"}, "n_inner: '48' given"),
+    ({"n_head": 5}, "embed_dim must be divisible by num_heads, got 12, 5"),
+    ({"model_type": "gpt_neo"}, "'gpt_neo' is not supported by load_gpt2, only 'gpt2'"),
+    ({"model_type": None}, "model_type: None is not supported"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "message"), REFUSED, ids=[str(c) for c, _ in REFUSED])
+def test_a_field_that_is_not_honoured_is_refused(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    write(tmp_path, GPT2 | change, make_gpt2(GPT2))
+    with pytest.raises(ValueError) as caught:
+        pretrained.load_gpt2(tmp_path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / "config.json"))
+
+
+def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    tensors = make_gpt2(GPT2)
+    del tensors["h.1.attn.c_attn.bias"]
+    tensors["h.0.crossattention.c_attn.bias"] = np.zeros(24, np.float32)
+    with pytest.raises(ValueError) as caught:
+        pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
+    _, *lines = str(caught.value).split("\n  ")
+    assert lines == ["h.1.attn.c_attn.bias: missing", "h.0.crossattention.c_attn.bias: unexpected"]
+
+
+def test_a_matrix_that_lies_the_other_way_is_refused(tmp_path: Path) -> None:
+    tensors = make_gpt2(GPT2)
+    tensors["h.0.mlp.c_fc.weight"] = tensors["h.0.mlp.c_fc.weight"].T
+    wrong = r"decoder\.layers\.0\.linear1\.weight: shape \(12, 48\) given, \(48, 12\) expected"
+    with pytest.raises(ValueError, match=wrong):
+        pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_what_is_saved_is_what_files_hold(tmp_path: Path, tied: bool) -> None:
+    config = GPT2 | {"tie_word_embeddings": tied}
+    tensors = make_gpt2(config)
+    if not tied:
+        tensors["lm_head.weight"] = tensors["wte.weight"] / 3
+    model = pretrained.load_gpt2(write(tmp_path / "first", config, tensors))
+    pretrained.save_gpt2(model, tmp_path / "second")
+    from safetensors.numpy import load_file
+
+    saved = load_file(tmp_path / "second" / "model.safetensors")
+    plain = {name.removeprefix("transformer."): array for name, array in saved.items()}
+    assert plain.keys() == tensors.keys()
+    for name, array in tensors.items():
+        np.testing.assert_array_equal(plain[name], array, err_msg=name)
+    again = pretrained.load_gpt2(tmp_path / "second")
+    assert again.config == model.config
+    np.testing.assert_array_equal(again(IDS), model(IDS))
