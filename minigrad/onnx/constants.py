@@ -1,0 +1,289 @@
+"""What no op has made: parameters, tables, and what a model computes with NumPy beside the graph.
+
+Such an array is taken as it is only if it is the same in all runs. Otherwise its values must be
+explained, exactly and in every run: as an input; as one number everywhere; as a range; as a mask,
+that is, a conjunction of the bool inputs, of their negations and of a triangle; or as the leading
+block of a table that a run of larger size shows. What nothing explains is refused: written into the
+file it would be wrong for every other input.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.onnx.graph import Graph
+from minigrad.onnx.program import Value
+from minigrad.onnx.sizes import Size, fit
+
+__all__ = ["make_constant", "needs_table", "whole_table"]
+
+
+def make_constant(g: Graph, value: Value) -> str:
+    """A tensor of the graph that holds a value which no op has made.
+
+    Args:
+        g: The graph.
+        value: The value.
+
+    Returns:
+        The name of the tensor.
+
+    Raises:
+        NotImplementedError: Nothing explains how it depends on the inputs.
+    """
+    if value.fixed:
+        return g.initializer(value.arrays[0], value.name)
+    name = _an_input(g, value) or _uniform(g, value) or _range(g, value) or _mask(g, value)
+    if name is None and whole_table(value) is not None and None not in value.shape:
+        name = _leading_block(g, value)
+    if name is None:
+        shapes = " and ".join(str(array.shape) for array in value.arrays[:2])
+        raise NotImplementedError(
+            f"an array of {value.dtype}, of shapes {shapes}, is computed outside of the graph, in "
+            f"NumPy or Python, from the values or sizes of the inputs; compute it with ops on "
+            f"tensors, give it as an input, or fix the size with dynamic_axes"
+        )
+    return name
+
+
+def needs_table(value: Value) -> bool:
+    """Whether only a table could explain a value that no op has made."""
+    if value.fixed or value.dtype == np.bool_:
+        return False
+    return not (_is_uniform(value) or _steps(value) is not None)
+
+
+def whole_table(value: Value) -> np.ndarray | None:
+    """The array of which the value of every run is the leading block, if there is one."""
+    table = max(value.arrays, key=lambda array: array.size)
+    for array in value.arrays:
+        if array.ndim != table.ndim:
+            return None
+        block = table[tuple(slice(n) for n in array.shape)]
+        if block.shape != array.shape or not _equal(block, array):
+            return None
+    return table
+
+
+def _equal(a: np.ndarray, b: np.ndarray) -> bool:
+    """Equal; floats to their rounding, which may depend on an element's place in memory."""
+    if a.dtype.kind != "f":
+        return np.array_equal(a, b)
+    resolution = 4 * np.finfo(a.dtype).eps
+    return np.allclose(a, b, rtol=resolution, atol=resolution, equal_nan=True)
+
+
+def _leading_block(g: Graph, value: Value) -> str:
+    table = whole_table(value)
+    assert table is not None
+    axes = [axis for axis, size in enumerate(value.shape) if isinstance(size, Size)]
+    for axis in axes:
+        g.limit(value.shape[axis], table.shape[axis])
+    ends = g.lengths(value.shape[axis] for axis in axes)
+    starts, along = (g.initializer(np.array(n, np.int64)) for n in ([0] * len(axes), axes))
+    return g.node("Slice", [g.initializer(table), starts, ends, along])
+
+
+def _an_input(g: Graph, value: Value) -> str | None:
+    """The input that the value is a copy of."""
+    for one in g.inputs.values():
+        pairs = zip(one.arrays, value.arrays, strict=True)
+        if all(a.dtype.kind == b.dtype.kind and np.array_equal(a, b) for a, b in pairs):
+            return g.tensor(one, value.dtype)
+    return None
+
+
+def _is_uniform(value: Value) -> bool:
+    elements = [array.ravel()[:1] for array in value.arrays]
+    return None not in value.shape and all(
+        array.size and (array == elements[0]).all() for array in value.arrays
+    )
+
+
+def _uniform(g: Graph, value: Value) -> str | None:
+    """One number everywhere, in a shape that depends on the inputs."""
+    if not _is_uniform(value):
+        return None
+    return g.node("Expand", [g.initializer(value.arrays[0].ravel()[:1]), g.lengths(value.shape)])
+
+
+def _steps(value: Value) -> tuple[Any, int] | None:
+    """Where the value begins and how it goes on, if it is a range of integers."""
+    if value.ndim != 1 or value.dtype.kind not in "iu" or min(map(len, value.arrays)) < 2:
+        return None
+    step = int(value.arrays[0][1]) - int(value.arrays[0][0])
+    start = fit([int(array[0]) for array in value.arrays], value.sizes)
+    fits = (np.array_equal(a, a[0] + step * np.arange(len(a))) for a in value.arrays)
+    return (start, step) if step and start is not None and all(fits) else None
+
+
+def _range(g: Graph, value: Value) -> str | None:
+    """A range of integers, as long as the inputs say."""
+    steps = _steps(value)
+    if steps is None or value.shape[0] is None:
+        return None
+    return _arange(g, value.shape[0], *steps, value.dtype)
+
+
+def _arange(g: Graph, size: Any, start: Any = 0, step: int = 1, dtype: Any = np.int64) -> str:
+    count = g.tensor(size, np.int64)
+    places = g.node("Range", [g.tensor(0, np.int64), count, g.tensor(1, np.int64)])
+    if step != 1:
+        places = g.node("Mul", [places, g.tensor(step, np.int64)])
+    if start:
+        places = g.node("Add", [places, g.tensor(start, np.int64)])
+    return places if dtype == np.int64 else g.cast(places, dtype)
+
+
+# Masks
+
+
+class Literal(NamedTuple):
+    """One condition of a mask.
+
+    Attributes:
+        arrays: Where it holds in each run, in axes that broadcast to those of the mask.
+        source: The bool input, or None for a triangle.
+        axes: Which axes of the mask those of the input are.
+        negated: Whether it is the input's negation.
+        offset: For a triangle: key j may be attended by query i if j <= i + offset.
+        extra: How many columns behind those of the condition are always True.
+    """
+
+    arrays: list[np.ndarray]
+    source: Value | None
+    axes: tuple[int, ...]
+    negated: bool = False
+    offset: Any = 0
+    extra: int = 0
+
+
+def _mask(g: Graph, value: Value) -> str | None:
+    """A conjunction of bool inputs, negated ones and triangles, or the negation of one."""
+    if value.dtype != np.bool_ or None in value.shape:
+        return None
+    for negated in (False, True):
+        wanted = [~array if negated else array for array in value.arrays]
+        literals = [
+            literal
+            for literal in _literals(g.inputs.values(), value, wanted)
+            if all((w <= one).all() for w, one in zip(wanted, literal.arrays, strict=True))
+        ]
+        if not _say(literals, wanted):
+            continue
+        for literal in literals[::-1]:  # what the others say already is left out
+            fewer = [other for other in literals if other is not literal]
+            literals = fewer if _say(fewer, wanted) else literals
+        names = [_literal(g, value, literal) for literal in literals]
+        name = functools.reduce(lambda a, b: g.node("And", [a, b]), names)
+        met = [np.broadcast_shapes(*(literal.arrays[i].shape for literal in literals))
+               for i in range(len(wanted))]  # fmt: skip
+        if met != [array.shape for array in wanted]:
+            name = g.node("Expand", [name, g.lengths(value.shape)])
+        return g.node("Not", [name]) if negated else name
+    return None
+
+
+def _say(literals: list[Literal], wanted: list[np.ndarray]) -> bool:
+    """Whether the conjunction of some conditions is a mask, in every run."""
+    if not literals:
+        return False
+    runs = zip(*(literal.arrays for literal in literals), strict=True)
+    found = (functools.reduce(np.logical_and, run) for run in runs)
+    return all(bool((w == f).all()) for w, f in zip(wanted, found, strict=True))
+
+
+def _literals(inputs: Iterable[Value], value: Value, wanted: list[np.ndarray]) -> Iterator[Literal]:
+    """Every condition that could be part of a mask."""
+    for source in inputs:
+        if source.dtype != np.bool_:
+            continue
+        for axes in itertools.combinations(range(value.ndim), source.ndim):
+            extra = _extra(value, source, axes)
+            if extra is not None:
+                for negated in (False, True):
+                    arrays = [
+                        _placed(~a if negated else a, axes, value.ndim, extra)
+                        for a in source.arrays
+                    ]
+                    yield Literal(arrays, source, axes, negated, extra=extra)
+    if value.ndim < 2:
+        return
+    for extra in (0, 1, 2):
+        corners = [
+            np.argwhere(w[..., : w.shape[-1] - extra].any(tuple(range(w.ndim - 2)))) for w in wanted
+        ]
+        offset = None
+        if all(map(len, corners)):
+            offset = fit([int((c[:, 1] - c[:, 0]).max()) for c in corners], value.sizes)
+        for k in dict.fromkeys([0] if offset is None else [0, offset]):
+            arrays = []
+            for w, sizes in zip(wanted, value.sizes, strict=True):
+                triangle = np.tri(w.shape[-2], w.shape[-1] - extra, _at(k, sizes), dtype=bool)
+                axes = (w.ndim - 2, w.ndim - 1)
+                arrays.append(_placed(triangle, axes, w.ndim, extra))
+            yield Literal(arrays, None, axes, offset=k, extra=extra)
+
+
+def _at(size: Any, sizes: dict[str, int]) -> int:
+    """A size in numbers."""
+    if not isinstance(size, Size):
+        return int(size)
+    products = [
+        factor * int(np.prod([sizes[s] for s in symbols])) for factor, symbols in size.terms
+    ]
+    return sum(products) + size.constant
+
+
+def _extra(value: Value, source: Value, axes: tuple[int, ...]) -> int | None:
+    """How many columns more the mask has than an input; None if the input does not fit it."""
+    extras = set()
+    for i, axis in enumerate(axes):
+        lengths = [array.shape[i] for array in source.arrays]
+        gaps = {run.shape[axis] - n for run, n in zip(value.arrays, lengths, strict=True)}
+        if {*lengths} == {1} or gaps == {0}:
+            continue
+        if axis < value.ndim - 1 or gaps not in ({1}, {2}):
+            return None
+        extras |= gaps
+    return extras.pop() if extras else 0
+
+
+def _placed(array: np.ndarray, axes: tuple[int, ...], ndim: int, extra: int) -> np.ndarray:
+    """A condition in the axes of a mask, with True columns behind it."""
+    array = np.expand_dims(array, tuple(axis for axis in range(ndim) if axis not in axes))
+    if extra:
+        array = np.concatenate([array, np.ones((*array.shape[:-1], extra), bool)], -1)
+    return array
+
+
+def _literal(g: Graph, value: Value, literal: Literal) -> str:
+    """A condition as a tensor."""
+    extra = literal.extra
+    if literal.source is not None:
+        name = g.tensor(literal.source)
+        name = g.node("Not", [name]) if literal.negated else name
+        shape = [*literal.source.shape]
+    else:
+        rows, columns = value.shape[-2], value.shape[-1]
+        if extra:
+            columns = fit([a.shape[-1] - extra for a in value.arrays], value.sizes)
+        shape = [rows, columns]
+        queries = g.node("Unsqueeze", [_arange(g, rows), g.lengths([1])])
+        if literal.offset:
+            queries = g.node("Add", [queries, g.tensor(literal.offset, np.int64)])
+        name = g.node("LessOrEqual", [_arange(g, columns), queries])
+    new = [axis for axis in range(value.ndim) if axis not in literal.axes]
+    if new:
+        name = g.node("Unsqueeze", [name, g.lengths(new)])
+        for axis in new:
+            shape.insert(axis, 1)
+    if extra:
+        true = g.node("Expand", [g.initializer(np.array([True])), g.lengths([*shape[:-1], extra])])
+        name = g.node("Concat", [name, true], axis=-1)
+    return name

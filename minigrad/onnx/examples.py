@@ -1,0 +1,240 @@
+"""Examples of other sizes and other values, made from the one that is given.
+
+What changes with the size of an axis, and what changes with the values of an input, shows in runs
+that differ in both. Sizes that the model refuses are left out; an axis is dynamic if at least
+three other sizes are accepted.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import no_grad
+from minigrad.autograd.node import Variable
+
+__all__ = ["ENOUGH", "Axes", "Examples", "largest", "several"]
+
+Axes = Mapping[str, Mapping[int, str]]
+"""For each input, its dynamic axes and what their sizes are called."""
+
+ENOUGH = 3
+
+
+class Examples:
+    """The example inputs of a model, and others like them.
+
+    Args:
+        model: A module in evaluation mode.
+        given: The arguments of its forward: one tensor, a tuple of them, or a dict by name.
+            Tensors and arrays are inputs; anything else is passed on as it is.
+
+    Attributes:
+        arrays: The inputs, by name.
+    """
+
+    def __init__(self, model: Any, given: Any) -> None:
+        self._model = model
+        signature = inspect.signature(model.forward)
+        try:
+            if isinstance(given, Mapping):
+                self._bound = signature.bind(**given)
+            else:
+                self._bound = signature.bind(*(given if isinstance(given, tuple) else (given,)))
+        except TypeError as error:
+            raise TypeError(
+                f"onnx.export: the example inputs do not fit {type(model).__name__}.forward"
+                f"{signature}: {error}"
+            ) from None
+        self.arrays: dict[str, np.ndarray] = {
+            name: np.array(value)
+            for name, value in self._bound.arguments.items()
+            if isinstance(value, (Variable, np.ndarray))
+        }
+        if not self.arrays:
+            raise ValueError("onnx.export: no tensor or array among the example inputs")
+        for name, value in self._bound.arguments.items():
+            if name not in self.arrays and not _is_plain(value):
+                raise TypeError(
+                    f"onnx.export: {name} is a {type(value).__name__}; the arguments of an "
+                    f"exported model are tensors, arrays, numbers, strings, bools and None"
+                )
+
+    def bound(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, dict[str, Tensor]]:
+        """The arguments of a call, and the tensors among them.
+
+        Args:
+            arrays: The inputs by name.
+        """
+        tensors = {name: Tensor(array) for name, array in arrays.items()}
+        self._bound.arguments.update(tensors)
+        return self._bound, tensors
+
+    def accepted(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
+        """Run the model; None if it takes these inputs, else what it raised."""
+        bound, _ = self.bound(arrays)
+        try:
+            with no_grad():
+                self._model(*bound.args, **bound.kwargs)
+        except (AssertionError, IndexError, RuntimeError, TypeError, ValueError) as error:
+            return error
+        return None
+
+    def resized(self, axes: Axes, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+        """The inputs with other sizes: cut, or repeated from the beginning.
+
+        Args:
+            axes: The dynamic axes.
+            sizes: The size of each symbol.
+        """
+        arrays = dict(self.arrays)
+        for name, symbols in axes.items():
+            for axis, symbol in symbols.items():
+                places = np.arange(sizes[symbol]) % max(arrays[name].shape[axis], 1)
+                arrays[name] = arrays[name].take(places, axis)
+        return arrays
+
+    def checked(self, axes: Axes) -> dict[str, int]:
+        """The size of each symbol in the example.
+
+        Raises:
+            ValueError: An input or an axis does not exist, or one symbol has two sizes.
+        """
+        found: dict[str, int] = {}
+        for name, symbols in axes.items():
+            if name not in self.arrays:
+                raise ValueError(
+                    f"onnx.export: dynamic_axes names {name!r}; the inputs are "
+                    f"{', '.join(self.arrays)}"
+                )
+            shape = self.arrays[name].shape
+            for axis, symbol in symbols.items():
+                if not 0 <= axis < len(shape):
+                    raise ValueError(
+                        f"onnx.export: dynamic_axes: {name} of shape {shape} has no axis {axis}"
+                    )
+                if found.setdefault(symbol, shape[axis]) != shape[axis]:
+                    raise ValueError(
+                        f"onnx.export: dynamic_axes: {symbol!r} is {found[symbol]} and, on axis "
+                        f"{axis} of {name}, {shape[axis]}"
+                    )
+        return found
+
+    def choices(self, axes: Axes, symbol: str) -> tuple[list[int], Exception | None]:
+        """Other sizes of one symbol that the model takes, and why it refused the last."""
+        sizes = self.checked(axes)
+        n = sizes[symbol]
+        found: list[int] = []
+        why = None
+        for size in dict.fromkeys([n + 1, n - 1, n + 3, n - 2, n + 2, n - 3, 2 * n, 3 * n, 4 * n]):
+            if size >= 2 and size != n and len(found) < ENOUGH:
+                refused = self.accepted(self.resized(axes, {**sizes, symbol: size}))
+                if refused is None:
+                    found.append(size)
+                why = refused or why
+        return found, why
+
+    def find_axes(self) -> dict[str, dict[int, str]]:
+        """Find which axes can have other sizes, by trying: alone, then with all of equal size.
+
+        Raises:
+            ValueError: Two axes of one input have the same size, and only change together.
+        """
+        axes: dict[str, dict[int, str]] = {name: {} for name in self.arrays}
+        left: dict[int, list[tuple[str, int]]] = {}
+        for name, array in self.arrays.items():
+            for axis, size in enumerate(array.shape):
+                if size > 1 and self._changes([(name, axis)]):
+                    axes[name][axis] = _symbol(name, axis)
+                else:
+                    left.setdefault(size, []).append((name, axis))
+        for size, places in left.items():
+            if len(places) > 1 or size == 1:
+                if not self._changes(places):
+                    continue
+                names = [name for name, _ in places]
+                if len(set(names)) < len(names):
+                    raise ValueError(
+                        f"onnx.export: axes {places} all have size {size} and only change "
+                        f"together; give an example whose sizes differ, or name them in "
+                        f"dynamic_axes"
+                    )
+                first, axis = places[0]
+                for name, other in places:
+                    axes[name][other] = _symbol(first, axis)
+        return {name: found for name, found in axes.items() if found}
+
+    def _changes(self, places: Sequence[tuple[str, int]]) -> bool:
+        axes: dict[str, dict[int, str]] = {}
+        for name, axis in places:
+            axes.setdefault(name, {})[axis] = "size"
+        return len(self.choices(axes, "size")[0]) >= ENOUGH
+
+    def draw(self, arrays: Mapping[str, np.ndarray], rng: np.random.Generator) -> Any:
+        """Other values of the same kind: of the same range, and of the same sign."""
+        return {name: _drawn(array, self.arrays[name], rng) for name, array in arrays.items()}
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether an argument says the same in every run, and holds no tensor."""
+    if isinstance(value, Mapping):
+        return all(map(_is_plain, value.values()))
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, float, str, np.generic, np.dtype, type))
+
+
+def _symbol(name: str, axis: int) -> str:
+    """What the size of an axis is called: src_1, input_0 for input_."""
+    return f"{name.strip('_')}_{axis}"
+
+
+def _drawn(array: np.ndarray, example: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    if array.dtype.kind == "b":
+        return rng.random(array.shape) < 0.5
+    if not example.size:
+        return array
+    least, most = example.min(), example.max()
+    if array.dtype.kind != "f":
+        if least == most:  # what depends on the values must show, whatever the example
+            least, most = min(least, 0), max(most, 1)
+        return rng.integers(least, most, array.shape, array.dtype, endpoint=True)
+    if least == most:
+        return (array + rng.random(array.shape)).astype(array.dtype)
+    return (rng.choice(example.ravel(), array.shape) * rng.uniform(0.5, 1.5, array.shape)).astype(
+        array.dtype
+    )
+
+
+def several(
+    choices: Mapping[str, Sequence[int]], base: Mapping[str, int], count: int,
+    rng: np.random.Generator,
+) -> Iterable[dict[str, int]]:  # fmt: skip
+    """Sizes of all symbols for some runs: each run its own, no two symbols alike if possible."""
+    for i in range(count):
+        sizes: dict[str, int] = {}
+        for symbol, found in choices.items():
+            turn = (i + len(sizes)) % ENOUGH
+            order = [*found[turn:], *found[:turn]]
+            if i >= ENOUGH:
+                order = [*rng.permutation([*found, base[symbol]])]
+            free = [int(size) for size in order if int(size) not in sizes.values()]
+            sizes[symbol] = free[0] if free else int(order[0])
+        yield sizes
+
+
+def largest(limit: int, least: int, accepts: Callable[[int], bool]) -> int:
+    """The largest number up to a limit that is accepted, `least` being so."""
+    if accepts(limit):
+        return limit
+    while limit - least > 1:
+        middle = (least + limit) // 2
+        if accepts(middle):
+            least = middle
+        else:
+            limit = middle
+    return least

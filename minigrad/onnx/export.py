@@ -1,0 +1,249 @@
+"""From a model to a file: runs of several sizes, one program, a graph of operators, and a check."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad.io.atomic import replacing
+from minigrad.nn.module import Module
+from minigrad.onnx.constants import make_constant, needs_table
+from minigrad.onnx.examples import ENOUGH, Axes, Examples, largest, several
+from minigrad.onnx.graph import Graph, package
+from minigrad.onnx.operators import OPERATORS
+from minigrad.onnx.program import Program, Step, Value, refused
+from minigrad.onnx.runs import Run, watch
+from minigrad.onnx.shape_operators import SHAPE_OPERATORS
+from minigrad.onnx.sizes import Size
+from minigrad.onnx.verify import difference
+
+__all__ = ["Exported", "export"]
+
+TABLE = OPERATORS | SHAPE_OPERATORS
+OPSET = 20  # the first with Gelu
+IR_VERSION = 10  # what readers of that opset know
+TRIES = 20
+
+
+class Exported(NamedTuple):
+    """What `export` wrote.
+
+    Attributes:
+        path: The file.
+        inputs: The shape of each input, with the names of dynamic axes.
+        outputs: The shape of each output.
+        limits: Up to which size of an axis the file works, where a table ends there.
+        difference: The largest difference from the model in all examples, relative to the largest
+            element of an output where that is more than 1; None if nothing was compared.
+
+    Example:
+        >>> import minigrad, pathlib, tempfile
+        >>> from minigrad import nn, onnx
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "positions.onnx")
+        >>> onnx.export(nn.LearnedPosEmbedding(32, 16), minigrad.randn(2, 10, 16), path).limits
+        {'input_1': 32}
+    """
+
+    path: Path
+    inputs: dict[str, tuple[int | str, ...]]
+    outputs: dict[str, tuple[int | str, ...]]
+    limits: dict[str, int]
+    difference: float | None
+
+
+def export(
+    model: Module,
+    example_inputs: Any,
+    path: str | os.PathLike[str],
+    *,
+    dynamic_axes: Axes | None = None,
+    table_size: int = 1024,
+    verify: bool = True,
+    tolerance: float = 1e-4,
+) -> Exported:
+    """Write a model as an ONNX file that computes the same, for inputs of other sizes too.
+
+    The model is run in evaluation mode, whatever mode it is in, on the example and on others of
+    other sizes and values. From what its ops did, the graph is read; a number that depends on the
+    sizes of the inputs becomes a computation. What cannot be said as a graph is refused by name.
+    Parameters keep their names, inputs have those of the arguments of ``forward``.
+
+    Args:
+        model: The model, which is left as it is.
+        example_inputs: The arguments of its forward: a tensor, a tuple of arguments, or a dict of
+            them by name. Tensors and arrays become inputs; anything else, such as
+            ``is_causal=True``, is part of what is exported. Integers should go from the smallest to
+            the largest that are allowed, or somewhere between: others of their range are tried.
+        path: The file.
+        dynamic_axes: For each input, which axes may have another size and what it is called:
+            ``{"src": {0: "batch", 1: "length"}}``; axes of one name have one size. By default they
+            are found by trying: every axis with which the model also runs at other sizes. Axes of
+            equal size that only change together get one name. ``{}`` for fixed shapes.
+        table_size: Up to which size a table of positions is stored, where the model has no limit.
+        verify: Whether to run the file on all examples and compare the outputs: by onnxruntime if
+            it is installed, else by the slower evaluator of onnx.
+        tolerance: How large a difference may be, relative to the largest element of an output.
+
+    Returns:
+        What was written.
+
+    Raises:
+        ImportError: The package onnx is missing.
+        NotImplementedError: An op, or how it is used, cannot be exported; the message names it and
+            the module that it ran in.
+        RuntimeError: The file does not give the same numbers; then there is none.
+        TypeError: `model` is no module, the example does not fit it, or an output is no tensor.
+        ValueError: `dynamic_axes` does not fit, or the model does not run at other sizes.
+
+    Example:
+        >>> import minigrad, pathlib, tempfile
+        >>> from minigrad import nn, onnx
+        >>> layer = nn.TransformerEncoderLayer(16, 4, dim_feedforward=32)
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "layer.onnx")
+        >>> written = onnx.export(layer, minigrad.randn(2, 5, 16), path)
+        >>> written.inputs
+        {'src': ('src_0', 'src_1', 16)}
+        >>> written.difference < 1e-5
+        True
+    """
+    onnx = package()
+    if not isinstance(model, Module):
+        raise TypeError(f"onnx.export: a module expected, got {type(model).__name__}")
+    model = copy.deepcopy(model).eval()
+    examples = Examples(model, example_inputs)
+    problem = examples.accepted(examples.arrays)
+    if problem is not None:
+        raise problem
+    axes = examples.find_axes() if dynamic_axes is None else dynamic_axes
+    runs = _runs(model, examples, axes)
+    try:
+        program = Program(runs)
+        sizes = _table_sizes(model, program, examples, axes, table_size)
+        if sizes:
+            runs.append(_watched(model, examples, axes, {**runs[0].sizes, **sizes}))
+            program = Program(runs)
+        graph = _written(program, axes)
+    except NotImplementedError as error:
+        if dynamic_axes is None and runs[0].sizes:
+            raise NotImplementedError(
+                f"{error}; the dynamic axes {', '.join(runs[0].sizes)} were found by trying: "
+                f"dynamic_axes can name fewer"
+            ) from None
+        raise
+    content = graph.model(program.outputs, type(model).__name__, OPSET, IR_VERSION)
+    onnx.checker.check_model(content, full_check=True)
+    worst = None
+    if verify:
+        smallest = dict.fromkeys(runs[0].sizes, 1)
+        if examples.accepted(examples.resized(axes, smallest)) is None:
+            runs.append(_watched(model, examples, axes, smallest))
+        worst = difference(content, runs, tolerance)
+    path = Path(path)
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content.SerializeToString())
+    inputs, outputs = _shapes(content.graph.input), _shapes(content.graph.output)
+    return Exported(path, inputs, outputs, graph.limits, worst)
+
+
+def _shapes(ends: Any) -> dict[str, tuple[int | str, ...]]:
+    """The shapes of inputs or outputs, as the file has them."""
+    return {
+        end.name: tuple(n.dim_param or n.dim_value for n in end.type.tensor_type.shape.dim)
+        for end in ends
+    }
+
+
+def _runs(model: Module, examples: Examples, axes: Axes) -> list[Run]:
+    """Runs on the example itself, and on others of other sizes and values."""
+    rng = np.random.default_rng(0)
+    base = examples.checked(axes)
+    choices = {}
+    for symbol in base:
+        choices[symbol], why = examples.choices(axes, symbol)
+        if len(choices[symbol]) < ENOUGH:
+            raise ValueError(
+                f"onnx.export: dynamic_axes: the model does not run with other sizes of "
+                f"{symbol!r} than {base[symbol]}: {why}"
+            )
+    runs = [_watched(model, examples, axes, base)]
+    for sizes in several(choices, base, ENOUGH + 1 + len(base), rng) if base else [{}] * 2:
+        runs.append(_watched(model, examples, axes, sizes, rng))
+    return runs
+
+
+def _watched(
+    model: Module, examples: Examples, axes: Axes, sizes: dict[str, int],
+    rng: np.random.Generator | None = None,
+) -> Run:  # fmt: skip
+    """A run at some sizes, on other values if there is a generator to draw them."""
+    arrays = examples.resized(axes, sizes)
+    if rng is not None:
+        for _ in range(TRIES):  # a model may refuse some values: a row that is all padding
+            drawn = examples.draw(arrays, rng)
+            problem = examples.accepted(drawn)
+            if problem is None:
+                break
+        else:
+            raise ValueError(
+                f"onnx.export: the model runs on the example, but not on others of shapes "
+                f"{[array.shape for array in drawn.values()]} with values of the same range: "
+                f"{problem}"
+            )
+        arrays = drawn
+    bound, tensors = examples.bound(arrays)
+    return watch(model, bound, tensors, sizes, TABLE)
+
+
+def _table_sizes(
+    model: Module, program: Program, examples: Examples, axes: Axes, limit: int
+) -> dict[str, int]:
+    """The symbols for which there are tables, with the largest size that the model takes."""
+    base = program.runs[0].sizes
+    parameters = {name for name, _ in model.named_parameters()}
+    found = {}
+    for symbol in sorted(
+        {s for step in program.steps for s in _symbols_of_tables(step, parameters)}
+    ):
+        seen = max(run.sizes[symbol] for run in program.runs)
+
+        def accepts(size: int, symbol: str = symbol) -> bool:
+            return examples.accepted(examples.resized(axes, {**base, symbol: size})) is None
+
+        found[symbol] = largest(max(limit, seen), seen, accepts)
+    return found
+
+
+def _symbols_of_tables(step: Step, parameters: set[str]) -> Iterator[str]:
+    """The symbols that say how much of a table a step reads, parameters apart."""
+    for value in step.arguments:
+        if not isinstance(value, Value) or value.made or value.name in parameters:
+            continue
+        stops = []
+        if step.call.op.name == "getitem":
+            index = step.arguments[1]
+            first = index[0] if isinstance(index, tuple) and index else index
+            stops = [first.stop] if isinstance(first, slice) else []
+        if needs_table(value) or stops:
+            for size in (*value.shape, *stops):
+                if isinstance(size, Size) and size.symbol is not None:
+                    yield size.symbol
+
+
+def _written(program: Program, axes: Axes) -> Graph:
+    """The graph of a program."""
+    graph = Graph(program.inputs, axes, make_constant)
+    for step in program.steps:
+        graph.path = step.call.path
+        operator = TABLE.get(step.call.op.name)
+        if operator is None:
+            raise refused(step.call, "this op has no ONNX operator")
+        try:
+            graph.known(step.output, operator(graph, step.output, *step.arguments))
+        except NotImplementedError as error:
+            raise refused(step.call, str(error)) from None
+    return graph

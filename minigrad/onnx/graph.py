@@ -1,0 +1,214 @@
+"""A graph of the ONNX format while it is built: nodes, initializers, and names.
+
+The same node is made once: two layers that ask for the length of the input share the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.onnx.program import Value
+from minigrad.onnx.sizes import Size
+
+if TYPE_CHECKING:
+    import onnx
+
+__all__ = ["Graph", "package"]
+
+
+def package() -> Any:
+    """The package onnx, which is loaded when a model is exported.
+
+    Raises:
+        ImportError: It is not installed.
+    """
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+    except ImportError:
+        raise ImportError(
+            "onnx.export: the package onnx is missing: pip install 'minigrad[onnx]'"
+        ) from None
+    return onnx
+
+
+class Graph:
+    """Nodes and initializers, in the order in which they are made.
+
+    Args:
+        inputs: The inputs of the model, by name.
+        axes: Their dynamic axes.
+        constant: What makes a tensor of a value that no op has made.
+
+    Attributes:
+        path: The module call that the next nodes belong to.
+        limits: Up to which size of a symbol the tables of the file reach.
+    """
+
+    def __init__(
+        self,
+        inputs: Mapping[str, Value],
+        axes: Mapping[str, Mapping[int, str]],
+        constant: Callable[[Graph, Value], str],
+    ) -> None:
+        onnx = package()
+        self._helper, self._array = onnx.helper, onnx.numpy_helper.from_array
+        self.inputs, self.axes = inputs, axes
+        self.path = ""
+        self.limits: dict[str, int] = {}
+        self._constant = constant
+        self._nodes: list[Any] = []
+        self._initializers: dict[str, Any] = {}
+        self._made: dict[Any, str] = {}
+        self._names: dict[int, str] = {value.number: name for name, value in inputs.items()}
+        self._taken = set(inputs)
+
+    # Tensors ------------------------------------------------------------------------------------
+
+    def known(self, value: Value, name: str) -> None:
+        """Say which tensor holds a value."""
+        self._names[value.number] = name
+
+    def tensor(self, value: Any, dtype: Any = None) -> str:
+        """The name of the tensor of a value, a number or a size.
+
+        Args:
+            value: What is wanted.
+            dtype: The dtype to convert it to; needed for a number.
+        """
+        if isinstance(value, Size):
+            number = self.node("Squeeze", [self.length(value)])
+            return number if dtype in (None, np.int64) else self.cast(number, dtype)
+        if not isinstance(value, Value):
+            return self.initializer(np.asarray(value, dtype))
+        if value.number not in self._names:
+            self._names[value.number] = self._constant(self, value)
+        name = self._names[value.number]
+        return name if dtype is None or value.dtype == dtype else self.cast(name, dtype)
+
+    def initializer(self, array: np.ndarray, name: str | None = None) -> str:
+        """A tensor of the file; equal ones are stored once, unless they are named."""
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        key = name or (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._made:
+            unique = self._unique(name or "constant", always=name is None)
+            self._initializers[unique] = self._array(array, unique)
+            self._made[key] = unique
+        return self._made[key]
+
+    def cast(self, tensor: str, dtype: Any) -> str:
+        """A tensor in another dtype."""
+        return self.node("Cast", [tensor], to=self._kind(dtype))
+
+    # Sizes --------------------------------------------------------------------------------------
+
+    def length(self, size: int | Size) -> str:
+        """A size as a tensor of shape (1,)."""
+        if not isinstance(size, Size):
+            return self.initializer(np.array([size], np.int64))
+        total = None
+        for factor, symbols in size.terms:
+            product = None if factor == 1 else self.length(factor)
+            for symbol in symbols:
+                one = self._symbol(symbol)
+                product = one if product is None else self.node("Mul", [product, one])
+            assert product is not None
+            total = product if total is None else self.node("Add", [total, product])
+        assert total is not None
+        return self.node("Add", [total, self.length(size.constant)]) if size.constant else total
+
+    def _symbol(self, symbol: str) -> str:
+        for name, axes in self.axes.items():
+            for axis, known in axes.items():
+                if known == symbol:
+                    return self.node("Shape", [name], start=axis, end=axis + 1)
+        raise KeyError(symbol)
+
+    def lengths(self, sizes: Iterable[int | Size]) -> str:
+        """Several sizes as one tensor of integers."""
+        listed = [*sizes]
+        if not any(isinstance(size, Size) for size in listed):
+            return self.initializer(np.array(listed, np.int64))
+        return self.node("Concat", [self.length(size) for size in listed], axis=0)
+
+    def limit(self, size: Any, rows: int) -> None:
+        """Note that a table has so many rows for a size."""
+        if isinstance(size, Size) and size.symbol is not None:
+            most = rows - size.constant
+            self.limits[size.symbol] = min(self.limits.get(size.symbol, most), most)
+
+    # Nodes --------------------------------------------------------------------------------------
+
+    def node(self, kind: str, inputs: Iterable[str], **attributes: Any) -> str:
+        """A node, or the same one that there is already.
+
+        Args:
+            kind: The operator.
+            inputs: The names of its inputs, "" for one that is left out.
+            **attributes: Its attributes.
+
+        Returns:
+            The name of its output.
+        """
+        names = [*inputs]
+        key = (kind, *names, *sorted((k, repr(v)) for k, v in attributes.items()))
+        if key not in self._made:
+            path = f"{self.path}." if self.path else ""
+            output = self._unique(path + kind.lower(), always=True)
+            self._nodes.append(self._helper.make_node(kind, names, [output], output, **attributes))
+            self._made[key] = output
+        return self._made[key]
+
+    def _unique(self, name: str, always: bool = False) -> str:
+        unique, count = (f"{name}_0", 0) if always else (name, 0)
+        while unique in self._taken:
+            count += 1
+            unique = f"{name}_{count}"
+        self._taken.add(unique)
+        return unique
+
+    def model(
+        self, outputs: Mapping[str, Value], name: str, opset: int, ir: int
+    ) -> onnx.ModelProto:
+        """The whole, with inputs and outputs as they are named outside.
+
+        Args:
+            outputs: The outputs of the model, by name.
+            name: The name of the graph.
+            opset: The version of the operators.
+            ir: The version of the format.
+        """
+        ends = []
+        for end, value in outputs.items():
+            unique = self._unique(end)
+            made = self.tensor(value)
+            self._nodes.append(self._helper.make_node("Identity", [made], [unique], unique))
+            ends.append(self._described(unique, value.dtype, value.shape))
+        starts = [
+            self._described(
+                start, value.dtype,
+                [self.axes.get(start, {}).get(i, n) for i, n in enumerate(value.arrays[0].shape)],
+            )
+            for start, value in self.inputs.items()
+        ]  # fmt: skip
+        graph = self._helper.make_graph(
+            self._nodes, name, starts, ends, [*self._initializers.values()]
+        )
+        return self._helper.make_model(
+            graph, producer_name="minigrad", ir_version=ir,
+            opset_imports=[self._helper.make_opsetid("", opset)],
+        )  # fmt: skip
+
+    def _described(self, name: str, dtype: Any, shape: Iterable[Any]) -> onnx.ValueInfoProto:
+        """A tensor of the outside, with the names of the lengths that are not fixed."""
+        lengths = [n if isinstance(n, int) or n is None else str(n) for n in shape]
+        return self._helper.make_tensor_value_info(name, self._kind(dtype), lengths)
+
+    def _kind(self, dtype: Any) -> int:
+        kind: int = self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return kind

@@ -1,0 +1,361 @@
+"""How each op is said in ONNX operators: a table, and a function where one operator is not enough.
+
+A function gets the graph, the value that the op made, and the op's arguments in the order of its
+parameters: a `Value` for a tensor, a `Size` for a number that depends on the inputs' sizes. It
+returns the name of the tensor that holds the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from minigrad.autograd.dtypes import promote
+from minigrad.onnx.graph import Graph
+from minigrad.onnx.program import Value
+
+__all__ = ["OPERATORS", "Operator", "table"]
+
+Operator = Callable[..., str]
+
+OPERATORS: dict[str, Operator] = {}
+"""The function of each op, by the name of the op; those that only move elements stand elsewhere."""
+
+UNARY = {
+    "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh",
+    "arctan": "Atan", "arctanh": "Atanh", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh",
+    "erf": "Erf", "exp": "Exp", "floor": "Floor", "invert": "Not", "isnan": "IsNaN",
+    "isinf": "IsInf", "log": "Log", "logical_not": "Not", "negative": "Neg",
+    "reciprocal": "Reciprocal", "relu": "Relu", "sigmoid": "Sigmoid", "sign": "Sign",
+    "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh", "clone": "Identity",
+}  # fmt: skip
+
+BINARY = {
+    "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "power": "Pow",
+    "maximum": "Max", "minimum": "Min", "equal": "Equal", "less": "Less",
+    "less_equal": "LessOrEqual", "greater": "Greater", "greater_equal": "GreaterOrEqual",
+    "matmul": "MatMul",
+}  # fmt: skip
+
+LOGICAL = {
+    "bitwise_and": "And", "bitwise_or": "Or", "bitwise_xor": "Xor", "logical_and": "And",
+    "logical_or": "Or", "logical_xor": "Xor",
+}  # fmt: skip
+
+REDUCTIONS = {
+    "sum": "ReduceSum", "mean": "ReduceMean", "max": "ReduceMax", "min": "ReduceMin",
+    "prod": "ReduceProd", "logsumexp": "ReduceLogSumExp",
+}  # fmt: skip
+
+
+def table(operators: dict[str, Operator]) -> Callable[..., Callable[[Operator], Operator]]:
+    """A decorator that puts a function into a table, for one op or several."""
+
+    def exports(*names: str) -> Callable[[Operator], Operator]:
+        def put(function: Operator) -> Operator:
+            operators.update(dict.fromkeys(names, function))
+            return function
+
+        return put
+
+    return exports
+
+
+exports = table(OPERATORS)
+
+
+def _common(*operands: Any) -> np.dtype[Any]:
+    """The dtype in which operands meet."""
+    arrays = [operand.arrays[0] if isinstance(operand, Value) else
+              operand if isinstance(operand, (int, float)) else 1
+              for operand in operands]  # fmt: skip
+    met = promote(arrays)
+    dtypes = [part.dtype for part in met if isinstance(part, np.ndarray)]
+    return dtypes[0] if dtypes else np.result_type(*met)
+
+
+def _unary(kind: str) -> Operator:
+    def write(g: Graph, out: Value, x: Any) -> str:
+        dtype = out.dtype if out.dtype != np.bool_ else None
+        return g.node(kind, [g.tensor(x, dtype)])
+
+    return write
+
+
+def _binary(kind: str) -> Operator:
+    def write(g: Graph, out: Value, a: Any, b: Any) -> str:
+        dtype = _common(a, b) if out.dtype == np.bool_ else out.dtype
+        if dtype == np.bool_ and kind != "Equal":
+            raise NotImplementedError("on bools it is not exported; convert them, or use & and |")
+        return g.node(kind, [g.tensor(a, dtype), g.tensor(b, dtype)])
+
+    return write
+
+
+def _logical(kind: str) -> Operator:
+    def write(g: Graph, out: Value, a: Any, b: Any) -> str:
+        if out.dtype != np.bool_:
+            raise NotImplementedError(f"only bools are exported, not {out.dtype}")
+        return g.node(kind, [g.tensor(a, np.bool_), g.tensor(b, np.bool_)])
+
+    return write
+
+
+def _reduction(kind: str) -> Operator:
+    def write(g: Graph, out: Value, x: Any, axis: Any = None, keepdims: bool = False) -> str:
+        return reduced(g, kind, g.tensor(x, out.dtype), x.ndim, axis, keepdims)
+
+    return write
+
+
+def reduced(g: Graph, kind: str, x: str, ndim: int, axis: Any, keepdims: bool) -> str:
+    """A reduction of a tensor along one axis, several or all."""
+    axes = range(ndim) if axis is None else normalize_axis_tuple(axis, ndim)
+    return g.node(kind, [x, g.lengths(axes)], keepdims=int(keepdims)) if ndim else x
+
+
+OPERATORS |= {name: _unary(kind) for name, kind in UNARY.items()}
+OPERATORS |= {name: _binary(kind) for name, kind in BINARY.items()}
+OPERATORS |= {name: _logical(kind) for name, kind in LOGICAL.items()}
+OPERATORS |= {name: _reduction(kind) for name, kind in REDUCTIONS.items()}
+
+
+# Elements
+
+
+@exports("not_equal")
+def _not_equal(g: Graph, out: Value, a: Any, b: Any) -> str:
+    return g.node("Not", [OPERATORS["equal"](g, out, a, b)])
+
+
+@exports("invert", "logical_not")
+def _not(g: Graph, out: Value, x: Any) -> str:
+    if out.dtype != np.bool_:
+        raise NotImplementedError(f"only bools are exported, not {out.dtype}")
+    return g.node("Not", [g.tensor(x, np.bool_)])
+
+
+@exports("remainder")
+def _remainder(g: Graph, out: Value, a: Any, b: Any) -> str:
+    """What is left of a, of the sign of b: ONNX has it for integers."""
+    left, right = g.tensor(a, out.dtype), g.tensor(b, out.dtype)
+    if out.dtype.kind != "f":
+        return g.node("Mod", [left, right])
+    whole = g.node("Floor", [g.node("Div", [left, right])])
+    return g.node("Sub", [left, g.node("Mul", [whole, right])])
+
+
+@exports("floor_divide")
+def _floor_divide(g: Graph, out: Value, a: Any, b: Any) -> str:
+    left, right = g.tensor(a, out.dtype), g.tensor(b, out.dtype)
+    if out.dtype.kind != "f":  # the division of integers cuts toward 0: nothing is left to cut
+        left = g.node("Sub", [left, g.node("Mod", [left, right])])
+        return g.node("Div", [left, right])
+    return g.node("Floor", [g.node("Div", [left, right])])
+
+
+@exports("square")
+def _square(g: Graph, out: Value, x: Any) -> str:
+    return g.node("Mul", [g.tensor(x, out.dtype)] * 2)
+
+
+@exports("exp2")
+def _exp2(g: Graph, out: Value, x: Any) -> str:
+    return g.node("Pow", [g.tensor(2, out.dtype), g.tensor(x, out.dtype)])
+
+
+def _logarithm(base: int) -> Operator:
+    def write(g: Graph, out: Value, x: Any) -> str:
+        log = g.node("Log", [g.tensor(x, out.dtype)])
+        return g.node("Div", [log, g.tensor(math.log(base), out.dtype)])
+
+    return write
+
+
+OPERATORS |= {"log2": _logarithm(2), "log10": _logarithm(10)}
+
+
+@exports("expm1")
+def _expm1(g: Graph, out: Value, x: Any) -> str:
+    """exp(x) - 1 = tanh(x/2) (exp(x) + 1), which keeps its digits where x is small."""
+    name = g.tensor(x, out.dtype)
+    half = g.node("Tanh", [g.node("Mul", [name, g.tensor(0.5, out.dtype)])])
+    more = g.node("Add", [g.node("Exp", [name]), g.tensor(1, out.dtype)])
+    return g.node("Mul", [half, more])
+
+
+@exports("log1p")
+def _log1p(g: Graph, out: Value, x: Any) -> str:
+    """log(1 + x), and 2 artanh(x / (2 + x)), which is the same, where x is small."""
+    name = g.tensor(x, out.dtype)
+    far = g.node("Log", [g.node("Add", [name, g.tensor(1, out.dtype)])])
+    ratio = g.node("Div", [name, g.node("Add", [name, g.tensor(2, out.dtype)])])
+    near = g.node("Mul", [g.node("Atanh", [ratio]), g.tensor(2, out.dtype)])
+    small = g.node("Less", [g.node("Abs", [name]), g.tensor(0.5, out.dtype)])
+    return g.node("Where", [small, near, far])
+
+
+@exports("softplus")
+def _softplus(g: Graph, out: Value, x: Any, beta: float) -> str:
+    if beta == 1:
+        return g.node("Softplus", [g.tensor(x, out.dtype)])
+    factor = g.tensor(beta, out.dtype)
+    return g.node(
+        "Div", [g.node("Softplus", [g.node("Mul", [g.tensor(x, out.dtype), factor])]), factor]
+    )
+
+
+@exports("silu")
+def _silu(g: Graph, out: Value, x: Any) -> str:
+    name = g.tensor(x, out.dtype)
+    return g.node("Mul", [name, g.node("Sigmoid", [name])])
+
+
+@exports("gelu")
+def _gelu(g: Graph, out: Value, x: Any, approximate: str) -> str:
+    return g.node("Gelu", [g.tensor(x, out.dtype)], approximate=approximate)
+
+
+@exports("clip")
+def _clip(g: Graph, out: Value, x: Any, low: Any, high: Any) -> str:
+    name = g.tensor(x, out.dtype)
+    if low is not None:
+        name = g.node("Max", [name, g.tensor(low, out.dtype)])
+    return name if high is None else g.node("Min", [name, g.tensor(high, out.dtype)])
+
+
+@exports("where")
+def _where(g: Graph, out: Value, condition: Any, a: Any, b: Any) -> str:
+    return g.node(
+        "Where", [g.tensor(condition, np.bool_), g.tensor(a, out.dtype), g.tensor(b, out.dtype)]
+    )
+
+
+@exports("masked_fill")
+def _masked_fill(g: Graph, out: Value, x: Any, mask: Any, value: Any) -> str:
+    return _where(g, out, mask, value, x)
+
+
+@exports("round")
+def _round(g: Graph, out: Value, x: Any, decimals: int) -> str:
+    if decimals:
+        raise NotImplementedError(f"decimals={decimals}: ONNX rounds to whole numbers only")
+    return g.node("Round", [g.tensor(x)]) if out.dtype.kind == "f" else g.tensor(x)
+
+
+@exports("astype", "to_integer")
+def _astype(g: Graph, out: Value, x: Any, dtype: Any) -> str:
+    return g.tensor(x, out.dtype)
+
+
+# Products
+
+
+@exports("linear")
+def _linear(g: Graph, out: Value, x: Any, weight: Any, bias: Any) -> str:
+    matrix = g.node("Transpose", [g.tensor(weight, out.dtype)], perm=[1, 0])
+    product = g.node("MatMul", [g.tensor(x, out.dtype), matrix])
+    return product if bias is None else g.node("Add", [product, g.tensor(bias, out.dtype)])
+
+
+@exports("einsum")
+def _einsum(g: Graph, out: Value, operands: Any, inputs: tuple[str, ...], output: str) -> str:
+    names = [g.tensor(operand, out.dtype) for operand in operands]
+    return g.node("Einsum", names, equation=f"{','.join(inputs)}->{output}")
+
+
+@exports("vecdot")
+def _vecdot(g: Graph, out: Value, a: Any, b: Any) -> str:
+    product = g.node("Mul", [g.tensor(a, out.dtype), g.tensor(b, out.dtype)])
+    return g.node("ReduceSum", [product, g.lengths([-1])], keepdims=0)
+
+
+# Softmax and normalisation
+
+
+@exports("softmax")
+def _softmax(g: Graph, out: Value, x: Any, axis: int) -> str:
+    """Softmax, with zeros where all of a row is -inf: ONNX has NaN there."""
+    name = g.tensor(x, out.dtype)
+    weights = g.node("Softmax", [name], axis=axis)
+    top = g.node("ReduceMax", [name, g.lengths([axis])], keepdims=1)
+    nowhere = g.node("Equal", [top, g.tensor(-math.inf, out.dtype)])
+    return g.node("Where", [nowhere, g.tensor(0, out.dtype), weights])
+
+
+@exports("log_softmax")
+def _log_softmax(g: Graph, out: Value, x: Any, axis: int) -> str:
+    return g.node("LogSoftmax", [g.tensor(x, out.dtype)], axis=axis)
+
+
+@exports("layer_norm")
+def _layer_norm(g: Graph, out: Value, x: Any, weight: Any, bias: Any, ndim: int, eps: float) -> str:
+    if weight is None:
+        shape = x.shape[x.ndim - ndim :]
+        if not all(isinstance(n, int) for n in shape):
+            raise NotImplementedError("the normalised axes must have fixed sizes")
+        weight = np.ones(shape)
+    names = [g.tensor(part, out.dtype) for part in (x, weight, bias) if part is not None]
+    return g.node("LayerNormalization", names, axis=-ndim, epsilon=eps)
+
+
+def _variance(g: Graph, out: Value, x: Any, axis: Any, ddof: int, keepdims: bool) -> str:
+    """The sum of the squared deviations over n - ddof."""
+    name = g.tensor(x, out.dtype)
+    centred = g.node("Sub", [name, reduced(g, "ReduceMean", name, x.ndim, axis, True)])
+    squares = reduced(g, "ReduceSumSquare", centred, x.ndim, axis, keepdims)
+    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    count = g.tensor(1, out.dtype)
+    for each in axes:
+        count = g.node("Mul", [count, g.tensor(x.shape[each], out.dtype)])
+    return g.node("Div", [squares, g.node("Sub", [count, g.tensor(ddof, out.dtype)])])
+
+
+OPERATORS["var"] = _variance
+
+
+@exports("std")
+def _std(g: Graph, out: Value, x: Any, axis: Any, ddof: int, keepdims: bool) -> str:
+    return g.node("Sqrt", [_variance(g, out, x, axis, ddof, keepdims)])
+
+
+@exports("norm")
+def _norm(g: Graph, out: Value, x: Any, ord: float, axis: Any, keepdims: bool) -> str:
+    if ord not in (1, 2):
+        raise NotImplementedError(f"ord={ord}: only 1 and 2 are exported")
+    return reduced(g, f"ReduceL{int(ord)}", g.tensor(x, out.dtype), x.ndim, axis, keepdims)
+
+
+def _quantifier(kind: str) -> Operator:
+    def write(g: Graph, out: Value, x: Any, axis: Any, keepdims: bool) -> str:
+        ones = g.cast(g.tensor(x, np.bool_), np.int32)
+        return g.cast(reduced(g, kind, ones, x.ndim, axis, keepdims), np.bool_)
+
+    return write
+
+
+def _place(kind: str) -> Operator:
+    def write(g: Graph, out: Value, x: Any, axis: int | None, keepdims: bool) -> str:
+        name = g.tensor(x)
+        if axis is not None:
+            return g.node(kind, [name], axis=axis, keepdims=int(keepdims))
+        found = g.node(kind, [g.node("Reshape", [name, g.lengths([-1])])], axis=0, keepdims=0)
+        return g.node("Reshape", [found, g.lengths([1] * out.ndim)])
+
+    return write
+
+
+OPERATORS |= {"any": _quantifier("ReduceMax"), "all": _quantifier("ReduceMin")}
+OPERATORS |= {"argmax": _place("ArgMax"), "argmin": _place("ArgMin")}
+
+
+@exports("cumsum")
+def _cumsum(g: Graph, out: Value, x: Any, axis: Any) -> str:
+    name = g.tensor(x, out.dtype)
+    if axis is None:
+        name, axis = g.node("Reshape", [name, g.lengths([-1])]), 0
+    return g.node("CumSum", [name, g.tensor(normalize_axis_index(axis, out.ndim), np.int64)])

@@ -1,0 +1,261 @@
+"""Ops that move elements without changing them: shapes, indexing, joining, gathering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from minigrad.onnx.constants import whole_table
+from minigrad.onnx.graph import Graph
+from minigrad.onnx.operators import Operator, table
+from minigrad.onnx.program import Value
+from minigrad.onnx.sizes import Size
+
+__all__ = ["SHAPE_OPERATORS"]
+
+END = np.iinfo(np.int64).max
+SHAPE_OPERATORS: dict[str, Operator] = {}
+"""The function of each op, by the name of the op."""
+
+exports = table(SHAPE_OPERATORS)
+
+
+def _shaped(g: Graph, name: str, shape: Sequence[Any]) -> str:
+    """A tensor in another shape; one length that depends on the inputs is worked out."""
+    open_lengths = [n for n in shape if not isinstance(n, int)]
+    if None in open_lengths:
+        raise NotImplementedError(f"no size that a graph could compute in shape {tuple(shape)}")
+    if len(open_lengths) == 1 and 0 not in shape:
+        shape = [n if isinstance(n, int) else -1 for n in shape]
+    return g.node("Reshape", [name, g.lengths(shape)])
+
+
+# Shapes
+
+
+@exports("reshape", "ravel", "flatten")
+def _reshape(g: Graph, out: Value, x: Any, *_: Any) -> str:
+    return _shaped(g, g.tensor(x), out.shape)
+
+
+@exports("expand_dims")
+def _expand_dims(g: Graph, out: Value, x: Any, axis: Any) -> str:
+    return g.node("Unsqueeze", [g.tensor(x), g.lengths(normalize_axis_tuple(axis, out.ndim))])
+
+
+@exports("squeeze")
+def _squeeze(g: Graph, out: Value, x: Any, axis: Any) -> str:
+    if axis is None and any(isinstance(n, Size) for n in x.shape):
+        raise NotImplementedError("which axes have length 1 depends on the inputs; name the axis")
+    axes = [i for i, n in enumerate(x.shape) if n == 1] if axis is None else axis
+    return g.node("Squeeze", [g.tensor(x), g.lengths(normalize_axis_tuple(axes, x.ndim))])
+
+
+@exports("transpose")
+def _transpose(g: Graph, out: Value, x: Any, axes: Any) -> str:
+    order = range(x.ndim)[::-1] if axes is None else normalize_axis_tuple(axes, x.ndim)
+    return g.node("Transpose", [g.tensor(x)], perm=[*order])
+
+
+@exports("swapaxes")
+def _swapaxes(g: Graph, out: Value, x: Any, axis1: int, axis2: int) -> str:
+    order = [*range(x.ndim)]
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return g.node("Transpose", [g.tensor(x)], perm=order)
+
+
+@exports("moveaxis")
+def _moveaxis(g: Graph, out: Value, x: Any, source: Any, destination: Any) -> str:
+    moved = np.moveaxis(np.empty((0,) * x.ndim), source, destination)  # NumPy's checks
+    starts, ends = (normalize_axis_tuple(axes, moved.ndim) for axes in (source, destination))
+    order = [axis for axis in range(x.ndim) if axis not in starts]
+    for end, start in sorted(zip(ends, starts, strict=True)):
+        order.insert(end, start)
+    return g.node("Transpose", [g.tensor(x)], perm=order)
+
+
+@exports("broadcast_to", "expand")
+def _broadcast_to(g: Graph, out: Value, x: Any, *_: Any) -> str:
+    return g.node("Expand", [g.tensor(x), g.lengths(out.shape)])
+
+
+# Joining, and more of the same
+
+
+@exports("concatenate")
+def _concatenate(g: Graph, out: Value, tensors: Any, axis: int) -> str:
+    return g.node("Concat", [g.tensor(part, out.dtype) for part in tensors], axis=axis)
+
+
+@exports("stack")
+def _stack(g: Graph, out: Value, tensors: Any, axis: int) -> str:
+    new = g.lengths([normalize_axis_index(axis, out.ndim)])
+    parts = [g.node("Unsqueeze", [g.tensor(part, out.dtype), new]) for part in tensors]
+    return g.node("Concat", parts, axis=axis)
+
+
+@exports("tile")
+def _tile(g: Graph, out: Value, x: Any, reps: Any) -> str:
+    counts = [*reps] if isinstance(reps, tuple) else [reps]
+    counts = [1] * (x.ndim - len(counts)) + counts
+    name = g.tensor(x)
+    if len(counts) > x.ndim:
+        name = g.node("Unsqueeze", [name, g.lengths(range(len(counts) - x.ndim))])
+    return g.node("Tile", [name, g.lengths(counts)])
+
+
+@exports("repeat")
+def _repeat(g: Graph, out: Value, x: Any, repeats: Any, axis: int) -> str:
+    if isinstance(repeats, Value):
+        raise NotImplementedError("only one number of repeats for all elements is exported")
+    after = normalize_axis_index(axis, x.ndim) + 1
+    name = g.node("Unsqueeze", [g.tensor(x), g.lengths([after])])
+    counts = [1] * (x.ndim + 1)
+    counts[after] = repeats
+    return _shaped(g, g.node("Tile", [name, g.lengths(counts)]), out.shape)
+
+
+@exports("flip")
+def _flip(g: Graph, out: Value, x: Any, axis: Any) -> str:
+    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    return _sliced(g, g.tensor(x), {i: slice(None, None, -1) for i in axes})
+
+
+@exports("pad")
+def _pad(g: Graph, out: Value, x: Any, pad_width: Any, mode: str, constant_values: Any) -> str:
+    modes = {"constant": "constant", "edge": "edge", "reflect": "reflect", "wrap": "wrap"}
+    if mode not in modes or np.ndim(constant_values):
+        raise NotImplementedError(f"mode {mode!r} with {constant_values} has no ONNX operator")
+    widths = g.lengths([pair[side] for side in (0, 1) for pair in pad_width])
+    filling = [g.tensor(constant_values, out.dtype)] if mode == "constant" else []
+    return g.node("Pad", [g.tensor(x), widths, *filling], mode=modes[mode])
+
+
+def _triangle(upper: int) -> Operator:
+    def write(g: Graph, out: Value, x: Any, k: Any) -> str:
+        return g.node("Trilu", [g.tensor(x), g.tensor(k, np.int64)], upper=upper)
+
+    return write
+
+
+SHAPE_OPERATORS |= {"tril": _triangle(0), "triu": _triangle(1)}
+
+
+# Indexing
+
+
+@exports("embedding")
+def _embedding(g: Graph, out: Value, ids: Any, weight: Any, *_: Any) -> str:
+    return g.node("Gather", [g.tensor(weight), g.tensor(ids, np.int64)], axis=0)
+
+
+@exports("take")
+def _take(g: Graph, out: Value, x: Any, indices: Any, axis: int | None, mode: str) -> str:
+    if mode != "raise":
+        raise NotImplementedError(f"mode={mode!r} is not exported")
+    name = g.tensor(x)
+    if axis is None:
+        name = g.node("Reshape", [name, g.lengths([-1])])
+    return g.node("Gather", [name, g.tensor(indices, np.int64)], axis=axis or 0)
+
+
+@exports("gather")
+def _gather(g: Graph, out: Value, x: Any, index: Any, axis: int) -> str:
+    return g.node("GatherElements", [g.tensor(x), g.tensor(index, np.int64)], axis=axis)
+
+
+@exports("getitem")
+def _getitem(g: Graph, out: Value, x: Any, index: Any) -> str:
+    parts = _explicit(index, x.ndim)
+    slices: dict[int, Any] = {}
+    picks: list[tuple[int, Any]] = []
+    new: list[int] = []
+    axis = place = 0  # of x, and of the result
+    for part in parts:
+        if part is None:
+            new.append(place)
+            place += 1
+            continue
+        if isinstance(part, slice):
+            if part != slice(None):
+                slices[axis] = part
+            place += 1
+        else:
+            picks.append((axis, part))
+            place += part.ndim if isinstance(part, Value) else 0
+        axis += 1
+    arrays = [part for _, part in picks if isinstance(part, Value)]
+    if any(part.dtype == np.bool_ for part in arrays):
+        raise NotImplementedError("a bool array as index makes a size that depends on its values")
+    if len(arrays) > 1 or (arrays and len(picks) > 1):
+        raise NotImplementedError("only one array of integers in an index is exported")
+    name = _sliced(g, _table_or_tensor(g, x, slices), slices)
+    for axis, part in reversed(picks):
+        name = g.node("Gather", [name, g.tensor(part, np.int64)], axis=axis)
+    return g.node("Unsqueeze", [name, g.lengths(new)]) if new else name
+
+
+def _explicit(index: Any, ndim: int) -> list[Any]:
+    """The parts of an index, with slices for what it leaves out."""
+    parts = [*index] if isinstance(index, tuple) else [index]
+    if any(isinstance(part, bool) for part in parts):
+        raise NotImplementedError("a bool in an index is not exported")
+    used = sum(part is not None and part is not Ellipsis for part in parts)
+    rest = [slice(None)] * (ndim - used)
+    for i, part in enumerate(parts):
+        if part is Ellipsis:
+            return [*parts[:i], *rest, *parts[i + 1 :]]
+    return parts + rest
+
+
+def _table_or_tensor(g: Graph, x: Any, slices: dict[int, Any]) -> str:
+    """What is sliced; of a table whose beginning is taken, the longest that a run has seen."""
+    first = slices.get(0)
+    if first is None or first.step not in (None, 1) or not isinstance(first.stop, Size):
+        return g.tensor(x)
+    if not x.made and not isinstance(x.shape[0], Size):
+        table = whole_table(x)
+        if table is not None and (x.fixed or {n.shape[1:] for n in x.arrays} == {table.shape[1:]}):
+            g.limit(first.stop, len(table))
+            return g.initializer(table, x.name)
+    return g.tensor(x)
+
+
+def _sliced(g: Graph, name: str, slices: dict[int, slice]) -> str:
+    """A tensor cut along some axes."""
+    if not slices:
+        return name
+    starts, ends, steps = [], [], []
+    for part in slices.values():
+        step = 1 if part.step is None else part.step
+        backwards = not isinstance(step, Size) and step < 0
+        starts.append((END if backwards else 0) if part.start is None else part.start)
+        ends.append((-END if backwards else END) if part.stop is None else part.stop)
+        steps.append(step)
+    return g.node("Slice", [name, *map(g.lengths, (starts, ends, [*slices], steps))])
+
+
+# Pairs of features
+
+
+@exports("rotate_pairs")
+def _rotate_pairs(g: Graph, out: Value, x: Any, cos: Any, sin: Any, interleaved: bool) -> str:
+    """(a, b) -> (a cos - b sin, a sin + b cos), for each pair of the last axis."""
+    half = out.shape[-1] // 2
+    if interleaved:
+        firsts, seconds = slice(0, END, 2), slice(1, END, 2)
+    else:
+        firsts, seconds = slice(0, half), slice(half, END)
+    last = out.ndim - 1
+    name = g.tensor(x, out.dtype)
+    a, b = _sliced(g, name, {last: firsts}), _sliced(g, name, {last: seconds})
+    c, s = g.tensor(cos, out.dtype), g.tensor(sin, out.dtype)
+    left = g.node("Sub", [g.node("Mul", [a, c]), g.node("Mul", [b, s])])
+    right = g.node("Add", [g.node("Mul", [a, s]), g.node("Mul", [b, c])])
+    if not interleaved:
+        return g.node("Concat", [left, right], axis=-1)
+    pairs = [g.node("Unsqueeze", [part, g.lengths([-1])]) for part in (left, right)]
+    return _shaped(g, g.node("Concat", pairs, axis=-1), out.shape)

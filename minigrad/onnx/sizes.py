@@ -1,0 +1,69 @@
+"""Sizes that depend on the sizes of the inputs: found from numbers, written as a polynomial.
+
+A model computes shapes with Python's integers, which leave no trace. But the same integer of
+several runs, whose inputs differ in size, tells how it depends on them: 10, 12, 21 for a batch of
+2, 3, 3 and a length of 5, 4, 7 is batch · length. What fits no such polynomial is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Size", "fit"]
+
+
+class Size(NamedTuple):
+    """A whole number that depends on symbols: the sum of ``terms`` and a constant.
+
+    Attributes:
+        terms: Pairs of a factor and the symbols that it multiplies.
+        constant: What is added.
+    """
+
+    terms: tuple[tuple[int, tuple[str, ...]], ...]
+    constant: int = 0
+
+    @property
+    def symbol(self) -> str | None:
+        """The symbol, where the size is one symbol and a constant."""
+        (factor, symbols), *more = self.terms
+        return symbols[0] if factor == 1 and len(symbols) == 1 and not more else None
+
+    def __str__(self) -> str:
+        parts = [
+            "*".join([*([str(factor)] if factor != 1 else []), *symbols])
+            for factor, symbols in self.terms
+        ]
+        return " + ".join([*parts, *([str(self.constant)] if self.constant else [])])
+
+
+def fit(values: Sequence[int], sizes: Sequence[Mapping[str, int]]) -> int | Size | None:
+    """Find how a number depends on symbols.
+
+    Args:
+        values: The number in each run.
+        sizes: The size of each symbol in each run.
+
+    Returns:
+        The number, if it is the same in all runs; a size; or None if nothing simple fits.
+    """
+    if len(set(values)) == 1:
+        return values[0]
+    symbols = list(sizes[0])
+    monomials = [symbols_ for n in (1, 2, 3) for symbols_ in itertools.combinations(symbols, n)]
+    sums = [[m] for m in monomials] + [[(a,), (b,)] for a, b in itertools.combinations(symbols, 2)]
+    for terms in sums:
+        columns = [[math.prod(run[s] for s in term) for run in sizes] for term in terms]
+        matrix = np.array([*columns, [1] * len(sizes)], float).T
+        if len(sizes) <= len(terms) + 1 or np.linalg.matrix_rank(matrix) <= len(terms):
+            continue
+        found = np.rint(np.linalg.lstsq(matrix, np.array(values, float))[0]).astype(int).tolist()
+        if np.array_equal(matrix @ found, values) and all(found[:-1]):
+            *factors, constant = found
+            return Size(tuple(zip(factors, terms, strict=True)), constant)
+    return None

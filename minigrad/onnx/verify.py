@@ -1,0 +1,97 @@
+"""Running a file, and comparing what it gives with what the model gave."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad.onnx.runs import Run
+
+if TYPE_CHECKING:
+    import onnx
+
+__all__ = ["difference", "session"]
+
+
+def session(model: onnx.ModelProto) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
+    """A function that runs a model: by onnxruntime if it is installed, else by onnx itself.
+
+    Args:
+        model: The model.
+
+    Returns:
+        A function from the inputs by name to the outputs.
+    """
+    if importlib.util.find_spec("onnxruntime"):
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3  # errors, which it raises too
+        options.intra_op_num_threads = 1
+        running = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+    else:
+        from onnx.reference import ReferenceEvaluator
+
+        running = ReferenceEvaluator(model)
+    names = [one.name for one in model.graph.input]
+    return lambda inputs: running.run(None, {name: inputs[name] for name in names})
+
+
+def difference(model: onnx.ModelProto, runs: Sequence[Run], tolerance: float) -> float:
+    """The largest difference between what a file gives and what the model gave, in all runs.
+
+    It is relative to the largest element of an output, where that is more than 1.
+
+    Args:
+        model: The file's content.
+        runs: What was noted of the model.
+        tolerance: How large it may be.
+
+    Raises:
+        RuntimeError: It is larger, or an output has another shape.
+    """
+    run_file = session(model)
+    worst = 0.0
+    for run in runs:
+        inputs = {name: run.arrays[number] for name, number in run.inputs.items()}
+        try:
+            found = run_file(inputs)
+        except Exception as error:  # of whatever kind the runtime has
+            raise RuntimeError(
+                f"onnx.export: {_of(run)}, the file does not run: {error}"
+            ) from error
+        for (name, ref), array in zip(run.outputs.items(), found, strict=True):
+            wanted = run.arrays[ref.number]
+            if wanted.shape != array.shape or wanted.dtype != array.dtype:
+                raise RuntimeError(
+                    f"onnx.export: {_of(run)}, {name} is {array.dtype} {array.shape} in the file "
+                    f"and {wanted.dtype} {wanted.shape} in the model"
+                )
+            worst = max(worst, _distance(wanted, array))
+            if not worst <= tolerance:
+                raise RuntimeError(
+                    f"onnx.export: {_of(run)}, {name} of the file differs by {worst:.2g} from the "
+                    f"model's, more than tolerance={tolerance:g}"
+                )
+    return worst
+
+
+def _distance(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest difference; 0 for equal ones, NaN and infinities included."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    apart = ~((a == b) | (np.isnan(a) & np.isnan(b)))
+    if not apart.any():
+        return 0.0
+    scale = max(1.0, float(np.abs(a[np.isfinite(a)]).max(initial=0)))
+    gap: Any = np.abs(a[apart] - b[apart]).max() / scale
+    return float(gap) if np.isfinite(gap) else float("inf")
+
+
+def _of(run: Run) -> str:
+    sizes = ", ".join(f"{symbol}={size}" for symbol, size in run.sizes.items())
+    return f"with {sizes}" if sizes else "with other values"

@@ -1,0 +1,266 @@
+"""Models to export, with inputs of any batch and length: what the tests and the table run over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import char_lm
+import numpy as np
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.nn import functional as F
+
+WIDTH, HEADS = 16, 4
+
+
+class Case(NamedTuple):
+    """A model, and how its inputs are made for a batch and a length.
+
+    Attributes:
+        name: What it is called in the table.
+        make: Makes the model.
+        inputs: From a batch and a length to the arguments of forward, by name.
+        at: The batches and lengths other than (2, 5) at which the file is run.
+        axes: The dynamic axes, None to have them found.
+    """
+
+    name: str
+    make: Callable[[], nn.Module]
+    inputs: Callable[[int, int], dict[str, Any]]
+    at: tuple[tuple[int, int], ...] = ((3, 9), (1, 1), (4, 2))
+    axes: dict[str, dict[int, str]] | None = None
+
+
+class Wrapped(nn.Module):
+    """A function as a module, with another module as a part."""
+
+    def __init__(self, function: Callable[..., Any], module: nn.Module | None = None) -> None:
+        super().__init__()
+        self.function = function
+        self.module = module
+
+    def forward(self, x: Tensor) -> Any:
+        return self.function(x) if self.module is None else self.function(self.module, x)
+
+
+class Rotated(nn.Module):
+    """Causal attention of rotated queries and keys."""
+
+    def __init__(self, interleaved: bool = True) -> None:
+        super().__init__()
+        self.query, self.key = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.rotary = nn.RotaryPosEmbedding(WIDTH // HEADS, interleaved=interleaved)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (F.split_heads(one, HEADS) for one in (self.query(x), self.key(x), x))
+        q, k = self.rotary(q), self.rotary(k)
+        return F.merge_heads(F.scaled_dot_product_attention(q, k, v, is_causal=True))
+
+
+class LinearBiases(nn.Module):
+    """Attention with ALiBi."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiHeadAttention(WIDTH, HEADS)
+
+    def forward(self, x: Tensor) -> Tensor:
+        bias = F.alibi_bias(HEADS, x.shape[1])
+        return self.attention(x, x, x, attn_mask=bias, is_causal=True)
+
+
+class Bert(nn.Module):
+    """Words, segments and learned positions; an encoder under a padding mask; a pooled output."""
+
+    def __init__(self, words: int = 30) -> None:
+        super().__init__()
+        self.words, self.segments = nn.Embedding(words, WIDTH), nn.Embedding(2, WIDTH)
+        self.positions = nn.LearnedPosEmbedding(12, WIDTH)
+        self.norm, self.dropout = nn.LayerNorm(WIDTH), nn.Dropout(0.1)
+        layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 32, activation="gelu")
+        self.encoder = nn.TransformerEncoder(layer, 2)
+        self.pooler = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, ids: Any, segments: Any, padding: Any) -> dict[str, Tensor]:
+        x = self.positions(self.words(ids) + self.segments(segments))
+        x = self.encoder(self.dropout(self.norm(x)), src_key_padding_mask=padding)
+        return {"hidden": x, "pooled": minigrad.tanh(self.pooler(x[:, 0]))}
+
+
+class Llama(nn.Module):
+    """Root-mean-square norms, grouped queries, a gated feed-forward network."""
+
+    def __init__(self, words: int = 30) -> None:
+        super().__init__()
+        self.words = nn.Embedding(words, WIDTH)
+        self.positions = nn.SinusoidalPosEmbedding()
+        self.norm1, self.norm2, self.last = (nn.RMSNorm(WIDTH) for _ in range(3))
+        self.attention = nn.MultiHeadAttention(WIDTH, HEADS, bias=False, num_kv_heads=2)
+        self.forwards = nn.SwiGLU(WIDTH)
+
+    def forward(self, ids: Any) -> Tensor:
+        x = self.positions(self.words(ids))
+        normal = self.norm1(x)
+        x = x + self.attention(normal, normal, normal, is_causal=True)
+        x = x + self.forwards(self.norm2(x))
+        return F.linear(self.last(x), self.words.weight)
+
+
+def sequence(n: int, length: int, name: str = "x") -> dict[str, Any]:
+    return {name: minigrad.randn(n, length, WIDTH)}
+
+
+def ids(n: int, length: int, words: int = 30) -> np.ndarray:
+    return minigrad.random.generator().integers(0, words, (n, length))
+
+
+def padding(n: int, length: int) -> np.ndarray:
+    return np.arange(length) >= np.maximum(length - np.arange(n)[:, None], 1)
+
+
+def self_attention(**more: Any) -> Callable[[int, int], dict[str, Any]]:
+    def inputs(n: int, length: int) -> dict[str, Any]:
+        x = minigrad.randn(n, length, WIDTH)
+        made = {k: v(n, length) if callable(v) else v for k, v in more.items()}
+        return {"query": x, "key": x * 0.5, "value": x + 1, **made}
+
+    return inputs
+
+
+def bools(n: int, length: int) -> np.ndarray:
+    return minigrad.random.generator().random((length, length)) < 0.7
+
+
+def floats(n: int, length: int) -> np.ndarray:
+    scores = minigrad.random.generator().standard_normal((n, 1, length, length))
+    return scores.astype(np.float32)
+
+
+MASKED = {
+    "query": {0: "batch", 1: "length"}, "key": {0: "batch", 1: "length"},
+    "value": {0: "batch", 1: "length"},
+}  # fmt: skip
+SQUARE = {0: "length", 1: "length"}
+
+
+def attention(**options: Any) -> Callable[[], nn.Module]:
+    return lambda: nn.MultiHeadAttention(WIDTH, HEADS, **options)
+
+
+def applied(function: Callable[..., Any], module: Callable[[], nn.Module] | None = None) -> Any:
+    return lambda: Wrapped(function, None if module is None else module())
+
+
+def encoder_layer(**options: Any) -> nn.TransformerEncoderLayer:
+    return nn.TransformerEncoderLayer(WIDTH, HEADS, 32, **options)
+
+
+def decoder_layer(**options: Any) -> nn.TransformerDecoderLayer:
+    return nn.TransformerDecoderLayer(WIDTH, HEADS, 32, **options)
+
+
+def target(**more: Any) -> Callable[[int, int], dict[str, Any]]:
+    def inputs(n: int, length: int) -> dict[str, Any]:
+        made = {k: v(n, length) if callable(v) else v for k, v in more.items()}
+        return {**sequence(n, length, "tgt"), **sequence(n, length + 2, "memory"), **made}
+
+    return inputs
+
+
+CASES = [
+    Case("Linear", lambda: nn.Linear(WIDTH, 8), lambda n, t: sequence(n, t, "input_")),
+    Case("Linear, no bias", lambda: nn.Linear(WIDTH, 8, bias=False),
+         lambda n, t: sequence(n, t, "input_")),
+    Case("Embedding", lambda: nn.Embedding(30, WIDTH, padding_idx=0),
+         lambda n, t: {"input_": ids(n, t)}),
+    Case("LayerNorm", lambda: nn.LayerNorm(WIDTH), lambda n, t: sequence(n, t, "input_")),
+    Case("LayerNorm, no weight", lambda: nn.LayerNorm(WIDTH, elementwise_affine=False),
+         lambda n, t: sequence(n, t, "input_")),
+    Case("RMSNorm", lambda: nn.RMSNorm(WIDTH), lambda n, t: sequence(n, t, "input_")),
+    Case("SwiGLU", lambda: nn.SwiGLU(WIDTH), lambda n, t: sequence(n, t, "input_")),
+    Case("Dropout", lambda: nn.Dropout(0.5), lambda n, t: sequence(n, t, "input_")),
+    Case("MultiHeadAttention", attention(), self_attention()),
+    Case("MultiHeadAttention, causal", attention(), self_attention(is_causal=True), axes=MASKED),
+    Case("MultiHeadAttention, padding mask", attention(),
+         self_attention(key_padding_mask=padding),
+         axes={**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}),
+    Case("MultiHeadAttention, bool mask", attention(), self_attention(attn_mask=bools),
+         axes={**MASKED, "attn_mask": SQUARE}),
+    Case("MultiHeadAttention, float mask", attention(), self_attention(attn_mask=floats),
+         axes={**MASKED, "attn_mask": {0: "batch", 2: "length", 3: "length"}}),
+    Case("MultiHeadAttention, all masks", attention(),
+         self_attention(attn_mask=bools, key_padding_mask=padding, is_causal=True),
+         axes={**MASKED, "attn_mask": SQUARE, "key_padding_mask": {0: "batch", 1: "length"}}),
+    Case("MultiHeadAttention, weights", attention(),
+         self_attention(key_padding_mask=padding, is_causal=True, need_weights=True),
+         axes={**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}),
+    Case("MultiHeadAttention, grouped", attention(num_kv_heads=2),
+         self_attention(key_padding_mask=padding, is_causal=True),
+         axes={**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}),
+    Case("MultiHeadAttention, extra keys", attention(add_bias_kv=True, add_zero_attn=True),
+         self_attention(key_padding_mask=padding, is_causal=True),
+         axes={**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}),
+    Case("SinusoidalPosEmbedding", lambda: nn.SinusoidalPosEmbedding(None, WIDTH),
+         lambda n, t: sequence(n, t, "input_")),
+    Case("LearnedPosEmbedding", lambda: nn.LearnedPosEmbedding(12, WIDTH),
+         lambda n, t: sequence(n, t, "input_")),
+    Case("RotaryPosEmbedding, interleaved", Rotated, sequence),
+    Case("RotaryPosEmbedding, halves", lambda: Rotated(interleaved=False), sequence),
+    Case("ALiBi", LinearBiases, sequence),
+    Case("TransformerEncoderLayer", encoder_layer, lambda n, t: sequence(n, t, "src")),
+    Case("TransformerEncoderLayer, pre-norm, GELU",
+         lambda: encoder_layer(norm_first=True, activation="gelu"),
+         lambda n, t: {**sequence(n, t, "src"), "is_causal": True}),
+    Case("TransformerEncoder, masked",
+         lambda: nn.TransformerEncoder(encoder_layer(num_kv_heads=1), 2, nn.LayerNorm(WIDTH)),
+         lambda n, t: {**sequence(n, t, "src"), "src_mask": bools(n, t),
+                       "src_key_padding_mask": padding(n, t)},
+         axes={"src": {0: "batch", 1: "length"}, "src_mask": SQUARE,
+               "src_key_padding_mask": {0: "batch", 1: "length"}}),
+    Case("TransformerDecoderLayer", decoder_layer, target(tgt_is_causal=True)),
+    Case("TransformerDecoderLayer, two padding masks", decoder_layer,
+         target(tgt_key_padding_mask=padding,
+                mem_key_padding_mask=lambda n, t: padding(n, t + 2))),
+    Case("TransformerDecoder, masked",
+         lambda: nn.TransformerDecoder(decoder_layer(norm_first=True), 2, nn.LayerNorm(WIDTH)),
+         target(tgt_is_causal=True, mem_key_padding_mask=lambda n, t: padding(n, t + 2)),
+         axes={"tgt": {0: "batch", 1: "length"}, "memory": {0: "batch", 1: "size"},
+               "mem_key_padding_mask": {0: "batch", 1: "size"}}),
+    Case("Transformer", lambda: nn.Transformer(WIDTH, HEADS, 1, 1, 32),
+         lambda n, t: {**sequence(n, t, "src"), **sequence(n, t + 1, "tgt"),
+                       "tgt_is_causal": True}),
+    Case("TransformerBlock", lambda: nn.TransformerBlock(WIDTH, WIDTH, HEADS, WIDTH),
+         lambda n, t: sequence(n, t, "input_")),
+    Case("GPT of examples/char_lm.py", lambda: char_lm.Writer("abcdefghij", 32, 4, 2),
+         lambda n, t: {"ids": ids(n, t, 10)}, at=((3, 9), (1, 1), (2, 64))),
+    Case("BERT-like", Bert,
+         lambda n, t: {"ids": ids(n, t), "segments": ids(n, t, 2), "padding": padding(n, t)},
+         at=((3, 9), (1, 1), (2, 12))),
+    Case("Llama-like", Llama, lambda n, t: {"ids": ids(n, t)}, at=((3, 9), (1, 1), (2, 200))),
+]  # fmt: skip
+
+
+def print_table() -> None:
+    """Print the largest difference of each case, as docs/onnx.md has it."""
+    import tempfile
+    from pathlib import Path
+
+    from test_onnx_layers import difference
+
+    print("| layer | operators | largest difference |\n|---|---|---|")
+    for case in CASES:
+        minigrad.random.seed(0)
+        path = Path(tempfile.mkdtemp(), "model.onnx")
+        model = case.make().eval()
+        minigrad.onnx.export(model, case.inputs(2, 5), path, dynamic_axes=case.axes)
+        worst = max(difference(model, path, case.inputs(*at)) for at in ((2, 5), *case.at))
+        nodes = len(onnx.load(path).graph.node)
+        print(f"| {case.name} | {nodes} | {f'{worst:.1e}' if worst else 0} |")
+
+
+if __name__ == "__main__":
+    import onnx
+
+    print_table()

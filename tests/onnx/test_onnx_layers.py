@@ -1,0 +1,151 @@
+"""Every layer of a transformer as an ONNX file: the same numbers at any batch and length."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_cases import CASES, Case
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.onnx import export
+from minigrad.onnx.runs import flat
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+WITHIN = 1e-5
+
+
+def run(path: Path, inputs: dict[str, Any]) -> list[np.ndarray]:
+    """What onnxruntime makes of a file."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    given = {name: np.asarray(inputs[name]) for name in [one.name for one in session.get_inputs()]}
+    return session.run(None, given)
+
+
+def arrays(result: Any) -> list[np.ndarray]:
+    return [np.asarray(tensor) for _, tensor in flat(result)]
+
+
+def difference(model: nn.Module, path: Path, inputs: dict[str, Any]) -> float:
+    """The largest difference between a model and its file, as numbers."""
+    with minigrad.no_grad():
+        wanted = arrays(model(**inputs))
+    found = run(path, inputs)
+    assert [a.shape for a in wanted] == [a.shape for a in found]
+    assert [a.dtype for a in wanted] == [a.dtype for a in found]
+    return max(float(np.abs(a - b).max()) for a, b in zip(wanted, found, strict=True))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_layer(case: Case, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    model = case.make().eval()
+    inputs = case.inputs(2, 5)
+    written = export(model, inputs, path, dynamic_axes=case.axes)
+
+    content = onnx.load(path)
+    onnx.checker.check_model(content, full_check=True)
+    named = {one.name: tuple(one.dims) for one in content.graph.initializer}
+    shapes = {name: parameter.shape for name, parameter in model.named_parameters()}
+    assert shapes.items() <= named.items()
+    tensors = [k for k, v in inputs.items() if isinstance(v, (Tensor, np.ndarray))]
+    assert {one.name for one in content.graph.input} == {*tensors} == {*written.inputs}
+
+    assert written.difference is not None and written.difference <= WITHIN
+    for size in ((2, 5), *case.at):
+        assert difference(model, path, case.inputs(*size)) <= WITHIN, size
+
+
+def test_the_table_of_the_page_is_that_of_the_cases() -> None:
+    page = Path(__file__).parents[2] / "docs" / "onnx.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("|") for line in lines if line.startswith("| ")]
+    listed = [row[1].strip() for row in rows if re.fullmatch(r"0|\d\.\de-\d\d", row[-2].strip())]
+    assert listed == [case.name for case in CASES]
+
+
+def test_training_mode_is_not_exported_and_not_changed(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.9))
+    x = minigrad.randn(2, 4)
+    export(model, x, tmp_path / "model.onnx")
+    assert model.training and model[1].training
+    assert difference(model.eval(), tmp_path / "model.onnx", {"input_": x}) <= WITHIN
+
+
+def test_double_precision(tmp_path: Path) -> None:
+    model = nn.TransformerEncoderLayer(8, 2, 16).double().eval()
+    inputs = {"src": minigrad.randn(2, 5, 8).astype(np.float64)}
+    export(model, inputs, tmp_path / "model.onnx", tolerance=1e-12)
+    assert difference(model, tmp_path / "model.onnx", inputs) <= 1e-12
+
+
+def test_a_query_that_attends_nowhere(tmp_path: Path) -> None:
+    """Softmax of nothing but -inf is zeros here, and NaN in ONNX."""
+    model = nn.MultiHeadAttention(8, 2).eval()
+    x = minigrad.randn(2, 3, 8)
+    mask = np.array([[True, False, False], [False] * 3, [True] * 3])
+    export(model, (x, x, x, None, mask), tmp_path / "model.onnx", dynamic_axes={})
+    inputs = {"query": x, "key": x, "value": x, "attn_mask": mask}
+    assert difference(model, tmp_path / "model.onnx", inputs) <= WITHIN
+
+
+def test_a_float_mask_of_infinities(tmp_path: Path) -> None:
+    model = nn.MultiHeadAttention(8, 2).eval()
+    x = minigrad.randn(2, 3, 8)
+    mask = np.where(np.tri(3, dtype=bool), 0, -np.inf).astype(np.float32)
+    export(model, (x, x, x, None, mask), tmp_path / "model.onnx", dynamic_axes={})
+    inputs = {"query": x, "key": x, "value": x, "attn_mask": mask}
+    assert difference(model, tmp_path / "model.onnx", inputs) <= WITHIN
+
+
+def test_a_constant_mask(tmp_path: Path) -> None:
+    model = nn.ScaledDotProductAttention(attn_mask=np.tri(5, dtype=bool)).eval()
+    x = minigrad.randn(2, 5, 8)
+    written = export(
+        model,
+        (x, x, x),
+        tmp_path / "model.onnx",
+        dynamic_axes={name: {0: "batch"} for name in ("query", "key", "value")},
+    )
+    assert written.outputs == {"output": ("batch", 5, 8)}
+    inputs = {"query": x, "key": x, "value": x}
+    assert difference(model, tmp_path / "model.onnx", inputs) <= WITHIN
+
+
+def test_a_table_ends_with_an_error(tmp_path: Path) -> None:
+    """Beyond the last position the file refuses, as the model does."""
+    path = tmp_path / "model.onnx"
+    written = export(nn.LearnedPosEmbedding(12, 8), minigrad.randn(2, 5, 8), path)
+    assert written.limits == {"input_1": 12}
+    assert run(path, {"input_": minigrad.randn(1, 12, 8)})[0].shape == (1, 12, 8)
+    with pytest.raises(Exception, match="13"):
+        run(path, {"input_": minigrad.randn(1, 13, 8)})
+
+
+@pytest.mark.parametrize("used_before", [0, 100])
+def test_a_table_without_an_end_is_as_long_as_asked(tmp_path: Path, used_before: int) -> None:
+    path = tmp_path / "model.onnx"
+    model = nn.SinusoidalPosEmbedding(embed_dim=8)
+    model(minigrad.zeros(1, used_before, 8))
+    written = export(model, minigrad.randn(2, 5, 8), path, table_size=300)
+    assert 300 <= written.limits["input_1"] < 600
+    assert model.table is not None and len(model.table) < 300  # the model itself was not used
+    assert difference(model, path, {"input_": minigrad.randn(3, 300, 8)}) <= WITHIN
+
+
+def test_a_layer_that_unrolls_has_fixed_shapes(tmp_path: Path) -> None:
+    model = nn.GRU(4, 3, batch_first=True).eval()
+    x = minigrad.randn(2, 5, 4)
+    export(model, x, tmp_path / "model.onnx", dynamic_axes={})
+    assert difference(model, tmp_path / "model.onnx", {"input_": x}) <= WITHIN
+    with pytest.raises(NotImplementedError, match="runs instead"):
+        export(model, x, tmp_path / "model.onnx")

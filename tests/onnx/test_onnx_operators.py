@@ -1,0 +1,167 @@
+"""Each op that a file can hold, alone: what onnxruntime computes is what the op computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import nn, ops
+from minigrad.autograd import Observer
+from minigrad.nn import functional as F
+from minigrad.onnx import export
+
+pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+
+class Function(nn.Module):
+    """A function of a tensor as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Any) -> Any:
+        return self.function(x)
+
+
+NAMES_OF_ONE = (
+    "abs arctan arcsinh ceil cos cosh erf exp exp2 expm1 floor isinf isnan logical_not negative "
+    "relu sigmoid sign sin sinh softplus silu square tan tanh round clone"
+)
+NAMES_OF_POSITIVE = "log log2 log10 log1p reciprocal sqrt arccosh"
+NAMES_OF_SMALL = "arccos arcsin arctanh"
+NAMES_OF_TWO = (
+    "add subtract multiply divide maximum minimum equal not_equal less less_equal greater "
+    "greater_equal floor_divide remainder"
+)
+NAMES_ALONG = "sum mean max min prod logsumexp var std any all"
+NAMES_OF_BOOLS = "bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_xor"
+
+
+def each(names: str, use: Callable[..., Any], note: str = "") -> dict[str, Callable[..., Any]]:
+    """A use of each of some ops."""
+    return {name + note: partial(use, getattr(ops, name)) for name in names.split()}
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **each(NAMES_OF_ONE, lambda f, x: f(x)),
+    **each(NAMES_OF_POSITIVE, lambda f, x: f(abs(x) + 1.5)),
+    **each(NAMES_OF_SMALL, lambda f, x: f(x * 0.2)),
+    **each(NAMES_OF_TWO, lambda f, x: f(x, x[:, :1] + 0.3)),
+    **each(NAMES_OF_TWO, lambda f, x: f(x, 2), " number"),
+    **each(NAMES_OF_BOOLS, lambda f, x: f(x > 0, x < 1)),
+    **each(NAMES_ALONG, lambda f, x: f(x)),
+    **each(NAMES_ALONG, lambda f, x: f(x, axis=1), " along one"),
+    **each(NAMES_ALONG, lambda f, x: f(x, axis=(0, -1), keepdims=True), " along two"),
+    **each("any all sum mean", lambda f, x: f(x > 1, axis=-1), " of bools"),
+    "var of a sample": lambda x: ops.var(x, axis=(0, 1), ddof=1),
+    "argmax": ops.argmax, "argmin": ops.argmin,
+    "argmax along one": lambda x: ops.argmax(x, axis=1),
+    "argmin along one": lambda x: ops.argmin(x, axis=-1, keepdims=True),
+    "norm": lambda x: ops.norm(x, axis=-1), "norm 1": lambda x: ops.norm(x, ord=1),
+    "cumsum": lambda x: ops.cumsum(x, axis=1), "cumsum of all": ops.cumsum,
+    "power": lambda x: abs(x) ** 1.5, "power of a number": lambda x: 2.0**x,
+    "integers": lambda x: ops.astype(x * 9, np.int64) // 4 + ops.astype(x * 9, np.int64) % -4,
+    "inverted": lambda x: ~(x > 0), "gelu": ops.gelu,
+    "gelu by tanh": lambda x: ops.gelu(x, approximate="tanh"),
+    "softplus, sharp": lambda x: ops.softplus(x, beta=3.0),
+    "clip": lambda x: ops.clip(x, -0.5, 0.5), "clip below": lambda x: ops.clip(x, 0.0),
+    "where": lambda x: ops.where(x > 0, x, 0.5 * x),
+    "masked_fill": lambda x: ops.masked_fill(x, x > 0, -1.0),
+    "astype": lambda x: ops.astype(x * 3, np.int32),
+    "to float64": lambda x: ops.astype(x, np.float64) + x,
+    "to bool": lambda x: ops.astype(x, bool),
+    "matmul": lambda x: x @ x.swapaxes(-1, -2), "matmul of vectors": lambda x: x @ x[0, 0],
+    "linear": lambda x: F.linear(x, minigrad.ones(2, 4), minigrad.ones(2)),
+    "einsum": lambda x: ops.einsum("nld,nmd->nlm", x, x), "vecdot": lambda x: ops.vecdot(x, x),
+    "softmax": lambda x: ops.softmax(x, axis=1), "log_softmax": ops.log_softmax,
+    "layer_norm": lambda x: ops.layer_norm(x, ndim=1),
+    "layer_norm of two axes": lambda x: ops.layer_norm(
+        x.reshape(*x.shape[:2], 2, 2), minigrad.arange(4).reshape(2, 2) * 0.1, ndim=2, eps=0.5
+    ),
+    "rms_norm": lambda x: ops.rms_norm(x, ndim=1, eps=0.5),
+    "reshape": lambda x: x.reshape(x.shape[0] * x.shape[1], 2, 2),
+    "reshape, worked out": lambda x: x.reshape(-1, 2), "ravel": ops.ravel,
+    "flatten": lambda x: ops.flatten(x, 1), "transpose": lambda x: x.transpose((2, 0, 1)),
+    "transpose all": ops.transpose, "swapaxes": lambda x: x.swapaxes(-1, 0),
+    "moveaxis": lambda x: ops.moveaxis(x, (0, 2), (1, 0)),
+    "expand_dims": lambda x: ops.expand_dims(x, (0, -1)),
+    "squeeze": lambda x: ops.squeeze(x[:, :1], 1),
+    "broadcast_to": lambda x: ops.broadcast_to(x[:, :1], x.shape),
+    "expand": lambda x: ops.expand(x[:, :1], -1, 3, -1),
+    "concatenate": lambda x: ops.concatenate([x, x[:, 1:], 2 * x], axis=1),
+    "stack": lambda x: ops.stack([x, -x], axis=-1), "tile": lambda x: ops.tile(x, (2, 1, 2, 1)),
+    "repeat": lambda x: ops.repeat(x, 3, axis=1), "flip": lambda x: ops.flip(x, (0, 2)),
+    "flip all": ops.flip,
+    "pad": lambda x: ops.pad(x, ((0, 0), (1, 2), (0, 3)), constant_values=7.0),
+    "pad with the edge": lambda x: ops.pad(x, ((0, 0), (1, 1), (2, 0)), mode="edge"),
+    "tril": lambda x: ops.tril(x, 1), "triu": ops.triu,
+    "embedding": lambda x: F.embedding(ops.argmax(x, axis=-1), minigrad.eye(4)),
+    "take": lambda x: ops.take(x, np.array([1, 0]), axis=1),
+    "take of all": lambda x: ops.take(x, ops.argmax(x, axis=-1)),
+    "gather": lambda x: ops.gather(x, 2, ops.argmax(x, axis=-1, keepdims=True)),
+    "take an axis": lambda x: x[:, -1], "getitem": lambda x: x[..., None, 1:, 2],
+    "getitem by steps": lambda x: x[::-1, ::2, -3:-1],
+    "getitem by array": lambda x: x[:, [1, 0, 1]],
+    "getitem from an end": lambda x: x[:, x.shape[1] - 2 :],
+    "getitem at the end": lambda x: x[:, x.shape[1] - 1],
+    "rotate_pairs": lambda x: ops.rotate_pairs(x, np.float32(0.6), np.float32(0.8)),
+    "rotate halves": lambda x: ops.rotate_pairs(x, np.float32(0.6), np.float32(0.8), False),
+    "sizes as numbers": lambda x: x.sum(axis=1) / x.shape[1] + x.shape[0] * x.shape[1],
+    "a range": lambda x: x + minigrad.arange(x.shape[1])[:, None] * 2,
+    "a range that goes down": lambda x: x + minigrad.arange(x.shape[1], 0, -1)[:, None],
+    "zeros": lambda x: ops.concatenate([x, minigrad.zeros(x.shape[0], 1, x.shape[2])], axis=1),
+    "a triangle": lambda x: ops.where(np.tri(x.shape[1], 4, 1, dtype=bool), x, 0),
+    "not a triangle": lambda x: ops.masked_fill(x, ~np.tri(x.shape[1], 4, dtype=bool), 0),
+    "split": lambda x: ops.split(x, 2, axis=-1), "elu": F.elu, "mish": F.mish,
+    "cosine": lambda x: F.cosine_similarity(x, x + 1, axis=-1), "a number": lambda x: x.sum(),
+    "int masks": lambda x: (x > 0) == (x < 1), "itself": lambda x: x,
+}  # fmt: skip
+
+
+class Seen(Observer):
+    """The names of the ops that run."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def ran(self, op: Any, arguments: Any, result: Any) -> None:
+        self.names.add(op.name)
+
+
+def example(n: int, length: int) -> np.ndarray:
+    return minigrad.random.generator().standard_normal((n, length, 4)).astype(np.float32)
+
+
+AXES = {"x": {0: "batch", 1: "length"}}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_operator(name: str, tmp_path: Path) -> None:
+    model, path = Function(FUNCTIONS[name]), tmp_path / "model.onnx"
+    export(model, example(2, 5), path, dynamic_axes=AXES, tolerance=1e-5)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    for size in ((2, 5), (3, 8), (2, 2)):
+        x = example(*size)
+        wanted = model(minigrad.tensor(x))
+        found = session.run(None, {"x": x})
+        for a, b in zip(wanted if isinstance(wanted, tuple) else [wanted], found, strict=True):
+            assert a.shape == b.shape and a.dtype == b.dtype
+            np.testing.assert_allclose(b, a.numpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_every_operator_is_tried() -> None:
+    from minigrad.onnx.export import TABLE
+
+    seen = Seen()
+    with seen:
+        for function in FUNCTIONS.values():
+            function(minigrad.tensor(example(2, 5)))
+    assert TABLE.keys() <= seen.names, TABLE.keys() - seen.names

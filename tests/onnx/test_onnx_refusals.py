@@ -1,0 +1,240 @@
+"""What cannot be said as a graph is refused by name, and no file is left that is wrong."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, ops
+from minigrad.autograd import primitive
+from minigrad.autograd.primitive import registry
+from minigrad.nn import functional as F
+from minigrad.onnx import export
+from minigrad.onnx.sizes import Size, fit
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+
+class Inner(nn.Module):
+    """A module that calls a function."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Tensor, mask: Any = None) -> Any:
+        return self.function(x) if mask is None else self.function(x, mask)
+
+
+class Outer(nn.Module):
+    """One with such a module as a part."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.inner = Inner(function)
+
+    def forward(self, x: Tensor, mask: Any = None) -> Any:
+        return self.inner(self.linear(x), mask)
+
+
+AXES = {"x": {0: "batch", 1: "length"}}
+
+
+def written_in_place(x: Tensor) -> Tensor:
+    y = ops.relu(x)
+    y += 1
+    return y * 2
+
+
+def longer_if_positive(x: Tensor) -> Tensor:
+    return x * 2 + 1 if x.sum() > 0 else x * 3
+
+
+REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
+    "an op without an operator": (ops.sort, r"sort: this op has no ONNX operator \[in inner\]"),
+    "dropout that never stops": (lambda x: F.dropout(x, 0.5, training=True), "dropout: .*inner"),
+    "a number from values": (lambda x: x * float(x.data.max()), r"multiply: b is .*\[in inner\]"),
+    "an array from values": (
+        lambda x: x + np.sort(x.data, axis=-1), r"add: an array of float32.*\[in inner\]",
+    ),
+    "an index from values": (lambda x: x[:, x.data[0].argmax(0)], "getitem: an array of int64"),
+    "a choice": (longer_if_positive, "(multiply|add): .*|how many ops"),
+    "a root of a size": (lambda x: x / math.sqrt(x.shape[1]), "divide: b is .* no size"),
+    "half of a size": (lambda x: x[:, : x.shape[1] // 2], "getitem: index is .* no size"),
+    "a loop": (lambda x: ops.stack([x[:, i] for i in range(x.shape[1])]), "runs instead|how many"),
+    "a write": (written_in_place, "written in place"),
+    "axes that may be 1": (ops.squeeze, "squeeze: which axes have length 1"),
+    "a bool index": (lambda x: ops.where(x.data > 0, x, 0), "where: an array of bool"),
+    "two arrays in an index": (lambda x: x[[0, 1], [1, 0]], "getitem: only one array"),
+    "rounding to digits": (lambda x: ops.round(x, 2), "round: decimals=2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str, tmp_path: Path) -> None:
+    function, message = REFUSED[name]
+    with pytest.raises(NotImplementedError, match=message):
+        export(Outer(function), minigrad.randn(2, 5, 4), tmp_path / "model.onnx", dynamic_axes=AXES)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_mask_that_nothing_explains(tmp_path: Path) -> None:
+    model = Inner(lambda x, mask: ops.where(np.cumsum(mask.data, axis=-1) > 2, x, 0.0))
+    mask = np.ones((2, 5), bool)
+    with pytest.raises(NotImplementedError, match="where: an array of bool"):
+        export(model, (minigrad.randn(2, 5), mask), tmp_path / "model.onnx")
+
+
+def test_axes_that_were_found_are_named_where_they_are_in_the_way(tmp_path: Path) -> None:
+    with pytest.raises(NotImplementedError, match="x_0, x_1 were found by trying"):
+        export(Inner(lambda x: x / math.sqrt(len(x))), minigrad.randn(2, 5), tmp_path / "m.onnx")
+
+
+def test_what_differs_at_size_one_is_found(tmp_path: Path) -> None:
+    model = Inner(lambda x: x * 2 if x.shape[1] == 1 else x * 3)
+    with pytest.raises(RuntimeError, match="length=1, output of the file differs"):
+        export(model, minigrad.randn(2, 5, 4), tmp_path / "model.onnx", dynamic_axes=AXES)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_that_computes_something_else_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from minigrad.onnx.export import TABLE
+
+    path = tmp_path / "model.onnx"
+    export(nn.ReLU(), minigrad.randn(2, 5), path)
+    before = path.read_bytes()
+    monkeypatch.setitem(TABLE, "relu", TABLE["sigmoid"])
+    with pytest.raises(RuntimeError, match="differs by"):
+        export(nn.ReLU(), minigrad.randn(2, 5), path)
+    assert path.read_bytes() == before and len([*tmp_path.iterdir()]) == 1
+    assert export(nn.ReLU(), minigrad.randn(2, 5), path, verify=False).difference is None
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_without_onnxruntime_onnx_compares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: bool
+) -> None:
+    from minigrad.onnx.export import TABLE
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "onnxruntime" else find(name)
+    )
+    model = nn.TransformerEncoderLayer(8, 2, 16)
+    if wrong:
+        monkeypatch.setitem(TABLE, "relu", TABLE["sigmoid"])
+        with pytest.raises(RuntimeError, match="differs by"):
+            export(model, minigrad.randn(2, 5, 8), tmp_path / "model.onnx")
+        return
+    worst = export(model, minigrad.randn(2, 5, 8), tmp_path / "model.onnx").difference
+    assert worst is not None and worst <= 1e-5
+
+
+def test_without_onnx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"pip install 'minigrad\[onnx\]'"):
+        export(nn.ReLU(), minigrad.ones(2, 3), tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "options", "message"),
+    [
+        (lambda x: x, np.ones(3), {}, "a module expected"),
+        (nn.ReLU(), {"y": np.ones(3)}, {}, "do not fit ReLU.forward"),
+        (nn.ReLU(), (3.0,), {}, "no tensor or array"),
+        (Inner(lambda x: x.shape), np.ones(3), {}, "output_0 is a int"),
+        (nn.ReLU(), np.ones(3), {"dynamic_axes": {"x": {0: "n"}}}, "names 'x'; the inputs are"),
+        (nn.ReLU(), np.ones(3), {"dynamic_axes": {"input_": {1: "n"}}}, "has no axis 1"),
+        (nn.ReLU(), np.ones((3, 4)), {"dynamic_axes": {"input_": {0: "n", 1: "n"}}}, "'n' is 3"),
+        (nn.Linear(4, 2), np.ones((3, 4)), {"dynamic_axes": {"input_": {1: "n"}}}, "does not run"),
+        (Inner(lambda x: x @ x), np.ones((5, 5)), {}, "all have size 5 and only change together"),
+        (nn.Linear(4, 2), np.ones((3, 5)), {}, "linear"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(model: Any, inputs: Any, options: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        export(model, inputs, tmp_path / "model.onnx", **options)
+
+
+def test_axes_are_found(tmp_path: Path) -> None:
+    """Alone where an axis can change alone, together where they must; a batch of 1 too."""
+    path = tmp_path / "model.onnx"
+    layer = nn.TransformerDecoderLayer(8, 2, 16)
+    tgt, memory = minigrad.randn(1, 5, 8), minigrad.randn(1, 7, 8)
+    assert export(layer, (tgt, memory), path).inputs == {
+        "tgt": ("tgt_0", "tgt_1", 8), "memory": ("tgt_0", "memory_1", 8),
+    }  # fmt: skip
+    fixed = export(layer, (tgt, memory), path, dynamic_axes={})
+    assert fixed.inputs == {"tgt": (1, 5, 8), "memory": (1, 7, 8)}
+
+
+def test_outputs_are_named(tmp_path: Path) -> None:
+    model = Inner(lambda x: {"first": x, "rest": (x + 1, [x * 2])})
+    written = export(model, minigrad.randn(2, 3), tmp_path / "model.onnx")
+    assert [*written.outputs] == ["output_first", "output_rest_0", "output_rest_1_0"]
+
+
+def test_an_op_of_ones_own(tmp_path: Path) -> None:
+    """It is exported by its meaning, if it has one."""
+
+    @primitive
+    def soft_abs_for_export(x: Any) -> Any:
+        return np.logaddexp(x, -x)
+
+    model, x = Inner(soft_abs_for_export), minigrad.randn(2, 3)
+    try:
+        with pytest.raises(NotImplementedError, match="soft_abs_for_export: this op has no"):
+            export(model, x, tmp_path / "model.onnx")
+        soft_abs_for_export.defmeaning(lambda x: abs(x) + ops.softplus(-2 * abs(x)))
+        written = export(model, x, tmp_path / "model.onnx")
+        assert written.difference is not None and written.difference <= 1e-6
+    finally:
+        del registry["soft_abs_for_export"]
+
+
+def test_a_cache_cannot_be_part_of_a_file(tmp_path: Path) -> None:
+    layer, x = nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(2, 3, 8)
+    inputs = {"src": x, "kv_cache": nn.DynamicKVCache(), "use_cache": True}
+    with pytest.raises(TypeError, match="kv_cache"):
+        export(layer, inputs, tmp_path / "model.onnx")
+
+
+def test_parameters_are_stored_once(tmp_path: Path) -> None:
+    """Tied ones under their first name, as in `named_parameters`."""
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+    model[1].weight = model[0].weight
+    export(model, minigrad.randn(2, 4), tmp_path / "model.onnx")
+    names = [one.name for one in onnx.load(tmp_path / "model.onnx").graph.initializer]
+    assert sorted(names) == ["0.bias", "0.weight", "1.bias"]
+
+
+SIZES = [{"n": n, "t": t} for n, t in ((2, 5), (3, 4), (4, 6), (3, 8), (5, 9), (2, 7))]
+
+
+@pytest.mark.parametrize(
+    ("function", "found"),
+    [
+        (lambda n, t: 7, 7),
+        (lambda n, t: t, Size(((1, ("t",)),))),
+        (lambda n, t: 2 * t - 1, Size(((2, ("t",)),), -1)),
+        (lambda n, t: 8 * n * t, Size(((8, ("n", "t")),))),
+        (lambda n, t: n + 2 * t + 1, Size(((1, ("n",)), (2, ("t",))), 1)),
+        (lambda n, t: t // 2, None),
+        (lambda n, t: max(t, 6), None),
+        (lambda n, t: t * t, None),
+    ],
+)
+def test_sizes_are_found_from_numbers(function: Callable[..., int], found: Any) -> None:
+    assert fit([function(**sizes) for sizes in SIZES], SIZES) == found
