@@ -1,0 +1,65 @@
+"""One kind of work, done by several libraries in turns: times, memory, answers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from _report import Rounds
+from _turns import Worker, take_turns
+from peers import Peer
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a library did.
+
+    Attributes:
+        rounds: The seconds of the runs of each round.
+        memory: The most bytes that the runs had at once, None where nobody can say.
+        answer: What the work comes to.
+    """
+
+    rounds: Rounds
+    memory: int | None
+    answer: dict[str, Any]
+
+    def per(self, units: float) -> list[float]:
+        """The seconds of every run, divided by `units`."""
+        return [seconds / units for runs in self.rounds for seconds in runs]
+
+
+def compare(
+    peers: Iterable[Peer], work: str, *arguments: Any, options: argparse.Namespace
+) -> dict[str, Result]:
+    """Let every library that is installed do the work.
+
+    Args:
+        peers: The libraries.
+        work: The name of a function that the module of each has.
+        *arguments: What this function takes.
+        options: The command line: threads, seconds, least.
+
+    Returns:
+        By the titles of the libraries what each of them did.
+    """
+    with ExitStack() as stack:
+        workers = {
+            peer.title: stack.enter_context(
+                Worker(peer.module, work, *arguments, threads=options.threads)
+            )
+            for peer in peers
+            if peer.installed
+        }
+        for worker in workers.values():
+            worker.wait()  # nobody is timed while another one is being imported
+        turns = {title: worker.turn for title, worker in workers.items()}
+        rounds = take_turns(turns, options.seconds, options.least)
+        memory = {title: worker.memory() for title, worker in workers.items()}
+        return {
+            title: Result(rounds[title], memory[title], worker.answer())
+            for title, worker in workers.items()
+        }

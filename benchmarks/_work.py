@@ -1,0 +1,175 @@
+"""The work that every library is given: sizes, weights and inputs, from a seed, as NumPy arrays.
+
+The names of weights are PyTorch's, so that each library can load them or look them up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a stack of encoder layers and of what goes through it."""
+
+    batch: int
+    length: int
+    width: int
+    heads: int
+    hidden: int
+    depth: int = 1
+
+    def __str__(self) -> str:
+        layers = f", {self.depth} layers" if self.depth > 1 else ""
+        return (
+            f"batch {self.batch}, length {self.length}, width {self.width}, {self.heads} heads, "
+            f"{self.hidden} hidden units{layers}"
+        )
+
+
+SIZES = {
+    "S": Size(8, 32, 64, 4, 256),
+    "M": Size(8, 128, 256, 8, 1024),
+    "L": Size(4, 512, 512, 8, 2048),
+}
+TINY = {"tiny": Size(2, 5, 8, 2, 16)}
+VOCABULARY = 1000
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer that is called the same in every library, and what goes through it.
+
+    Attributes:
+        kind: The name of its class.
+        arguments: What it is made with.
+        options: And with these keywords.
+        shape: The shape of its input.
+    """
+
+    kind: str
+    arguments: tuple[int, ...]
+    options: dict[str, Any]
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        given = [*map(str, self.arguments), *(f"{k}={v}" for k, v in self.options.items())]
+        return f"{self.kind}({', '.join(given)}) of {' × '.join(map(str, self.shape))}"
+
+
+PICTURES, SEQUENCES = (32, 16, 28, 28), (32, 100, 64)
+LAYERS = [
+    Layer("Conv2d", (16, 32, 3), {"padding": 1}, PICTURES),
+    Layer("Conv2d", (16, 32, 3), {"padding": 1, "stride": 2}, PICTURES),
+    Layer("Conv2d", (16, 16, 3), {"padding": 1, "groups": 16}, PICTURES),
+    Layer("Conv1d", (64, 64, 5), {"padding": 2}, (32, 64, 100)),
+    Layer("MaxPool2d", (2,), {}, PICTURES),
+    Layer("AvgPool2d", (2,), {}, PICTURES),
+    Layer("BatchNorm2d", (16,), {}, PICTURES),
+    Layer("GroupNorm", (4, 16), {}, PICTURES),
+    Layer("LSTM", (64, 128), {"batch_first": True}, SEQUENCES),
+    Layer("GRU", (64, 128), {"batch_first": True}, SEQUENCES),
+    Layer("RNN", (64, 128), {"batch_first": True}, SEQUENCES),
+]
+
+FAR = np.float32(4)
+"""How far from the kink of its ReLU a hidden unit is on average, in standard deviations.
+
+At the kink rounding would decide on which side of it a gradient is taken, and libraries that are
+all right would differ. So half of the units are on and half are off; the next bias makes up for it.
+"""
+
+
+def smallest(argument: Any) -> Any:
+    """What to build a rehearsal of some work with: a tiny size, a small number."""
+    if isinstance(argument, Size):
+        return TINY["tiny"]
+    if isinstance(argument, Layer):
+        return Layer("Linear", (3, 2), {}, (2, 3))
+    return min(argument, 10) if isinstance(argument, int) else argument
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to be timed.
+
+    Attributes:
+        run: Does it once.
+        answer: What it comes to, by name.
+    """
+
+    run: Callable[[], Any]
+    answer: Callable[[], Arrays]
+
+
+class Draw:
+    """Arrays of float32 from one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def normal(self, *shape: int, scale: float = 1.0, mean: float = 0.0) -> np.ndarray:
+        return self._rng.standard_normal(shape, np.float32) * np.float32(scale) + np.float32(mean)
+
+    def ids(self, *shape: int) -> np.ndarray:
+        return self._rng.integers(0, VOCABULARY, shape)
+
+
+def encoder_weights(size: Size) -> Arrays:
+    """The weights of the layers: a linear map's have shape (out, in)."""
+    draw, weights = Draw(1), {}
+
+    def linear(name: str, out: int, into: int, joint: str = ".") -> None:
+        weights[f"{name}{joint}weight"] = draw.normal(out, into, scale=1 / math.sqrt(into))
+        weights[f"{name}{joint}bias"] = draw.normal(out, scale=0.1)
+
+    for i in range(size.depth):
+        layer = f"layers.{i}"
+        linear(f"{layer}.self_attn.in_proj", 3 * size.width, size.width, joint="_")
+        linear(f"{layer}.self_attn.out_proj", size.width, size.width)
+        linear(f"{layer}.linear1", size.hidden, size.width)
+        linear(f"{layer}.linear2", size.width, size.hidden)
+        for norm in ("norm1", "norm2"):
+            weights[f"{layer}.{norm}.weight"] = draw.normal(size.width, scale=0.1, mean=1)
+            weights[f"{layer}.{norm}.bias"] = draw.normal(size.width, scale=0.1)
+        on = weights[f"{layer}.linear1.bias"]
+        on[:] = np.where(on > 0, FAR, -FAR)
+        weights[f"{layer}.linear2.bias"] -= FAR * (weights[f"{layer}.linear2.weight"] @ (on > 0))
+    return weights
+
+
+def encoder_input(size: Size) -> tuple[np.ndarray, np.ndarray]:
+    """The input of the first layer, and the gradient of the output of the last."""
+    draw, shape = Draw(2), (size.batch, size.length, size.width)
+    return draw.normal(*shape), draw.normal(*shape)
+
+
+def layer_weights(shapes: dict[str, tuple[int, ...]]) -> Arrays:
+    """Small weights for a layer, by the names and shapes of its parameters."""
+    draw = Draw(5)
+    return {name: draw.normal(*shapes[name], scale=0.1) for name in sorted(shapes)}
+
+
+def model_weights(size: Size) -> Arrays:
+    """The weights of a model that reads tokens: embeddings, encoder, head."""
+    draw = Draw(3)
+    return {
+        "tokens.weight": draw.normal(VOCABULARY, size.width),
+        "positions.weight": draw.normal(size.length, size.width, scale=0.1),
+        **{f"encoder.{name}": array for name, array in encoder_weights(size).items()},
+        "head.weight": draw.normal(VOCABULARY, size.width, scale=1 / math.sqrt(size.width)),
+        "head.bias": draw.normal(VOCABULARY, scale=0.1),
+    }
+
+
+def model_input(size: Size) -> tuple[np.ndarray, np.ndarray]:
+    """The tokens that the model reads, and those that it should say."""
+    draw = Draw(4)
+    return draw.ids(size.batch, size.length), draw.ids(size.batch, size.length)

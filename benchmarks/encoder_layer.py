@@ -1,0 +1,55 @@
+"""One encoder layer, forward and backward, beside other libraries, from the same weights.
+
+Each library has a process of its own and they take turns (see _turns.py). The outputs and all
+gradients are compared with ours: the command fails if they differ. Post-norm, no dropout; the
+gradients are those of all weights and of the input. "apart by" is the greatest difference of two
+elements, as a share of the largest element of its array.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import _options
+from _comparison import compare
+from _report import disagreements, fail_if, machine, mebibytes, ratios, spread, table
+from _work import SIZES, TINY, Size
+from peers import OURS, PEERS, PYTORCH
+
+HEADINGS = ["", "ms (quartiles)", "÷ PyTorch (quartiles)", "peak MiB", "apart by"]
+
+
+def measure(size: Size, options: argparse.Namespace) -> tuple[str, list[str]]:
+    """The table of one size, and what the libraries disagree on."""
+    results = compare(PEERS, "encoder", size, options=options)
+    ours, beside = results[OURS.title], results.get(PYTORCH.title)
+    rows, faults = [], []
+    for title in (peer.title for peer in PEERS):
+        if title not in results:
+            rows.append([title, "not installed", "", "", ""])
+            continue
+        result = results[title]
+        apart, lines = disagreements(ours.answer, result.answer)
+        faults += [f"{title}: {line}" for line in lines]
+        ratio = spread(ratios(result.rounds, beside.rounds)) if beside else "-"
+        distance = "" if result is ours else f"{apart:.0e}"
+        rows.append([title, spread(result.per(1e-3)), ratio, mebibytes(result.memory), distance])
+    return table(HEADINGS, rows), faults
+
+
+def main() -> None:
+    parser = _options.parser(__doc__, seconds=20)
+    parser.add_argument("--sizes", default="SML", help="which of S, M and L (default SML)")
+    options = _options.read(parser)
+    sizes = TINY if options.quick else {name: SIZES[name] for name in options.sizes}
+    print(machine(options.threads), flush=True)
+    faults = []
+    for name, size in sizes.items():
+        shown, found = measure(size, options)
+        print(f"\n{name}: {size}\n\n{shown}", flush=True)
+        faults += [f"{name}: {line}" for line in found]
+    fail_if(faults)
+
+
+if __name__ == "__main__":
+    main()

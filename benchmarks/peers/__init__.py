@@ -1,0 +1,49 @@
+"""The libraries that are compared: a module for each, which nothing but its own process imports.
+
+Each module has functions that take a size and build a `Task`; not every library has every one:
+
+    encoder     a stack of post-norm encoder layers without dropout, forward and backward, with
+                respect to all weights and the input
+    layer       one layer of another kind, forward and backward
+    training    a whole training step of a model on top of such a stack
+    chain       a long chain of small operations, forward and backward
+    nested      calls of modules within modules that do nothing
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library, and how it is used.
+
+    Attributes:
+        title: What it is called in tables.
+        module: Its module in this folder.
+        package: What must be installed.
+    """
+
+    title: str
+    module: str
+    package: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package can be imported; a folder that is called like it is none."""
+        found = importlib.util.find_spec(self.package)
+        return found is not None and found.origin is not None
+
+
+OURS = Peer("minigrad", "ours", "minigrad")
+PYTORCH = Peer("PyTorch", "pytorch", "torch")
+PEERS = [
+    OURS,
+    PYTORCH,
+    Peer("PyTorch, plain attention", "pytorch_plain_attention", "torch"),
+    Peer("JAX, compiled", "jax_compiled", "jax"),
+    Peer("MyGrad", "mygrad_ops", "mygrad"),
+    Peer("HIPS autograd", "hips_autograd", "autograd"),
+]

@@ -1,0 +1,176 @@
+"""minigrad at work."""
+
+from __future__ import annotations
+
+import numpy as np
+from _work import (
+    VOCABULARY,
+    Arrays,
+    Draw,
+    Layer,
+    Size,
+    Task,
+    encoder_input,
+    encoder_weights,
+    layer_weights,
+    model_input,
+    model_weights,
+)
+
+import minigrad
+from minigrad import Tensor, nn, optim
+from minigrad.autograd import checkpoint
+
+
+def stack(size: Size, dropout: float) -> nn.TransformerEncoder:
+    layer = nn.TransformerEncoderLayer(size.width, size.heads, size.hidden, dropout)
+    return nn.TransformerEncoder(layer, size.depth)
+
+
+def encoder(size: Size) -> Task:
+    model = stack(size, dropout=0.0)
+    model.load_state_dict(encoder_weights(size))
+    start, cotangent = encoder_input(size)
+    x, g = minigrad.tensor(start, requires_grad=True), minigrad.tensor(cotangent)
+
+    def run() -> Tensor:
+        x.grad = None
+        for parameter in model.parameters():
+            parameter.grad = None
+        out = model(x)
+        out.backward(g)
+        return out
+
+    def answer() -> Arrays:
+        out = run()
+        gradients = {name: np.asarray(p.grad) for name, p in model.named_parameters()}
+        return {
+            "output": out.numpy(),
+            "gradient of input": np.asarray(x.grad),
+            **{f"gradient of {name}": array for name, array in packed(gradients).items()},
+        }
+
+    return Task(run, answer)
+
+
+def packed(arrays: Arrays) -> Arrays:
+    """The same arrays, those of queries, keys and values in one, as PyTorch has them."""
+    result = dict(arrays)
+    for name in arrays:
+        if ".q_proj." in name:
+            parts = [result.pop(name.replace(".q_proj.", f".{p}_proj.")) for p in "qkv"]
+            result[name.replace(".q_proj.", ".in_proj_")] = np.concatenate(parts)
+    return result
+
+
+class Model(nn.Module):
+    """Tokens in, a score for each token of the vocabulary out."""
+
+    def __init__(self, size: Size, dropout: float, checkpointed: bool) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(VOCABULARY, size.width)
+        self.positions = nn.Embedding(size.length, size.width)
+        self.encoder = stack(size, dropout)
+        self.head = nn.Linear(size.width, VOCABULARY)
+        self.checkpointed = checkpointed
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.tokens(ids) + self.positions.weight
+        if self.checkpointed:
+            for layer in self.encoder.layers:
+                x = checkpoint(layer, x)
+        else:
+            x = self.encoder(x)
+        return self.head(x)  # (batch, length, vocabulary)
+
+
+class Training:
+    """A model, its optimizer, and a batch that it learns by heart."""
+
+    def __init__(self, size: Size, dropout: float, checkpointed: bool = False) -> None:
+        self.model = Model(size, dropout, checkpointed)
+        self.model.load_state_dict(model_weights(size))
+        self.optimizer = optim.AdamW(self.model.parameters(), lr=1e-3)
+        ids, wanted = model_input(size)
+        self.ids, self.wanted = minigrad.tensor(ids), minigrad.tensor(wanted.reshape(-1))
+
+    def loss(self) -> Tensor:
+        scores = self.model(self.ids)
+        return nn.functional.cross_entropy(scores.reshape(-1, VOCABULARY), self.wanted)
+
+    def step(self) -> float:
+        self.optimizer.zero_grad()
+        loss = self.loss()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+
+def training(size: Size, dropout: float, checkpointed: bool = False) -> Task:
+    """Training steps; the answer is five losses without dropout, which is random."""
+
+    def answer() -> Arrays:
+        fresh = Training(size, 0.0, checkpointed)
+        return {"losses": np.array([fresh.step() for _ in range(5)], np.float32)}
+
+    return Task(Training(size, dropout, checkpointed).step, answer)
+
+
+def layer(of: Layer) -> Task:
+    module = getattr(nn, of.kind)(*of.arguments, **of.options)
+    shapes = {name: p.shape for name, p in module.named_parameters()}
+    module.load_state_dict(layer_weights(shapes), strict=False)
+    x = minigrad.tensor(Draw(6).normal(*of.shape), requires_grad=True)
+    with minigrad.no_grad():
+        shape = output_of(module(x)).shape
+    g = minigrad.tensor(Draw(7).normal(*shape))
+
+    def run() -> Tensor:
+        x.grad = None
+        module.zero_grad()
+        out = output_of(module(x))
+        out.backward(g)
+        return out
+
+    def answer() -> Arrays:
+        out = run()
+        gradients = {f"gradient of {n}": np.asarray(p.grad) for n, p in module.named_parameters()}
+        return {"output": out.numpy(), "gradient of input": np.asarray(x.grad), **gradients}
+
+    return Task(run, answer)
+
+
+def output_of(result: Tensor | tuple[Tensor, ...]) -> Tensor:
+    """The output of a layer; a recurrent one also returns its last state."""
+    return result[0] if isinstance(result, tuple) else result
+
+
+def chain(length: int) -> Task:
+    x = minigrad.tensor(np.arange(8, dtype=np.float32), requires_grad=True)
+    w, seed = minigrad.ones(8, requires_grad=True), minigrad.ones(8)
+
+    def run() -> None:
+        x.grad = w.grad = None
+        h = x
+        for _ in range(length):
+            h = h * w
+        h.backward(seed)
+
+    def answer() -> Arrays:
+        run()
+        return {"x": np.asarray(x.grad), "w": np.asarray(w.grad)}
+
+    return Task(run, answer)
+
+
+def nested(levels: int, calls: int) -> Task:
+    module: nn.Module = nn.Identity()
+    for _ in range(levels - 1):
+        module = nn.Sequential(module)
+    x = minigrad.ones(8)
+
+    def run() -> None:
+        for _ in range(calls):
+            module(x)
+
+    return Task(run, lambda: {"output": module(x).numpy()})

@@ -1,0 +1,168 @@
+"""PyTorch at work, eager."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from _work import (
+    VOCABULARY,
+    Arrays,
+    Draw,
+    Layer,
+    Size,
+    Task,
+    encoder_input,
+    encoder_weights,
+    layer_weights,
+    model_input,
+    model_weights,
+)
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+
+def stack(size: Size, dropout: float) -> nn.TransformerEncoder:
+    layer = nn.TransformerEncoderLayer(
+        size.width, size.heads, size.hidden, dropout, batch_first=True
+    )
+    return nn.TransformerEncoder(layer, size.depth, enable_nested_tensor=False)
+
+
+def load(model: nn.Module, weights: Arrays) -> None:
+    model.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+
+
+def encoder(size: Size) -> Task:
+    """PyTorch chooses the kernel of attention itself."""
+    model = stack(size, dropout=0.0)
+    load(model, encoder_weights(size))
+    start, cotangent = encoder_input(size)
+    x, g = torch.tensor(start, requires_grad=True), torch.tensor(cotangent)
+
+    def run() -> Tensor:
+        x.grad = None
+        model.zero_grad()
+        out = model(x)
+        out.backward(g)
+        return out
+
+    def answer() -> Arrays:
+        out = run()
+        return {
+            "output": out.detach().numpy(),
+            "gradient of input": x.grad.numpy(),
+            **{f"gradient of {name}": p.grad.numpy() for name, p in model.named_parameters()},
+        }
+
+    return Task(run, answer)
+
+
+def layer(of: Layer) -> Task:
+    module = getattr(nn, of.kind)(*of.arguments, **of.options)
+    weights = layer_weights({name: tuple(p.shape) for name, p in module.named_parameters()})
+    tensors = {name: torch.tensor(array) for name, array in weights.items()}
+    module.load_state_dict(tensors, strict=False)
+    x = torch.tensor(Draw(6).normal(*of.shape), requires_grad=True)
+    with torch.no_grad():
+        shape = output_of(module(x)).shape
+    g = torch.tensor(Draw(7).normal(*shape))
+
+    def run() -> Tensor:
+        x.grad = None
+        module.zero_grad()
+        out = output_of(module(x))
+        out.backward(g)
+        return out
+
+    def answer() -> Arrays:
+        out = run()
+        gradients = {f"gradient of {n}": p.grad.numpy() for n, p in module.named_parameters()}
+        return {"output": out.detach().numpy(), "gradient of input": x.grad.numpy(), **gradients}
+
+    return Task(run, answer)
+
+
+def output_of(result: Tensor | tuple[Tensor, ...]) -> Tensor:
+    """The output of a layer; a recurrent one also returns its last state."""
+    return result[0] if isinstance(result, tuple) else result
+
+
+class Model(nn.Module):
+    """Tokens in, a score for each token of the vocabulary out."""
+
+    def __init__(self, size: Size, dropout: float, checkpointed: bool) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(VOCABULARY, size.width)
+        self.positions = nn.Embedding(size.length, size.width)
+        self.encoder = stack(size, dropout)
+        self.head = nn.Linear(size.width, VOCABULARY)
+        self.checkpointed = checkpointed
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.tokens(ids) + self.positions.weight
+        if self.checkpointed:
+            for layer in self.encoder.layers:
+                x = checkpoint(layer, x, use_reentrant=False)
+        else:
+            x = self.encoder(x)
+        return self.head(x)  # (batch, length, vocabulary)
+
+
+class Training:
+    """A model, its optimizer, and a batch that it learns by heart."""
+
+    def __init__(self, size: Size, dropout: float, checkpointed: bool = False) -> None:
+        self.model = Model(size, dropout, checkpointed)
+        load(self.model, model_weights(size))
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-3)
+        ids, wanted = model_input(size)
+        self.ids, self.wanted = torch.tensor(ids), torch.tensor(wanted.reshape(-1))
+
+    def step(self) -> float:
+        self.optimizer.zero_grad()
+        scores = self.model(self.ids)
+        loss = nn.functional.cross_entropy(scores.reshape(-1, VOCABULARY), self.wanted)
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+
+def training(size: Size, dropout: float, checkpointed: bool = False) -> Task:
+    """Training steps; the answer is five losses without dropout, which is random."""
+
+    def answer() -> Arrays:
+        fresh = Training(size, 0.0, checkpointed)
+        return {"losses": np.array([fresh.step() for _ in range(5)], np.float32)}
+
+    return Task(Training(size, dropout, checkpointed).step, answer)
+
+
+def chain(length: int) -> Task:
+    x = torch.arange(8, dtype=torch.float32).requires_grad_()
+    w, seed = torch.ones(8, requires_grad=True), torch.ones(8)
+
+    def run() -> None:
+        x.grad = w.grad = None
+        h = x
+        for _ in range(length):
+            h = h * w
+        h.backward(seed)
+
+    def answer() -> Arrays:
+        run()
+        return {"x": x.grad.numpy(), "w": w.grad.numpy()}
+
+    return Task(run, answer)
+
+
+def nested(levels: int, calls: int) -> Task:
+    module: nn.Module = nn.Identity()
+    for _ in range(levels - 1):
+        module = nn.Sequential(module)
+    x = torch.ones(8)
+
+    def run() -> None:
+        for _ in range(calls):
+            module(x)
+
+    return Task(run, lambda: {"output": module(x).numpy()})

@@ -1,0 +1,23 @@
+"""PyTorch with the kernel that computes all weights of attention and keeps them."""
+
+from __future__ import annotations
+
+from _work import Arrays, Size, Task
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from peers import pytorch
+
+
+def encoder(size: Size) -> Task:
+    chosen = pytorch.encoder(size)
+
+    def run() -> Tensor:
+        with sdpa_kernel(SDPBackend.MATH):
+            return chosen.run()
+
+    def answer() -> Arrays:
+        with sdpa_kernel(SDPBackend.MATH):
+            return chosen.answer()
+
+    return Task(run, answer)

@@ -1,0 +1,248 @@
+"""Every benchmark runs at its tiny size: the tables come out, and the libraries agree.
+
+No test says anything about how long something takes.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import _comparison
+import _report
+import _turns
+import encoder_layer
+import numpy as np
+import profile_step
+import pytest
+from _work import TINY, Size
+from peers import OURS, PEERS, PYTORCH
+
+import minigrad
+
+FOLDER = Path(_turns.__file__).parent
+QUICK = Namespace(threads=1, seconds=0.0, least=2)
+FIGURE = r"\d+(?:\.\d+)?"
+SPREAD = rf"{FIGURE} \({FIGURE} to {FIGURE}\)"
+
+
+ALONE = f"""
+import runpy, sys
+sys.modules["torch"] = None  # as if it were not installed
+sys.path.insert(0, {str(FOLDER)!r})
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def run(script: str, *options: str, alone: bool = False) -> list[list[list[str]]]:
+    """The cells of each table that a script prints; it must end well."""
+    command = [FOLDER / f"{script}.py", "--quick", "--threads", "1", *options]
+    done = subprocess.run(
+        [sys.executable, *(["-c", ALONE] if alone else []), *command],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not done.stderr
+    tables = re.findall(r"(?:^\|.*\n)+", done.stdout, re.MULTILINE)
+    rows = [
+        [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+        for table in tables
+    ]
+    for table in rows:
+        assert len({len(line) for line in table}) == 1
+    return [[line for line in table if not set("".join(line)) <= {"-"}] for table in rows]
+
+
+# The scripts
+
+
+@pytest.mark.slow
+def test_an_encoder_layer_in_every_library() -> None:
+    ((_, *rows),) = run("encoder_layer")
+    assert [row[0] for row in rows] == [peer.title for peer in PEERS]
+    for peer, (_, times, ratio, *_, apart) in zip(PEERS, rows, strict=True):
+        if not peer.installed:
+            assert times == "not installed"
+            continue
+        assert re.fullmatch(SPREAD, times)
+        assert re.fullmatch(SPREAD if PYTORCH.installed else "-", ratio)
+        assert peer is OURS or 0 <= float(apart) < _report.TOLERANCE
+
+
+@pytest.mark.slow
+def test_a_training_step() -> None:
+    ((headings, row),) = run("training_step")
+    cells = dict(zip(headings, row, strict=True))
+    assert re.fullmatch(SPREAD, cells["minigrad ms (quartiles)"])
+    if PYTORCH.installed:
+        assert re.fullmatch(SPREAD, cells["ratio (quartiles)"])
+        assert float(cells["losses apart by"]) < _report.TOLERANCE
+    else:
+        assert cells["PyTorch ms (quartiles)"] == "not installed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "rows"), [("per_op", 13), ("forward_only", 1), ("chain", 2), ("layers", 1)]
+)
+def test_small_work(script: str, rows: int) -> None:
+    (headings, *found), *_ = run(script)
+    if script == "per_op" and PYTORCH.installed:
+        assert found.pop()[0] == "geometric mean"
+    assert len(found) == rows
+    assert "minigrad" in headings[1]
+    for row in found:
+        assert re.fullmatch(SPREAD, row[1])
+
+
+@pytest.mark.slow
+def test_the_shape_of_bert() -> None:
+    ((_, *rows),) = run("scale")
+    assert [row[1] for row in rows if row[1] == "minigrad"] == ["minigrad"] * 2
+    assert len(rows) == (4 if PYTORCH.installed else 2)
+    assert {row[2] for row in rows} == {"everything", "the inputs of layers"}
+
+
+@pytest.mark.slow
+@pytest.mark.needs("matplotlib")
+def test_growth_is_drawn_and_listed(tmp_path: Path) -> None:
+    assert run("growth", "--out", str(tmp_path)) == []
+    assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
+    with (tmp_path / "growth.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    ours = [row for row in rows if row["library"] == "minigrad"]
+    assert [(row["grows"], row["size"]) for row in ours] == [("length", "4"), ("length", "8")]
+    for row in ours:
+        assert 0 < float(row["lower"]) <= float(row["milliseconds"]) <= float(row["upper"])
+
+
+@pytest.mark.slow
+def test_a_step_is_accounted_for() -> None:
+    ((headings, *rows),) = run("profile_step")
+    both = {row[0]: float(row[headings.index("both")]) for row in rows}
+    assert {"linear", "attention", "layer_norm", "dropout", "AdamW"} <= set(both)
+    parts = sum(ms for name, ms in both.items() if name not in {"whole step", "the products alone"})
+    assert parts == pytest.approx(both["whole step"], rel=0.02, abs=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["training_step", "per_op", "chain"])
+def test_without_pytorch_our_own_times_are_shown(script: str) -> None:
+    for headings, *rows in run(script, alone=True):
+        for row in rows:
+            assert re.fullmatch(SPREAD, row[1])
+            assert row[headings.index("ratio (quartiles)") - 1] == "not installed"
+
+
+# What they are made of
+
+
+def test_a_disagreement_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = {"output": np.ones(3, np.float32), "gradient": np.ones(2, np.float32)}
+    wrong = {**right, "gradient": np.array([1, 1.01], np.float32)}
+    results = {
+        peer.title: _comparison.Result([[0.002, 0.004]], None, right if peer is OURS else wrong)
+        for peer in (OURS, PEERS[-1])
+    }
+    monkeypatch.setattr(encoder_layer, "compare", lambda *_, **__: results)
+    shown, faults = encoder_layer.measure(TINY["tiny"], QUICK)
+    assert faults == [f"{PEERS[-1].title}: gradient: apart by 1.0e-02 of the largest element"]
+    assert shown.count("not installed") == len(PEERS) - 2
+    assert "| 3.00 (2.50 to 3.50) | -" in shown
+    with pytest.raises(SystemExit, match="apart by"):
+        _report.fail_if(faults)
+    _report.fail_if([])
+
+
+@pytest.mark.parametrize(
+    ("theirs", "fault"),
+    [
+        ({"x": np.zeros(2, np.float32)}, "x: apart by 1.0e[+]00 of"),
+        ({"x": np.array([1, np.nan], np.float32)}, "x: apart by nan of"),
+        ({"x": np.ones(2)}, "x: .* float32 and .* float64"),
+        ({"x": np.ones(3, np.float32)}, "x: .2,. float32 and .3,. float32"),
+        ({}, "x: only one of the two has it"),
+        ({"x": np.ones(2, np.float32) + np.float32(1e-6)}, None),
+    ],
+)
+def test_what_counts_as_a_disagreement(theirs: dict[str, Any], fault: str | None) -> None:
+    _, lines = _report.disagreements({"x": np.ones(2, np.float32)}, theirs)
+    assert len(lines) == (fault is not None)
+    assert fault is None or re.match(fault, lines[0])
+
+
+def test_figures() -> None:
+    assert _report.quartiles([4.0, 1.0, 2.0, 3.0, 5.0]) == (2.0, 3.0, 4.0)
+    assert _report.quartiles([7.0]) == (7.0, 7.0, 7.0)
+    shown = [_report.significant(x) for x in (0.012, 1.234, 12.34, 123.4, 1234.0, -1.234)]
+    assert shown == ["0.01", "1.23", "12.3", "123", "1234", "-1.23"]
+    assert _report.ratios([[2.0, 2.0, 9.0], [6.0]], [[1.0], [2.0, 2.0]]) == [2.0, 3.0]
+
+
+def test_turns_are_taken_round_by_round() -> None:
+    log: list[tuple[str, int]] = []
+
+    def turn(name: str, seconds: float) -> _turns.Turn:
+        def take(runs: int) -> list[float]:
+            log.append((name, runs))
+            return [seconds] * runs
+
+        return take
+
+    turns = {"quick": turn("quick", 0.01), "slow": turn("slow", 1.0)}
+    taken = _turns.take_turns(turns, 0.0, least=2, pause=0.0, length=0.1)
+    tried, rounds = log[:2], log[2:]
+    assert tried == [("quick", 1), ("slow", 1)]
+    assert rounds == [("quick", 10), ("slow", 1), ("slow", 1), ("quick", 10)]
+    assert taken == {"quick": [[0.01] * 10] * 2, "slow": [[1.0]] * 2}
+
+
+@pytest.mark.slow
+def test_memory_is_that_of_the_work() -> None:
+    def peak(size: Size) -> int | None:
+        with _turns.Worker("ours", "encoder", size, threads=1) as worker:
+            worker.turn(1)
+            return worker.memory()
+
+    small, large = peak(Size(1, 64, 64, 2, 64)), peak(Size(8, 512, 64, 2, 64))
+    if not sys.platform.startswith("linux"):
+        assert small is large is None
+        return
+    assert small is not None and large is not None
+    one = 8 * 512 * 64 * 4  # bytes of one activation; some ten of them live at once
+    assert small < 4 * one
+    assert 5 * one < large < 40 * one
+
+
+@pytest.mark.slow
+def test_what_goes_wrong_in_a_process_is_told() -> None:
+    with (
+        _turns.Worker("ours", "encoder", "no size", threads=1) as worker,
+        pytest.raises(RuntimeError, match=r"ours:\n(.*\n)*AttributeError"),
+    ):
+        worker.wait()
+
+
+def test_the_floor_counts_every_product() -> None:
+    """As many multiplications as the ops need: forward, and twice as many backward."""
+    x, weight = minigrad.randn(2, 3, 4), minigrad.randn(5, 4)
+    q, k, v = minigrad.randn(2, 7, 4), minigrad.randn(2, 6, 4), minigrad.randn(2, 6, 3)
+
+    def step() -> None:
+        minigrad.ops.linear(x, weight)
+        minigrad.ops.attention(q, k, v)
+
+    taken, needed = profile_step.watch(step)
+    assert set(taken) == {("linear", "forward"), ("attention", "forward")}
+    counts = [int(np.prod(a)) * b[-1] for a, b in needed]
+    assert sum(counts[:3]) == 3 * (6 * 4 * 5)
+    assert sum(counts[3:]) == 3 * (2 * 7 * 6 * 4 + 2 * 7 * 6 * 3)
+    for a, b in needed:
+        np.matmul(np.ones(a), np.ones(b))
+    profile_step.floor(needed)()
