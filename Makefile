@@ -4,7 +4,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all mutants lint docs bench install clean
+.PHONY: help demo test test-all mutants lint docs notebook bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -36,8 +36,16 @@ docs: setup-dev  ## build the documentation; a warning is an error
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "documentation: docs/_build/index.html"
 
-bench: setup-dev  ## time minigrad's ops against PyTorch's
-	@$(RUN) benchmarks/per_op.py $(ARGS)
+notebook: setup-demo  ## write the guide of docs/guide as examples/how_minigrad_works.ipynb
+	@$(RUN) tools/write_notebook.py
+
+bench: setup-bench torch  ## time minigrad beside PyTorch, JAX, MyGrad and HIPS autograd
+	@set -e; for script in encoder_layer training_step layers per_op forward_only chain; do \
+		printf '\n# %s\n\n' $$script; $(RUN) benchmarks/$$script.py $(ARGS); done
+
+bench-all: bench  ## the same, then how time and memory grow, and BERT-base's shape
+	@set -e; for script in growth scale profile_step; do \
+		printf '\n# %s\n\n' $$script; $(RUN) benchmarks/$$script.py $(ARGS); done
 
 install: setup-dev  ## make .venv ready for development, and do nothing else
 
@@ -45,6 +53,10 @@ clean:  ## remove .venv and everything built
 	rm -rf .venv build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: setup-demo setup-dev
-setup-demo setup-dev: setup-%:
+.PHONY: setup-demo setup-dev setup-bench torch
+setup-demo setup-dev setup-bench: setup-%:
 	@sh tools/setup.sh $*
+
+torch: setup-bench  # this one has a CPU build; .ci/run takes the same
+	@$(RUN) -c 'import torch' 2> /dev/null || \
+		$(RUN) -m pip install --quiet --disable-pip-version-check torch==2.13.0

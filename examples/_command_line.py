@@ -57,14 +57,13 @@ def prepare(parser: argparse.ArgumentParser, out: Path, *packages: str) -> None:
         parser.error(f"cannot write into --out {out}: {error.strerror}")
 
 
-def progress(total: int, unit: str) -> tuple[Iterable[int], Callable[[str], None]]:
+def progress(total: int, unit: str, done: int = 0) -> tuple[Iterable[int], Callable[[str], None]]:
     """Rounds of a training to walk through, and where to write about each: a bar, or else lines."""
     if importlib.util.find_spec("tqdm") and sys.stderr.isatty():
         from tqdm import tqdm
 
-        bar = tqdm(range(total), "training", unit=unit)
+        bar = tqdm(range(done, total), "training", total, unit=unit, initial=done)
         return bar, bar.set_postfix_str
-    done = 0
 
     def rounds() -> Iterator[int]:
         nonlocal done
@@ -76,17 +75,22 @@ def progress(total: int, unit: str) -> tuple[Iterable[int], Callable[[str], None
 
 
 def print_files(files: dict[str, Path]) -> None:
-    """Say what is where, from here where that is shorter."""
+    """Say what is where."""
     width = max(map(len, files)) + 1
     for what, path in files.items():
-        near = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-        print(f"{what + ':':<{width}} {near}")
+        print(f"{what + ':':<{width}} {shown(path)}")
+
+
+def shown(path: Path) -> Path:
+    """A path as it is said: from here where that is shorter."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def run(main: Callable[[], None]) -> None:
     """Run an example, and end it with one line where it is stopped."""
     try:
         main()
-    except KeyboardInterrupt:
-        print(f"\n{Path(sys.argv[0]).name}: stopped", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        kept = f"; {stop}" if stop.args else ""
+        print(f"\n{Path(sys.argv[0]).name}: stopped{kept}", file=sys.stderr)
         sys.exit(130)

@@ -127,7 +127,7 @@ def squared_relu(x: Tensor) -> Tensor:
 
 
 @minigrad.no_grad()
-def bits_per_character(model: Writer, text: Text) -> float:
+def bits_per_character(model: nn.Module, text: Text) -> float:
     """The mean of -log2 p over all characters held out.
 
     Windows of the model's context follow one another by half of it, and their second halves
@@ -172,7 +172,7 @@ def learning_rate(done: float) -> float:
     return PEAK_RATE * min(done / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
 
 
-def learn(model: Writer, windows: np.ndarray) -> float:
+def learn(model: nn.Module, windows: np.ndarray) -> float:
     """Add the gradients of one thread's share of a batch, (B, CONTEXT + 1); return its loss."""
     scores = model(windows[:, :-1])  # (B, CONTEXT, characters)
     loss = F.cross_entropy(scores.reshape(-1, scores.shape[-1]), windows[:, 1:].reshape(-1))
@@ -188,7 +188,7 @@ class Point(NamedTuple):
     held_out: float
 
 
-def train(model: Writer, text: Text, steps: int) -> list[Point]:
+def train(model: nn.Module, text: Text, steps: int, batch: int = BATCH) -> list[Point]:
     """Train the model in place, and measure it now and then. Ctrl-C ends the training early.
 
     The halves of a batch go through the model in threads of their own: NumPy lets both run. Their
@@ -209,7 +209,7 @@ def train(model: Writer, text: Text, steps: int) -> list[Point]:
     try:
         with ThreadPoolExecutor(THREADS) as pool:
             for step in rounds:
-                starts = draw(text.cut - CONTEXT, size=BATCH)
+                starts = draw(text.cut - CONTEXT, size=batch)
                 windows = text.ids[starts[:, None] + np.arange(CONTEXT + 1)]
                 optimizer.zero_grad()
                 shares = pool.map(partial(learn, model), np.split(windows, THREADS))
@@ -252,17 +252,16 @@ def write(model: Writer, beginning: str, length: int, **choice: float) -> Iterat
         length -= steps
 
 
-def save(model: Writer, path: Path) -> None:
+def save(model: nn.Module, path: Path) -> None:
     """Write the weights, and with them the alphabet."""
-    state = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
-    np.savez(path, allow_pickle=False, **state)
+    minigrad.save(model.state_dict(), path)
 
 
 def restore(path: Path) -> Writer:
     """The model whose weights were saved."""
-    with np.load(path) as state:
-        model = Writer("".join(map(chr, state["alphabet"])))
-        model.load_state_dict(state)
+    state = minigrad.load(path)
+    model = Writer("".join(map(chr, state["alphabet"].tolist())))
+    model.load_state_dict(state)
     return model
 
 

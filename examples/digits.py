@@ -2,7 +2,8 @@
 
 An image of 8 x 8 pixels is cut into 16 patches, which are to the encoder what words are to a
 language model. Afterwards the gradients of the trained model are checked against finite
-differences, and a folder is left with its weights, its figures and its compute graph.
+differences, and a folder is left with its weights, its figures, its compute graph and a page on
+which to step through its backward pass.
 
     python examples/digits.py --help
 """
@@ -11,24 +12,26 @@ from __future__ import annotations
 
 import argparse
 import copy
-import math
 import os
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # On matrices this small, BLAS's threads wait for one another. NumPy reads this when it is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from _command_line import Parser, prepare, print_files, progress, run, whole
+from _checkpoints import Checkpoint
+from _command_line import Parser, prepare, print_files, progress, run, shown, whole
 
 import minigrad
 from minigrad import Tensor, nn, optim, viz
 from minigrad.autograd.finite_differences import directional_derivatives
+from minigrad.data import DataLoader, TensorDataset
 from minigrad.nn import functional as F
 from minigrad.nn.utils import clip_grad_norm
+from minigrad.optim.lr_scheduler import WarmupCosineLR
 
 SIDE, PATCH, CLASSES = 8, 2, 10
 GRID = SIDE // PATCH  # patches along a side
@@ -100,7 +103,7 @@ def load() -> tuple[Digits, Digits]:
 
 # Training
 
-BATCH, PEAK_RATE, WARM_UP = 64, 2e-3, 0.1
+BATCH, PEAK_RATE, WARM_UP = 64, 2e-3, 0.1  # it warms up for a tenth of the training
 
 
 class Epoch(NamedTuple):
@@ -112,42 +115,47 @@ class Epoch(NamedTuple):
     held_out_accuracy: float
 
 
-def learning_rate(done: float) -> float:
-    """Rise in the first tenth of the training, then fall along a cosine to 0."""
-    return PEAK_RATE * min(done / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
-
-
-def train(model: DigitReader, learned: Digits, held_out: Digits, epochs: int) -> list[Epoch]:
-    """Train the model in place."""
-    optimizer = optim.AdamW(model.parameters(), weight_decay=0.05)
-    n = len(learned.labels)
-    batches = math.ceil(n / BATCH)
-    shuffle = minigrad.random.generator().permutation
-    history = []
-    rounds, say = progress(epochs, "epoch")
-    for epoch in rounds:
-        model.train()
-        losses, hits = [], []
-        for i, batch in enumerate(np.array_split(shuffle(n), batches), start=1):
-            labels = learned.labels[batch]
-            scores = model(minigrad.tensor(learned.images[batch]))  # (B, 10)
-            loss = F.cross_entropy(scores, labels, label_smoothing=0.1)
-            optimizer.zero_grad()
-            loss.backward()
-            clip_grad_norm(model.parameters(), 1.0)
-            optimizer.param_groups[0]["lr"] = learning_rate((epoch + i / batches) / epochs)
-            optimizer.step()
-            losses.append(F.cross_entropy(scores.detach(), labels).item())  # without smoothing
-            hits.extend(scores.numpy().argmax(axis=1) == labels)
-        held_out_loss, predicted = evaluate(model, held_out)
-        accuracy = float((predicted == held_out.labels).mean())
-        history.append(Epoch(float(np.mean(losses)), float(np.mean(hits)), held_out_loss, accuracy))
-        say(f"loss {history[-1].loss:.3f}, held-out accuracy {100 * accuracy:.1f} %")
-    return history
+def train(
+    model: nn.Module, learned: Digits, held_out: Digits, epochs: int, kept: Path,
+    resume: bool = False,
+) -> list[Epoch]:  # fmt: skip
+    """Train the model in place; Ctrl-C keeps the training in a file, to be resumed from there."""
+    batches = DataLoader(TensorDataset(*learned), BATCH, shuffle=True)
+    steps = epochs * len(batches)
+    optimizer = optim.AdamW(model.parameters(), lr=PEAK_RATE, weight_decay=0.05)
+    scheduler = WarmupCosineLR(optimizer, int(WARM_UP * steps), steps)
+    done: dict[str, Any] = {"epochs": epochs, "history": [], "losses": [], "hits": []}
+    parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler, "loader": batches}
+    with Checkpoint(kept, done, **parts) as checkpoint:
+        if resume:
+            checkpoint.load()
+        rounds, say = progress(done["epochs"], "epoch", len(done["history"]))
+        for _ in rounds:
+            model.train()
+            for images, labels in batches:
+                scores = model(images)  # (B, 8, 8) -> (B, 10)
+                loss = F.cross_entropy(scores, labels, label_smoothing=0.1)
+                optimizer.zero_grad()
+                loss.backward()
+                clip_grad_norm(model.parameters(), 1.0)
+                optimizer.step()
+                scheduler.step()
+                plain = F.cross_entropy(scores.detach(), labels)  # without smoothing
+                done["losses"].append(plain.item())
+                done["hits"].extend((scores.numpy().argmax(axis=1) == labels.numpy()).tolist())
+                checkpoint.reached()
+            held_out_loss, predicted = evaluate(model, held_out)
+            means = float(np.mean(done["losses"])), float(np.mean(done["hits"]))
+            accuracy = float((predicted == held_out.labels).mean())
+            done["history"].append((*means, held_out_loss, accuracy))
+            done.update(losses=[], hits=[])
+            say(f"loss {means[0]:.3f}, held-out accuracy {100 * accuracy:.1f} %")
+            checkpoint.reached()
+    return [Epoch(*epoch) for epoch in done["history"]]
 
 
 @minigrad.no_grad()
-def evaluate(model: DigitReader, digits: Digits) -> tuple[float, np.ndarray]:
+def evaluate(model: nn.Module, digits: Digits) -> tuple[float, np.ndarray]:
     """The loss on some digits, and what the model takes each of them for."""
     model.eval()
     scores = model(minigrad.tensor(digits.images))  # (N, 10)
@@ -186,14 +194,13 @@ def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) 
     import _plots  # and with it matplotlib, for which --help need not wait
 
     files = {
-        "weights": out / "weights.npz",  # model.load_state_dict(np.load(...)) reads them
+        "weights": out / "weights.npz",
         "training curve": out / "training.png",
         "confusion matrix": out / "confusion.png",
         "attention maps": out / "attention.png",
         "compute graph": out / "graph.svg",
     }
-    weights = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
-    np.savez(files["weights"], allow_pickle=False, **weights)
+    minigrad.save(model.state_dict(), files["weights"])
     _plots.training(files["training curve"], np.array(history))
     _, predicted = evaluate(model, held_out)
     _plots.confusion(files["confusion matrix"], *held_out, predicted)
@@ -205,6 +212,18 @@ def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) 
     )
     viz.graph(model, minigrad.tensor(images[:1])).save(files["compute graph"])
     return files
+
+
+def explore(path: Path, model: DigitReader, digits: Digits) -> None:
+    """Write a page on which to step through the model's backward pass, and say where it is."""
+    images, labels = minigrad.tensor(digits.images[:2]), digits.labels[:2]
+    with viz.trace() as traced:
+        loss = F.cross_entropy(model(images), labels)
+        loss.backward()
+    graph = traced.graph(loss, images=images, labels=labels)
+    path.write_text(graph.to_html(title="DigitReader"), encoding="utf-8")
+    size = f"{path.stat().st_size / 1000:.0f} kB"
+    print(f"explorer page:    {shown(path)}, {size}: the backward pass, step by step")
 
 
 # The command line
@@ -220,9 +239,15 @@ def arguments() -> argparse.Namespace:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=whole(1), default=40, help="passes over the digits: 40")
     length.add_argument("--smoke", dest="epochs", action="store_const", const=2, help="only two")
+    length.add_argument(
+        "--resume", action="store_true", help="go on with the training that Ctrl-C has stopped"
+    )
     parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
     parser.add_argument("--out", type=Path, default="out/digits", help="a folder: out/digits")
     args = parser.parse_args()
+    args.kept = args.out / "training.npz"
+    if args.resume and not args.kept.is_file():
+        parser.error(f"--resume needs a training that was stopped: there is no {args.kept}")
     prepare(parser, args.out, "sklearn", "matplotlib")
     return args
 
@@ -235,8 +260,8 @@ def main() -> None:
     model = DigitReader()
 
     start = time.perf_counter()
-    history = train(model, learned, held_out, args.epochs)
-    print(f"{args.epochs} epochs in {time.perf_counter() - start:.1f} s\n")
+    history = train(model, learned, held_out, args.epochs, args.kept, args.resume)
+    print(f"{len(history)} epochs in {time.perf_counter() - start:.1f} s\n")
 
     error = check_gradients(model, Digits(held_out.images[:100], held_out.labels[:100]), args.seed)
     if not error < TOLERANCE:
@@ -246,6 +271,7 @@ def main() -> None:
     print(f"relative error {error:.1e}, below {TOLERANCE:.0e}\n")
 
     print_files(save(args.out, model, history, held_out))
+    explore(args.out / "explore.html", model, held_out)
     print(f"held-out accuracy: {100 * history[-1].held_out_accuracy:.1f} %")
 
 

@@ -264,11 +264,9 @@ def main() -> None:
         train(model, learned, args.steps)
         print(f"{args.steps} steps in {time.perf_counter() - start:.1f} s\n")
         spelling = examine(model, held_out)[-1]
-        state = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
-        np.savez(args.weights, allow_pickle=False, **state)
+        minigrad.save(model.state_dict(), args.weights)
     else:
-        with np.load(args.weights) as state:
-            model.load_state_dict(state)
+        model.load_state_dict(minigrad.load(args.weights))
         (spelling,) = write(model, [args.number])
         print(spelling)
     picture = args.out / f"attention-{spelling.number}.png"

@@ -195,7 +195,8 @@ from minigrad.ops._parallel import get_num_threads, set_num_threads
 from minigrad.random import rand, randint, randn
 
 if TYPE_CHECKING:
-    from minigrad import nn, optim, viz
+    from minigrad import data, io, nn, onnx, optim, pretrained, viz
+    from minigrad.io import load, save
 
 __version__ = "0.1.0"
 
@@ -259,6 +260,7 @@ __all__ = [
     "cross",
     "cumprod",
     "cumsum",
+    "data",
     "deg2rad",
     "detect_anomaly",
     "diag",
@@ -306,6 +308,7 @@ __all__ = [
     "int32",
     "int64",
     "invert",
+    "io",
     "is_grad_enabled",
     "isfinite",
     "isin",
@@ -317,6 +320,7 @@ __all__ = [
     "less_equal",
     "linalg",
     "linspace",
+    "load",
     "log",
     "log1p",
     "log2",
@@ -347,11 +351,13 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "onnx",
     "ops",
     "optim",
     "outer",
     "pad",
     "power",
+    "pretrained",
     "prod",
     "rad2deg",
     "rand",
@@ -367,6 +373,7 @@ __all__ = [
     "roll",
     "rot90",
     "round",
+    "save",
     "scatter_add",
     "searchsorted",
     "set_default_dtype",
@@ -419,7 +426,9 @@ keep_freed_memory(1024)
 
 
 def __getattr__(name: str) -> Any:
-    """Load the layers, optimizers and drawings when they are first used."""
-    if name in ("nn", "optim", "viz"):
+    """Load layers, optimizers, loaders, files, models and drawings when they are first used."""
+    if name in ("data", "io", "nn", "onnx", "optim", "pretrained", "viz"):
         return importlib.import_module(f"minigrad.{name}")
+    if name in ("load", "save"):
+        return getattr(importlib.import_module("minigrad.io"), name)
     raise AttributeError(f"module 'minigrad' has no attribute {name!r}")

@@ -26,7 +26,11 @@ LAYERS = [
     "_array_api",
     "_tensor",
     "optim",
+    "data",
+    "io",
     "nn",
+    "pretrained",
+    "onnx",
     "viz",
     "interop",
     "self_check",
@@ -45,13 +49,24 @@ def syntax(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+SHOWN = """
+def _repr_mimebundle_(self, include: Any=None, exclude: Any=None) -> dict[str, str]:
+    from minigrad.viz.notebook import mimebundle
+    return mimebundle(self)
+""".strip()
+"""What a notebook calls to show a value: the one place that may look at what draws, and only when
+it is asked. Nothing is computed with it."""
+
+
 def imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Every import statement, except those for type checkers only."""
+    """Every import statement, except those for type checkers only, and to show a value."""
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         yield node
     for child in ast.iter_child_nodes(node):
         checking = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
-        if not checking:
+        if not checking and not (
+            isinstance(child, ast.FunctionDef) and ast.unparse(child) == SHOWN
+        ):
             yield from imports(child)
 
 

@@ -1,8 +1,8 @@
 """Whatever the documentation shows, runs: docstring examples, and every page of Markdown.
 
 In README.md, docs/ and examples/ a ```python block is executed; a ```pycon block is executed and
-what it prints is compared, as in a docstring. The blocks of one page share their names, from top to
-bottom.
+what it prints is compared, as in a docstring; a ```{drawing} block is executed and its value drawn.
+The blocks of one page share their names, from top to bottom.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
-import math
 import re
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from pages import blocks_of, examples_of, run
+from printed import FLAGS, Checker
+from write_notebook import GUIDE, chapters
 
 import minigrad
 
@@ -25,12 +26,15 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
     [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
 )
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+MOST_BOXES = 16
+"""In a drawing of the guide: as many as a reader takes in beside a text."""
 
 PUBLIC = [
     "minigrad",
     "minigrad.autograd",
     "minigrad.autograd.functional",
+    "minigrad.data",
+    "minigrad.io",
     "minigrad.linalg",
     "minigrad.nn",
     "minigrad.nn.by_hand",
@@ -38,7 +42,10 @@ PUBLIC = [
     "minigrad.nn.generation",
     "minigrad.nn.init",
     "minigrad.nn.utils",
+    "minigrad.onnx",
     "minigrad.optim",
+    "minigrad.optim.lr_scheduler",
+    "minigrad.pretrained",
     "minigrad.random",
     "minigrad.viz",
 ]
@@ -54,25 +61,6 @@ def modules_in(folder: Path, package: str) -> Iterator[str]:
 MODULES = sorted(
     [*modules_in(ROOT / "minigrad", "minigrad"), *modules_in(ROOT / "nn", "minigrad.nn")]
 )
-
-
-class Checker(doctest.OutputChecker):
-    """Takes numbers for equal that differ in the last digits, as they do between machines."""
-
-    NUMBER = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?=e))(?:e[+-]?\d+)?")
-
-    def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        if super().check_output(want, got, optionflags):
-            return True
-        wanted, found = self.NUMBER.findall(want), self.NUMBER.findall(got)
-        if len(wanted) != len(found):
-            return False
-        close = all(
-            math.isclose(float(w), float(f), rel_tol=1e-5)
-            for w, f in zip(wanted, found, strict=True)
-        )
-        plain = [self.NUMBER.sub("0.0", text) for text in (want, got)]
-        return close and super().check_output(*plain, optionflags)
 
 
 def run_doctests(tests: list[doctest.DocTest]) -> None:
@@ -97,30 +85,9 @@ def test_docstring_examples(name: str) -> None:
     run_doctests(doctest.DocTestFinder(exclude_empty=True).find(module, globs={}))
 
 
-class Block(NamedTuple):
-    """A piece of code on a page."""
-
-    language: str
-    line: int
-    code: str
-
-
-def blocks_of(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    fence = re.compile(r"^( *)```(python|pycon)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
-    return [
-        Block(
-            language=match[2],
-            line=text.count("\n", 0, match.start(3)),
-            code=textwrap.dedent(match[3]),
-        )
-        for match in fence.finditer(text)
-    ]
-
-
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if blocks_of(page)],
+    [page for page in PAGES if blocks_of(page.read_text(encoding="utf-8"))],
     ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
 def test_page_runs(
@@ -128,15 +95,40 @@ def test_page_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
-    for block in blocks_of(page):
-        if block.language == "python":
-            padded = "\n" * block.line + block.code  # so that a traceback shows the page's line
-            exec(compile(padded, str(page), "exec"), names)
-        else:
-            parser = doctest.DocTestParser()
-            test = parser.get_doctest(block.code, names, page.name, str(page), block.line)
-            test.globs = names
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        if block.language == "pycon":
+            test = doctest.DocTest(
+                examples_of(block), names, page.name, str(page), block.line, block.code
+            )
+            test.globs = names  # not a copy: what it binds, the next block sees
             run_doctests([test])
+            continue
+        value = run(block, names, str(page))
+        if block.language == "drawing":
+            assert value.to_svg().startswith("<svg "), f"{page.name}:{block.line}: no drawing"
+            boxes = len(value.collapse().nodes)
+            assert 3 <= boxes <= MOST_BOXES, f"{page.name}:{block.line}: {boxes} boxes"
+
+
+def test_each_chapter_of_the_guide_has_its_picture() -> None:
+    *pages, reading = chapters()
+    assert len(pages) == 11 and reading.stem == "reading"
+    assert {*pages, reading} == {*GUIDE.glob("*.md")} - {GUIDE / "index.md"}
+    for page in pages:
+        languages = [block.language for block in blocks_of(page.read_text(encoding="utf-8"))]
+        assert languages.count("drawing") == 1, page.name
+
+
+def test_what_the_reading_order_points_at_is_there() -> None:
+    text = (GUIDE / "reading.md").read_text(encoding="utf-8")
+    entries = re.findall(r"^\d\. \*\*`(\S+)`\*\*(.*?)\n\n(?! )", text, re.MULTILINE | re.DOTALL)
+    assert len(entries) == 5
+    for path, advice in entries:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        for name in re.findall(r"`(\w+)`", advice):
+            assert re.search(rf"\b{name}\b", source), f"{path} has no {name}"
+    for path in re.findall(r"`([\w/]+\.py)`", text):
+        assert (ROOT / path).exists(), path
 
 
 def public_names() -> Iterator[Any]:

@@ -144,14 +144,35 @@ def test_it_costs_next_to_nothing() -> None:
 
 
 LEAKING = """
+import threading
+import numpy as np
 import minigrad
-def test_forgets_no_grad(): minigrad.set_grad_enabled(False)
-def test_after_it(): assert minigrad.is_grad_enabled()
+kept = []
+
+def test_grad_mode():
+    minigrad.set_grad_enabled(False)
+
+def test_default_dtype():
+    minigrad.set_default_dtype("float64")
+
+def test_hook():
+    kept.append(minigrad.ones(1, requires_grad=True) * 2)
+    kept[0].register_hook(lambda g: None)
+
+def test_random_state():
+    np.random.seed(1)
+
+def test_thread():
+    threading.Thread(target=threading.Event().wait, name="forgotten", daemon=True).start()
+
+def test_after_them():
+    assert minigrad.is_grad_enabled()
+    assert minigrad.get_default_dtype() == "float32"
 """
 
 
 @pytest.mark.slow
-def test_the_test_that_leaks_fails_and_no_other(tmp_path: Path) -> None:
+def test_the_tests_that_leak_fail_and_no_other(tmp_path: Path) -> None:
     file = tmp_path / "test_leaking.py"
     file.write_text(LEAKING)
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider"]
@@ -159,6 +180,13 @@ def test_the_test_that_leaks_fails_and_no_other(tmp_path: Path) -> None:
     path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
-    assert "2 passed, 1 error" in done.stdout
-    assert "ERROR at teardown of test_forgets_no_grad" in done.stdout
-    assert "the engine's state is State(recording=False" in done.stdout
+    assert "6 passed, 5 errors" in done.stdout
+    for test, message in (
+        ("grad_mode", "the engine's state is State(recording=False"),
+        ("default_dtype", "the default dtype is float64, it was float32"),
+        ("hook", "1 nodes with hooks or retained gradients are still alive"),
+        ("random_state", "np.random's global generator was seeded or drawn from"),
+        ("thread", "threads still run: forgotten"),
+    ):
+        _, _, report = done.stdout.partition(f"ERROR at teardown of test_{test}")
+        assert message in report.partition("ERROR at")[0]

@@ -17,7 +17,10 @@ import pytest
 import minigrad
 
 ROOT = Path(__file__).resolve().parent.parent
-EVERYTHING = "import minigrad, minigrad.nn, minigrad.nn.functional, minigrad.optim, minigrad.viz"
+EVERYTHING = "import minigrad, " + ", ".join(
+    f"minigrad.{name}"
+    for name in ("data", "io", "nn", "nn.functional", "onnx", "optim", "pretrained", "viz")
+)
 NOT_BUILT_FROM = {".git", ".venv", "build", "dist", "_build", "__pycache__", "minigrad.egg-info"}
 
 
@@ -136,8 +139,12 @@ def test_a_second_copy_is_refused(wrong: str, right: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "late", ["graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn", "einx"]
-)
+    "late",
+    [
+        "graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn", "einx", "safetensors",
+        "onnx", "onnxruntime", "tokenizers",
+    ],
+)  # fmt: skip
 def test_importing_minigrad_does_not_import(late: str, tmp_path: Path) -> None:
     path = Path(minigrad.__file__).parent.parent
     show = f"{EVERYTHING}, sys; print({late!r} in sys.modules)"

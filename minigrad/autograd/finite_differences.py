@@ -205,7 +205,12 @@ def _readable(place: str) -> str:
 
 
 def directional_derivatives(
-    function: Callable[..., Any], inputs: Any, *, directions: int = 1, seed: int = 0
+    function: Callable[..., Any],
+    inputs: Any,
+    *,
+    directions: int = 1,
+    finer: float = 1.0,
+    seed: int = 0,
 ) -> list[tuple[float, float]]:
     """The derivatives of a function along random directions, by the engine and by differences.
 
@@ -214,6 +219,7 @@ def directional_derivatives(
             along with the inputs.
         inputs: A tensor or a sequence of them; moved in place while the differences are taken.
         directions: How many directions, each of length 1 over all tensors together.
+        finer: What part of the usual step to take: 1/8 for a function that bends much.
         seed: Chooses the directions and the weights of the outputs.
 
     Returns:
@@ -233,7 +239,7 @@ def directional_derivatives(
     arguments = [inputs] if isinstance(inputs, Variable) else list(inputs)
     probe = Probe(function, arguments, moved_tensors(function, arguments), seed)
     gradient = probe.gradient()
-    step = probe.step(probe.norm())
+    step = probe.step(probe.norm()) * finer
     return [
         (sum(float((gradient[k] * d).sum()) for k, d in line.items()), probe.central(line, step))
         for line in probe.random_lines(directions, seed)

@@ -173,7 +173,7 @@ clip.defvjp(
 )
 _masked_fill.defvjp(
     x=lambda g, mask: np.where(mask, 0, g),
-    value=lambda g, mask, value_shape: np.where(mask, g, 0).sum().reshape(value_shape),
+    value=lambda g, mask: np.where(mask, g, 0),
 )
 maximum.defvjp(
     a=lambda g, a, b: g * (a > b) + 0.5 * g * (a == b),

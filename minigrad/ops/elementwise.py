@@ -245,8 +245,8 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
         if b == 2:
             return g * (2 * a)
         return g * 0 if b == 0 else g * tame(b * a ** (b - 1), g)
-    # a ** 0 is flat also at 0; elsewhere b = 0 is no special case, the slope depends on b there.
-    flat = (raw(a) == 0) & (raw(b) == 0)
+    # a ** 0 is flat at 0 and NaN too; elsewhere b = 0 is no special case, the slope depends on b.
+    flat = (raw(b) == 0) & ~(np.absolute(raw(a)) > 0)
     return g * tame(b * np.where(flat, 1, a) ** (b - 1), g)
 
 

@@ -85,11 +85,11 @@ def digits() -> ModuleType:
 
 def test_it_ends_with_the_places_of_all_files_and_the_accuracy(smoke: tuple[Path, str]) -> None:
     folder, output = smoke
-    named = re.findall(r"^[\w ,]+: +(results\S+)$", output, re.MULTILINE)
+    named = re.findall(r"^[\w ]+: +(results[^\s,]+)(?:, .*)?$", output, re.MULTILINE)
     written = {str(file.relative_to(folder)) for file in (folder / "results/digits").iterdir()}
     assert set(named) == written
-    expected = {"weights.npz", "training.png", "confusion.png", "attention.png", "graph.svg"}
-    assert {Path(name).name for name in named} == expected
+    pictures = {"training.png", "confusion.png", "attention.png", "graph.svg"}
+    assert {Path(name).name for name in named} == pictures | {"weights.npz", "explore.html"}
     assert output.splitlines()[-1 - len(named) : -1] == re.findall(r".*results.*", output)
     assert accuracy_in(output) > 20  # two epochs are more than guessing
 
@@ -105,6 +105,16 @@ def test_the_graph_shows_the_model(smoke: tuple[Path, str]) -> None:
     texts = {"".join(item.itertext()) for item in picture.iter("{http://www.w3.org/2000/svg}text")}
     for part in ("DigitReader", "class_token", "self_attn", "concatenate", "encoder", "head"):
         assert any(part in text for text in texts)
+
+
+def test_the_page_walks_from_the_loss_to_every_parameter(smoke: tuple[Path, str]) -> None:
+    page = (smoke[0] / "results/digits/explore.html").read_text(encoding="utf-8")
+    size = re.search(r"explore\.html, (\d+) kB: the backward pass, step by step$", smoke[1], re.M)
+    assert size and abs(int(size[1]) - len(page.encode()) / 1000) < 1
+    assert "It begins at the output of cross_entropy." in page
+    assert "<title>DigitReader</title>" in page
+    for part in ("images", "class_token", "69,130 parameter values", "backward steps"):
+        assert part in page
 
 
 def test_the_check_of_gradients_is_printed_and_passes(smoke: tuple[Path, str]) -> None:
@@ -180,6 +190,8 @@ def test_it_does_without_tqdm_and_dot(bare: tuple[Path, str, str]) -> None:
         (["--seed", "-1"], "--seed"),
         (["--seed", "1.5"], "1.5"),
         (["--smoke", "--epochs", "3"], "--smoke"),
+        (["--resume"], "there is no out/digits/training.npz"),
+        (["--resume", "--smoke"], "--smoke"),
         (["--fast"], "--fast"),
         (["--smo"], "--smo"),
         (["digits"], "digits"),
@@ -220,18 +232,31 @@ def listen_to_control_c() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
-def test_control_c_ends_it_with_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, str(SCRIPT), "--epochs", "1000"]
+def test_control_c_saves_it_and_it_goes_on_as_if_nothing_had_been(
+    smoke: tuple[Path, str], tmp_path: Path
+) -> None:
+    command = [sys.executable, str(SCRIPT), "--smoke", "--seed", "3"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=listen_to_control_c,
     ) as process:  # fmt: skip
         assert process.stdout
-        process.stdout.readline()
+        assert process.stdout.readline().startswith("epoch 1/2: ")
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.split("\n") == ["", "digits.py: stopped", ""]
+    kept = "the training is in out/digits/training.npz, --resume goes on"
+    assert said.split("\n") == ["", f"digits.py: stopped; {kept}", ""]
+    assert [file.name for file in (tmp_path / "out/digits").iterdir()] == ["training.npz"]
+
+    result = run(tmp_path, "--resume")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("epoch 2/2: ") and accuracy_in(result.stdout)
+    whole, resumed = (
+        dict(np.load(folder / "weights.npz"))
+        for folder in (smoke[0] / "results/digits", tmp_path / "out/digits")
+    )
+    assert all(np.array_equal(whole[name], resumed[name]) for name in whole)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.results import wrap
 from minigrad.ops._numerics import raw, within_rule
-from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, singular, wide
+from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, wide
 from minigrad.ops.linalg.solving import inv, solve
 
 __all__ = ["det", "slogdet"]
@@ -50,14 +50,16 @@ def _factors(x: np.ndarray) -> Any:
 
 
 def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
-    """The cofactors of each matrix: ``det(x) inv(x)ᵀ`` if all of them are far from singular.
+    """The cofactors of each matrix: ``det(x) inv(x)ᵀ`` if all these numbers are within range.
 
-    Else ``det(u) det(v) u cof(s) vᵀ`` for ``x = u s vᵀ``. The cofactors of a diagonal matrix are,
-    on its diagonal, the products of all the other entries.
+    That is precise also where `x` is nearly singular: both factors come from one LU, so what its
+    last pivot lacks in precision cancels. Else ``det(u) det(v) u cof(s) vᵀ`` for ``x = u s vᵀ``.
+    The cofactors of a diagonal matrix are, on its diagonal, the products of all the other entries.
     """
-    if not singular(x).any():
-        inverse = within_rule(inv, x)
-        if (_size(x) * _size(inverse) < np.finfo(x.dtype).eps ** -0.5).all():
+    if (np.isfinite(det_x) & (np.abs(det_x) >= np.finfo(x.dtype).tiny)).all():
+        with np.errstate(over="ignore"):
+            inverse = within_rule(inv, x)
+        if np.isfinite(inverse).all():
             return det_x[..., None, None] * mT(inverse)
     u, s, vh = _factors(x)
     before = np.cumprod(s, axis=-1)
@@ -66,13 +68,7 @@ def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
     after = np.concatenate([np.ones_like(s[..., :1]), after[..., :-1]], axis=-1)[..., ::-1]
     sign = np.linalg.det(u) * np.linalg.det(vh)
     out = (u * (sign[..., None] * before * after)[..., None, :]) @ vh
-    finite = np.isfinite(x).all((-2, -1), keepdims=True)
-    return np.where(finite, out, np.nan).astype(x.dtype, copy=False)
-
-
-def _size(x: np.ndarray) -> Any:
-    """A norm of each matrix: the greatest sum along a row."""
-    return np.abs(x).sum(axis=-1).max(axis=-1, initial=0)
+    return np.where(np.isfinite(x).all((-2, -1), keepdims=True), out, np.nan)
 
 
 @det.defmeaning
@@ -80,7 +76,7 @@ def _det_meaning(x: Any) -> Any:
     """For every order: by blocks, so that what has no inverse is small and only multiplied."""
     n, leading = x.shape[-1], x.shape[:-2]
     count = math.prod(leading)
-    if not n * count:
+    if not count:
         return _regular(x)
     stack = x.reshape((count, n, n))
     _, s, _ = _factors(stack._data)
@@ -109,8 +105,6 @@ def _by_blocks(x: Any, m: int) -> Any:
     sign = np.rint(np.linalg.det(u) * np.linalg.det(vh)).astype(x.dtype)
     b = mT(u).astype(x.dtype) @ x @ mT(vh).astype(x.dtype)
     k = n - m
-    if not k:
-        return sign * _polynomial(b)
     top, rest = b[:, :k, :k], b[:, k:, k:]
     rest = rest - b[:, k:, :k] @ solve(top, b[:, :k, k:])
     return sign * _regular(top) * _polynomial(rest)

@@ -148,13 +148,10 @@ def _qr_x(g: Any, out: Any) -> Any:
     """
     (grad_q, grad_r), (q, r) = g, out
     k, n = r.shape[-2:]
-    further: list[Any] = []
     touched = (raw(grad_q) != 0).any((-2, -1)) | (raw(grad_r) != 0).any((-2, -1))
-    if k < n:
-        grad_v, v = grad_r[..., k:], r[..., k:]
-        further = [q @ grad_v]
-        grad_q = grad_q + q @ (v @ mT(grad_v))
-        grad_r, r = grad_r[..., :k], r[..., :k]
+    grad_v, v = grad_r[..., k:], r[..., k:]
+    grad_q = grad_q + q @ (v @ mT(grad_v))
+    grad_r, r = grad_r[..., :k], r[..., :k]
     pivots = np.abs(np.diagonal(raw(r), axis1=-2, axis2=-1))
     bad = (pivots <= resolution(pivots, max(q.shape[-2], n))).any(-1)
     refuse(
@@ -168,7 +165,7 @@ def _qr_x(g: Any, out: Any) -> Any:
     lower = np.tri(k, dtype=product.dtype)
     s = product * lower + mT(product * (lower - np.eye(k, dtype=product.dtype)))
     found = mT(within_rule(solve, r, mT(grad_q + q @ s)))
-    return np.concatenate([found, *further], axis=-1) if further else found
+    return np.concatenate([found, q @ grad_v], axis=-1)
 
 
 _cholesky.defvjp(x=_cholesky_x)
