@@ -112,6 +112,17 @@ def test_no_two_mutants_are_alike_and_messages_are_left_alone() -> None:
     assert "g = 2 * g" in befores and "g = 2 * g  # 2" in befores
 
 
+def test_what_is_the_same_by_contract_is_left_alone() -> None:
+    """A cotangent has the shape and dtype of its output; of lengths, -1 is no axis."""
+    source = "def rule(g, x, out):\n    return x.reshape(-1) * np.ones(g.shape, out.dtype)"
+    after = {after for _, _, after in mutated(source, {"g", "x", "out"})}
+    assert "return x.reshape(-1) * np.ones(x.shape, out.dtype)" in after
+    assert "return x.reshape(-1) * np.ones(g.shape, x.dtype)" in after
+    assert "return x.reshape(-1) * np.ones(out.shape, out.dtype)" not in after
+    assert "return x.reshape(-1) * np.ones(g.shape, g.dtype)" not in after
+    assert not any("-2" in text or "reshape(0)" in text for text in after)
+
+
 def test_a_helper_of_rules_is_a_site_and_one_of_forward_functions_is_not() -> None:
     importlib.import_module("minigrad.viz.formula")  # names helpers, to draw them: no forward
     sites = {site.name: site for site in find_sites("minigrad.ops")}
@@ -121,6 +132,7 @@ def test_a_helper_of_rules_is_a_site_and_one_of_forward_functions_is_not() -> No
     assert {"attention._attention_pull", "attention._attention_meaning"} <= {*sites}
     assert "indexing.IndexUpdate.dense" in sites  # the engine calls it
     assert not {"_numerics.erf_array", "loss.row_weights", "indexing.IndexUpdate.add_to"} & {*sites}
+    assert not any(name.startswith("_attention_kernel.Attention.") for name in sites)
 
 
 @pytest.fixture
@@ -148,13 +160,13 @@ EQUIVALENT = [
 ]
 
 
-def run_toy(toy: Path, listed: list[str]) -> subprocess.CompletedProcess[str]:
+def run_toy(toy: Path, listed: list[str], *more: str) -> subprocess.CompletedProcess[str]:
     """Run on the toy, with mutants of `line` on the list."""
     entries = "\n\n".join(entry(("toy.line.x", RULE, after)) for after in listed)
     list_ = toy / "equivalent.toml"
     list_.write_text(f"[[equivalent]]\nreason = 'plus 0'\nmutants = '''\n{entries}\n'''\n")
     options = ["--package", "toy", "--tests", str(toy / "test_toy.py"), "--equivalent", str(list_)]
-    return run(*options, path=toy)
+    return run(*options, *more, path=toy)
 
 
 def test_a_wrong_rule_is_killed_and_an_equivalent_one_survives(toy: Path) -> None:
@@ -173,12 +185,16 @@ def test_survivors_that_are_listed_are_no_trouble(toy: Path) -> None:
 
 
 def test_a_list_that_is_not_true_is_refused(toy: Path) -> None:
-    wrong, gone = f"{RULE} * 3", "lambda g, x: x * 0 + 1"
-    done = run_toy(toy, [*EQUIVALENT, wrong, gone])
+    """A mutant that there is not, always; one that a test kills, where the list is in doubt."""
+    gone, wrong = f"{RULE} * 3", "lambda g, x: x * 0 + 1"
+    believed = run_toy(toy, [*EQUIVALENT, wrong])
+    assert believed.returncode == 0, believed.stdout + believed.stderr
+    assert believed.stdout.splitlines()[-2].split() == ["all", "29", "0", "24", "5", "0"]
+    done = run_toy(toy, [*EQUIVALENT, gone, wrong], "--doubt")
     assert done.returncode == 1
     complaint, _, rest = done.stdout.partition("\n\n")
     assert complaint == "listed as equivalent, but there is no such mutant:\n" + entry(
-        ("toy.line.x", RULE, wrong)
+        ("toy.line.x", RULE, gone)
     )
     assert rest.startswith("listed as equivalent, but it is killed by test_toy.py::test_line:\n")
 

@@ -2,6 +2,7 @@
 
     python tools/mutants.py                     all of them: `make mutants`
     python tools/mutants.py --op tanh softmax   those of a few ops
+    python tools/mutants.py --doubt             the listed ones on every test, too
 
 A mistake that no test notices is a survivor. Either a test is missing, or the altered rule is as
 right as the rule: then tools/mutants_equivalent.toml lists it with the reason. The exit code is 0
@@ -44,6 +45,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--package", default="minigrad.ops", help="whose rules are altered")
     parser.add_argument("--tests", nargs="+", metavar="PATH", help="the tests that must fail")
     parser.add_argument("--equivalent", type=Path, default=EQUIVALENT, metavar="FILE")
+    parser.add_argument(
+        "--doubt", action="store_true", help="try those that are listed on all tests"
+    )
     parser.add_argument("--kills", action="store_true", help="say which test kills each mutant")
     return parser.parse_args()
 
@@ -89,27 +93,41 @@ def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
 class Run:
     """One run over mutants: two rounds of tests, and what came of them."""
 
-    def __init__(self, sites: list[Site], ops: Sequence[str] | None, jobs: int) -> None:
+    def __init__(
+        self,
+        sites: list[Site],
+        ops: Sequence[str] | None,
+        jobs: int,
+        listed: dict[Name, str],
+        doubt: bool,
+    ) -> None:
         self.sites = sites
         self.ops = ops
         self.jobs = jobs
+        self.listed = listed
+        self.doubt = doubt
         self.mutants = [(site, mutant) for site in sites for mutant in site.mutants()]
         self.killed: list[list[Verdict]] = []  # of each round
         self.survivors: list[Verdict] = []
         self.failing: list[str] = []
 
     def __call__(self, items: list[pytest.Item]) -> None:
-        """Try the mutants on the derivatives' tests, and what survives on the others."""
+        """Try the mutants on the derivatives' tests, and what survives on the others.
+
+        Those that are listed are spared the others: a survivor costs most, it runs all of them.
+        """
         cheap = [item for item in items if is_cheap(item, self.ops)]
         rest = [item for item in items if item not in {*cheap}]
-        left = self.mutants
-        for part in (cheap, rest):
-            left = self.round(left, part)
+        left = self.round(self.mutants, cheap, last=False)
+        believed = {} if self.doubt else self.listed
+        spared = [verdict for verdict in self.survivors if name_of(verdict) in believed]
+        self.round([pair for pair in left if name_in(*pair) not in believed], rest, last=True)
+        self.survivors += spared
 
     def round(
-        self, mutants: list[tuple[Site, Mutant]], items: list[pytest.Item]
+        self, mutants: list[tuple[Site, Mutant]], items: list[pytest.Item], last: bool
     ) -> list[tuple[Site, Mutant]]:
-        """Try mutants on tests; return those that survive."""
+        """Try mutants on tests; return those that survive. The last round names them at once."""
         tests: list[Test] = []
         if mutants and items:
             sites = list({site.name: site for site, _ in mutants}.values())
@@ -119,11 +137,17 @@ class Run:
         verdicts = []
         for verdict in try_mutants(mutants, tests, self.jobs):
             verdicts.append(verdict)
+            if last and verdict.killer is None and name_of(verdict) not in self.listed:
+                print(survivor(verdict), flush=True)
             if not len(verdicts) % 500:
                 say(f"{len(verdicts)} tried")
         self.killed.append([verdict for verdict in verdicts if verdict.killer is not None])
         self.survivors = [verdict for verdict in verdicts if verdict.killer is None]
         return [(verdict.site, verdict.mutant) for verdict in self.survivors]
+
+    def unlisted(self) -> list[Verdict]:
+        """The survivors that should not be."""
+        return [verdict for verdict in self.survivors if name_of(verdict) not in self.listed]
 
 
 def say(text: str) -> None:
@@ -131,17 +155,28 @@ def say(text: str) -> None:
     print(f"{time.perf_counter() - START:6.0f} s  {text}", file=sys.stderr, flush=True)
 
 
+def name_in(site: Site, mutant: Mutant) -> Name:
+    """What a mutant is called in the list."""
+    return site.name, mutant.before, mutant.after
+
+
 def name_of(verdict: Verdict) -> Name:
     """What a verdict's mutant is called in the list."""
-    return verdict.site.name, verdict.mutant.before, verdict.mutant.after
+    return name_in(verdict.site, verdict.mutant)
 
 
-def table(run: Run, listed: dict[Name, str]) -> Iterator[str]:
+def survivor(verdict: Verdict) -> str:
+    """What is said of a mutant that no test has noticed."""
+    mutant = verdict.mutant
+    return f"survived {verdict.tests} tests ({mutant.kind}):\n{entry(name_of(verdict))}\n"
+
+
+def table(run: Run) -> Iterator[str]:
     """A line a family: how many mutants there were, and what became of them."""
     made = Counter(site.family for site, _ in run.mutants)
     rounds = [Counter(verdict.site.family for verdict in part) for part in run.killed]
-    equivalent = Counter(v.site.family for v in run.survivors if name_of(v) in listed)
-    alive = Counter(v.site.family for v in run.survivors if name_of(v) not in listed)
+    equivalent = Counter(v.site.family for v in run.survivors if name_of(v) in run.listed)
+    alive = Counter(v.site.family for v in run.unlisted())
     columns = [made, *rounds, equivalent, alive]
     heads = ["mutants", "derivatives", "corners", "equivalent", "survivors"]
     yield f"{'family':22}" + "".join(f"{head:>13}" for head in heads)
@@ -150,14 +185,11 @@ def table(run: Run, listed: dict[Name, str]) -> Iterator[str]:
     yield f"{'all':22}" + "".join(f"{column.total():13}" for column in columns)
 
 
-def complaints(run: Run, listed: dict[Name, str]) -> Iterator[str]:
-    """What is not as it should be."""
-    alive = {name_of(verdict): verdict for verdict in run.survivors}
-    for name, verdict in alive.items():
-        if name not in listed:
-            yield f"survived {verdict.tests} tests ({verdict.mutant.kind}):\n{entry(name)}"
+def complaints(run: Run) -> Iterator[str]:
+    """What the list says and is not so."""
+    alive = {name_of(verdict) for verdict in run.survivors}
     dead = {name_of(verdict): verdict.killer for part in run.killed for verdict in part}
-    for name in listed:
+    for name in run.listed:
         if name in dead:
             yield f"listed as equivalent, but it is killed by {dead[name]}:\n{entry(name)}"
         elif name not in alive and (run.ops is None or name[0] in {s.name for s in run.sites}):
@@ -168,9 +200,9 @@ def main() -> int:
     """Run the command."""
     given = arguments()
     listed = read_listing(given.equivalent) if given.equivalent.exists() else {}
-    run = Run(chosen_sites(given.package, given.op), given.op, given.jobs)
+    run = Run(chosen_sites(given.package, given.op), given.op, given.jobs, listed, given.doubt)
     broken = with_tests(given.tests or test_files(given.op), run)
-    wrong = list(complaints(run, listed))
+    wrong = list(complaints(run))
     if given.kills:
         for verdict in (verdict for part in run.killed for verdict in part):
             print(f"{entry(name_of(verdict))}\n  killed by {verdict.killer}\n")
@@ -178,9 +210,9 @@ def main() -> int:
         print(f"{complaint}\n")
     for name in (*broken, *run.failing):
         print(f"left out, since it fails without any mutant: {name}")
-    print("\n".join(table(run, listed)))
+    print("\n".join(table(run)))
     print(f"{time.perf_counter() - START:.0f} s")
-    return 1 if wrong or not run.mutants else 0
+    return 1 if wrong or run.unlisted() or not run.mutants else 0
 
 
 START = time.perf_counter()

@@ -17,7 +17,11 @@ from op_cases import NAIVE, OURS
 
 from minigrad import Tensor
 
-IN_PLACE = {"write", "add_", "mul_", "div_", "tanh_", "exp_", "clip_"}
+IN_PLACE = {
+    "write": "setitem", "add_": "add", "mul_": "multiply", "div_": "divide", "tanh_": "tanh",
+    "exp_": "exp", "clip_": "clip",
+}  # fmt: skip
+"""The steps that write, each with the op that returns a copy in which the same is written."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,25 +173,21 @@ def _write(x: Any, index: Any, value: Any) -> Any:
 RECORDED = SimpleNamespace(
     **vars(OURS),
     write=_write,
-    **{name: getattr(Tensor, name) for name in IN_PLACE - {"write"}},
+    **{name: getattr(Tensor, name) for name in IN_PLACE.keys() - {"write"}},
 )
 """minigrad, with writes in place."""
 
 
 class _Plain:
-    """NumPy, with writes in place: what is written through one view is seen through the others."""
+    """NumPy. What is written in place here is written into a copy there.
 
-    write = staticmethod(_write)
-    einsum = staticmethod(lambda *args: np.array(np.einsum(*args)))  # NumPy's may be a view
-    add_ = staticmethod(lambda x, y: np.add(x, y, out=x))
-    mul_ = staticmethod(lambda x, y: np.multiply(x, y, out=x))
-    div_ = staticmethod(lambda x, y: np.divide(x, y, out=x))
-    tanh_ = staticmethod(lambda x: np.tanh(x, out=x))
-    exp_ = staticmethod(lambda x: np.exp(x, out=x))
-    clip_ = staticmethod(lambda x, low, high: np.clip(x, low, high, out=x))
+    That is the same, since the engine refuses to record a write to memory that another value sees.
+    Which values share memory may differ: where `reshape` copies depends on how an op lays out what
+    it returns.
+    """
 
     def __getattr__(self, name: str) -> Any:
-        function = getattr(NAIVE, name)
+        function = getattr(NAIVE, IN_PLACE.get(name, name))
 
         def call(*args: Any, **keywords: Any) -> Any:
             result = function(*args, **keywords)

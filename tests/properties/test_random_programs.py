@@ -25,6 +25,7 @@ from program_checks import (
     Check,
     every_way_gives_the_same_gradients,
     gradients_are_differences,
+    hold_against_differences,
     later_writes_are_harmless_or_refused,
     leaves,
     second_derivatives_are_differences,
@@ -33,7 +34,7 @@ from program_code import source
 from programs import IN_PLACE, Program
 from shrunk_programs import hold
 
-from minigrad import ops
+from minigrad import Tensor, ops
 from minigrad.autograd import graph, mutation
 from minigrad.autograd.finite_differences import directional_derivatives
 from minigrad.autograd.graph import unbroadcast
@@ -179,6 +180,18 @@ def test_a_planted_fault_is_found_and_made_small(
         assert abs(engine - differences) < 1e-6
     if check is not later_writes_are_harmless_or_refused:  # which the code alone does not do
         assert max(abs(engine - differences) for engine, differences in wrong) > 1e-2
+
+
+def test_a_function_that_bends_much_is_told_from_a_wrong_slope() -> None:
+    """The usual step is too coarse for sin(4000 x): a finer one agrees, if the slope is right."""
+    x = Tensor(np.array(0.1), requires_grad=True)
+    fast = lambda x: ops.sin(4000 * x)
+    ((engine, coarse),) = directional_derivatives(fast, [x])
+    assert abs(engine - coarse) > 5e-5 * abs(engine)
+    hold_against_differences(fast, [x], 1e-5)
+    wrong = rules(ops.sin.op, x=lambda g, x: g * np.cos(x) * (1 + 1e-4))
+    with wrong, pytest.raises(AssertionError, match="along a direction"):
+        hold_against_differences(fast, [x], 1e-5)
 
 
 def executed(code: str) -> list[tuple[float, float]]:

@@ -49,6 +49,9 @@ BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
     ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
+ALIKE = {"g", "out"}
+SHARED = {"dtype", "ndim", "shape", "size"}
+"""What a cotangent and the output that it belongs to have in common."""
 A_CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 
 
@@ -105,7 +108,8 @@ def changes(place: Place, arrays: frozenset[str]) -> Iterator[Change]:
         yield from _of_update(place, owner)
     number = number_of(node)
     if number is not None:
-        yield from _of_number(number, _counts_axes(owner))
+        if not (number == -1 and isinstance(owner, ast.Call) and name_of(owner.func) == "reshape"):
+            yield from _of_number(number, _counts_axes(owner))
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         if getattr(owner, "arg", None) not in ("copy", "strict"):
             yield "axis", ast.Constant(not node.value)
@@ -176,7 +180,8 @@ def _of_name(node: ast.Name, owner: ast.AST, arrays: frozenset[str]) -> Iterator
     if not isinstance(node.ctx, ast.Load):
         return
     if node.id in arrays:
-        for other in sorted(arrays - {node.id}):
+        alike = isinstance(owner, ast.Attribute) and owner.attr in SHARED and node.id in ALIKE
+        for other in sorted(arrays - {node.id} - (ALIKE if alike else set())):
             yield "argument", ast.Name(other, ast.Load())
     if A_CONSTANT.fullmatch(node.id) and isinstance(owner, (ast.BinOp, ast.Call)):
         yield "factor", ast.BinOp(ast.Constant(2), ast.Mult(), node)

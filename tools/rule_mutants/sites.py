@@ -203,6 +203,7 @@ class _Program:
             elif (key := self.origin((module, what))) in self.functions and key not in found:
                 found.add(key)
                 waiting += self._named(key[0], self.functions[key], whole)
+                waiting += self._of_self(*key)
         return found
 
     def _named(self, module: str, tree: ast.AST, whole: bool) -> Iterator[Key]:
@@ -219,6 +220,13 @@ class _Program:
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 source, name = self.origin((module, node.value.id))
                 yield f"{source}.{name}", node.attr
+
+    def _of_self(self, module: str, name: str) -> Iterator[Key]:
+        """The methods that a method calls on its own object."""
+        owner = name.rpartition(".")[0]
+        for node in ast.walk(self.functions[module, name]) if owner else ():
+            if isinstance(node, ast.Attribute) and getattr(node.value, "id", None) == "self":
+                yield module, f"{owner}.{node.attr}"
 
     def site_of_lambda(self, rule: _Rule, tree: ast.Lambda) -> Site:
         """The site of a rule in a table."""

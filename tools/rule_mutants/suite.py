@@ -69,7 +69,8 @@ def with_tests(paths: Sequence[str], work: Callable[[list[pytest.Item]], None]) 
             return True
 
     # -x: where a test runs through many cases, the first that fails is enough.
-    options = ["-p", "no:cacheprovider", "-p", "no:terminal", "-o", "addopts=", "-m", "not long"]
+    options = ["-p", "no:cacheprovider", "-p", "no:terminal", "-o", "addopts="]
+    options += ["-m", "not slow and not long"]
     status = pytest.main([*options, "-x", "-s", *paths], plugins=[Handover()])
     if not ends:
         raise RuntimeError(f"pytest ended with {status!r} before it came to {', '.join(paths)}")
