@@ -121,6 +121,8 @@ def test_what_is_the_same_by_contract_is_left_alone() -> None:
     assert "return x.reshape(-1) * np.ones(out.shape, out.dtype)" not in after
     assert "return x.reshape(-1) * np.ones(g.shape, g.dtype)" not in after
     assert not any("-2" in text or "reshape(0)" in text for text in after)
+    in_blocks = mutated("def rule(g, x):\n    return in_blocks(slope, 3 * g.size, g, x)", {"g", "x"})
+    assert all("3 * g.size" in after for _, _, after in in_blocks)
 
 
 def test_a_helper_of_rules_is_a_site_and_one_of_forward_functions_is_not() -> None:

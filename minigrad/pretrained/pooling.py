@@ -70,7 +70,7 @@ class Pooling(Module):
             return hidden[np.arange(len(real)), real[..., 0].argmax(axis=1)]
         if mode == "max":
             return ops.max(ops.where(real, hidden, -np.inf), axis=1)
-        counts = real.sum(axis=1).astype(hidden.dtype)  # (N, 1)
+        counts = ops.sum(ops.astype(real, hidden.dtype), axis=1)  # (N, 1)
         return ops.sum(ops.where(real, hidden, 0.0), axis=1) / counts
 
     def extra_repr(self) -> str:

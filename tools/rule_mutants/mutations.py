@@ -16,6 +16,8 @@ from rule_mutants.mistakes import Place, changes, name_of, number_of
 __all__ = ["Function", "Mutant", "compiled", "mutants_of"]
 
 Function = ast.FunctionDef | ast.Lambda
+EFFORT = {"for_rows": 2, "in_blocks": 1}
+"""Which argument says how long work takes: it decides about threads, and about no number."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +114,14 @@ def _places(owner: ast.AST, returned: bool) -> Iterator[Place]:
         returned: Whether what it computes is an array that is returned.
     """
     update = isinstance(owner, ast.Call) and name_of(owner.func).endswith("Update")
+    effort = EFFORT.get(name_of(owner.func)) if isinstance(owner, ast.Call) else None
     for field, value in ast.iter_fields(owner):
         if field in ("annotation", "returns") or isinstance(value, ast.arguments):
             continue
         for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(node, ast.AST) or isinstance(node, (ast.stmt, ast.JoinedStr)):
+                continue
+            if field == "args" and index == effort is not None:
                 continue
             gives = returned and (
                 isinstance(owner, (ast.Return, ast.Lambda, ast.Tuple))
