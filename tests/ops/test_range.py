@@ -223,6 +223,21 @@ def exact_erf(x: np.ndarray) -> np.ndarray:
     return np.array([math.erf(v) for v in x.tolist()])
 
 
+@pytest.mark.parametrize("op", [ops.layer_norm, ops.rms_norm])
+def test_gradients_of_normalisation_in_low_precision(op: Any) -> None:
+    """What is added up along a row of 3000 does not fit into float16; what comes out does."""
+    rng = np.random.default_rng(0)
+    x = (1 + rng.standard_normal((2, 3000))).astype(np.float16)
+    weight, g = np.full(3000, 1.5, np.float16), np.full((2, 3000), 40, np.float16)
+    found = {}
+    for dtype in (np.float16, np.float64):
+        inputs = [Tensor(array, requires_grad=True, dtype=dtype) for array in (x, weight)]
+        found[dtype] = [part.numpy() for part in grad(op(*inputs), inputs, g.astype(dtype))]
+    for low, high in zip(found[np.float16], found[np.float64], strict=True):
+        assert low.dtype == np.float16
+        np.testing.assert_allclose(low, high, rtol=5e-3, atol=0.1)
+
+
 def test_erf_in_float64() -> None:
     x = np.concatenate([np.linspace(-6.5, 6.5, 20_001), np.logspace(-300, 0, 301), [0.0]])
     wanted, found = exact_erf(x), ops.erf(Tensor(x)).numpy()
