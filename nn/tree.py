@@ -165,7 +165,14 @@ class Tree:
 
     def modules(self) -> Iterator[Module]:
         """This module and all below it, each once."""
-        return (module for _, module in self.named_modules())
+        found: dict[int, Module] = {}
+        waiting = [cast("Module", self)]
+        while waiting:
+            module = waiting.pop()
+            if id(module) not in found:
+                found[id(module)] = module
+                waiting += reversed([child for _, child in module.named_children()])
+        return iter(found.values())
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True
@@ -187,7 +194,12 @@ class Tree:
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters, each once; those of the modules below too, if `recurse`."""
-        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+        found: dict[int, Parameter] = {}
+        for module in self.modules() if recurse else [self]:
+            for value in module.__dict__.values():
+                if isinstance(value, Parameter):
+                    found.setdefault(id(value), value)
+        return iter(found.values())
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """The buffers, each once, with the first path that leads to it.

@@ -162,6 +162,13 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
     return 0.5 * x * (1 + np.tanh(_SQRT_TWO_OVER_PI * (x + _CUBIC * (x * x * x))))
 
 
+def _positive(out: Any) -> Any:
+    """1 where positive, else 0; of a tensor so that it has a derivative, which is 0."""
+    if isinstance(out, np.ndarray):
+        return out > 0
+    return np.sign(out)
+
+
 def _silu_x(g: Any, x: Any) -> Any:
     s = within_rule(sigmoid, x)
     return g * (s * (1 + x * (1 - s)))
@@ -177,7 +184,7 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
 
 
 # The table.
-relu.defvjp(x=lambda g, out: g * np.sign(out))
+relu.defvjp(x=lambda g, out: g * _positive(out))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
 silu.defvjp(x=lambda g, x: in_blocks(_silu_x, 3, g, x))

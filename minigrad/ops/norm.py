@@ -171,7 +171,8 @@ class _Sums:
 
     def total(self, shape: tuple[int, ...]) -> list[np.ndarray | None]:
         """The sums, or None where they are not needed."""
-        return [None if sums is None else sums.sum(axis=0).reshape(shape) for sums in self.sums]
+        whole = [s if s is None or len(s) == 1 else s.sum(axis=0) for s in self.sums]
+        return [None if sums is None else sums.reshape(shape) for sums in whole]
 
 
 @layer_norm.defmeaning

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.ops._numerics import kept_shape, reduced_size, spread
+from minigrad.ops.activation import _positive
 from minigrad.ops.arranging import _repeat_x, _tile_x
 from minigrad.ops.attention import _attention_pull
 from minigrad.ops.batch_norm import _batch_norm_pull
@@ -67,6 +68,7 @@ EQUAL = "for values that all differ"
 
 WRITTEN: Mapping[Callable[..., Any], Written] = {
     _inverse: Written(lambda b: 1 / b),
+    _positive: Written(lambda out: np.sign(out)),
     _power_a: Written(
         lambda g, a, b: g * (b * a ** (b - 1)), "0 where a and b are 0"),
     _power_b: Written(
