@@ -117,32 +117,39 @@ class Epoch(NamedTuple):
 
 def train(
     model: nn.Module, learned: Digits, held_out: Digits, epochs: int, kept: Path,
-    resume: bool = False,
+    resume: bool = False, parts: int = 1,
 ) -> list[Epoch]:  # fmt: skip
-    """Train the model in place; Ctrl-C keeps the training in a file, to be resumed from there."""
+    """Train the model in place; Ctrl-C keeps the training in a file, to be resumed from there.
+
+    A batch may be cut into parts that fit the memory one by one: their gradients add up, and a step
+    is taken when all are done.
+    """
     batches = DataLoader(TensorDataset(*learned), BATCH, shuffle=True)
     steps = epochs * len(batches)
     optimizer = optim.AdamW(model.parameters(), lr=PEAK_RATE, weight_decay=0.05)
     scheduler = WarmupCosineLR(optimizer, int(WARM_UP * steps), steps)
     done: dict[str, Any] = {"epochs": epochs, "history": [], "losses": [], "hits": []}
-    parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler, "loader": batches}
-    with Checkpoint(kept, done, **parts) as checkpoint:
+    trained = {"model": model, "optimizer": optimizer, "scheduler": scheduler, "loader": batches}
+    with Checkpoint(kept, done, **trained) as checkpoint:
         if resume:
             checkpoint.load()
         rounds, say = progress(done["epochs"], "epoch", len(done["history"]))
         for _ in rounds:
             model.train()
-            for images, labels in batches:
-                scores = model(images)  # (B, 8, 8) -> (B, 10)
-                loss = F.cross_entropy(scores, labels, label_smoothing=0.1)
+            for batch in batches:
                 optimizer.zero_grad()
-                loss.backward()
+                size = len(batch[1])
+                cut = (np.array_split(tensor, min(parts, size)) for tensor in batch)
+                for images, labels in zip(*cut, strict=True):
+                    scores = model(images)  # (B, 8, 8) -> (B, 10)
+                    loss = F.cross_entropy(scores, labels, label_smoothing=0.1)
+                    (loss * (len(labels) / size)).backward()  # a mean of means, by their sizes
+                    plain = F.cross_entropy(scores.detach(), labels)  # without smoothing
+                    done["losses"].append(plain.item())
+                    done["hits"].extend((scores.numpy().argmax(axis=1) == labels.numpy()).tolist())
                 clip_grad_norm(model.parameters(), 1.0)
                 optimizer.step()
                 scheduler.step()
-                plain = F.cross_entropy(scores.detach(), labels)  # without smoothing
-                done["losses"].append(plain.item())
-                done["hits"].extend((scores.numpy().argmax(axis=1) == labels.numpy()).tolist())
                 checkpoint.reached()
             held_out_loss, predicted = evaluate(model, held_out)
             means = float(np.mean(done["losses"])), float(np.mean(done["hits"]))
@@ -242,6 +249,9 @@ def arguments() -> argparse.Namespace:
     length.add_argument(
         "--resume", action="store_true", help="go on with the training that Ctrl-C has stopped"
     )
+    parser.add_argument(
+        "--parts", type=whole(1), default=1, help="in which a batch is learned, to save memory: 1"
+    )
     parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
     parser.add_argument("--out", type=Path, default="out/digits", help="a folder: out/digits")
     args = parser.parse_args()
@@ -260,7 +270,7 @@ def main() -> None:
     model = DigitReader()
 
     start = time.perf_counter()
-    history = train(model, learned, held_out, args.epochs, args.kept, args.resume)
+    history = train(model, learned, held_out, args.epochs, args.kept, args.resume, args.parts)
     print(f"{len(history)} epochs in {time.perf_counter() - start:.1f} s\n")
 
     error = check_gradients(model, Digits(held_out.images[:100], held_out.labels[:100]), args.seed)

@@ -16,7 +16,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from minigrad import Tensor
+import minigrad
+from minigrad import Tensor, nn
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "digits.py"
 LAST_LINE = re.compile(r"held-out accuracy: (\d+\.\d) %")
@@ -61,6 +62,21 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     result = run(folder, "--smoke", "--seed", "3", "--out", "results/digits")
     assert result.returncode == 0, result.stderr
     return folder, result.stdout
+
+
+def test_a_batch_in_parts_teaches_the_same(tmp_path: Path) -> None:
+    import digits
+
+    learned, held_out = digits.load()
+    few = digits.Digits(learned.images[:150], learned.labels[:150])  # the last batch has 22
+    weights = []
+    for parts in (1, 5, 40):
+        minigrad.random.seed(0)
+        model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+        digits.train(model, few, held_out, 2, tmp_path / "kept.npz", parts=parts)
+        weights.append(model[1].weight.numpy())
+    for other in weights[1:]:
+        np.testing.assert_allclose(other, weights[0], atol=1e-5)
 
 
 @pytest.fixture(scope="module")
