@@ -81,7 +81,7 @@ def restore(path: Path) -> Reader:
 def arguments() -> argparse.Namespace:
     """Read the command line, and make sure that the results can be made and written."""
     parser = Parser(
-        description="Teach an LSTM to write English, character by character. Takes about 3 minutes "
+        description="Teach an LSTM to write English, character by character. Takes about 2 minutes "
         "on two cores; with --smoke, about 5 seconds.",
         allow_abbrev=False,
     )
