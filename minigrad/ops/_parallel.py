@@ -25,8 +25,8 @@ import numpy as np
 from minigrad.autograd.node import Variable
 
 __all__ = [
-    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "held_blas", "in_blocks", "ones",
-    "set_num_threads", "worthwhile",
+    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "in_blocks", "ones", "set_num_threads",
+    "worthwhile",
 ]  # fmt: skip
 
 WORTHWHILE = 100_000
@@ -98,10 +98,7 @@ def set_num_threads(number: int) -> None:
             "NumPy's BLAS to one thread meanwhile: pip install threadpoolctl"
         )
     with _lock:
-        _threads = number
-        if _pool is not None:
-            _pool.shutdown(wait=False)
-        _pool = None
+        _threads, _pool = number, None  # its threads end when nobody has work for them any more
 
 
 def worthwhile(effort: float) -> bool:
@@ -138,7 +135,7 @@ def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], No
         run()
         return
     helpers = min(threads, -(-rows // block)) - 1
-    with held_blas():
+    with _held_blas():
         others = [_workers().submit(copy_context().run, run) for _ in range(helpers)]
         try:
             run()
@@ -148,7 +145,7 @@ def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], No
 
 
 @contextmanager
-def held_blas() -> Iterator[None]:
+def _held_blas() -> Iterator[None]:
     """Hold BLAS to one thread, until the last that asked for it is done."""
     global _holders
     libraries = _blas()

@@ -184,12 +184,13 @@ def _cross_entropy_pull(
     scale = np.where(counts != 0, each * counts * (1 - label_smoothing), 0)
     spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
     smooth = np.where(kept, each * (label_smoothing / rows.shape[1]), 0)
+    factor = (scale + smooth * spread_out.sum())[:, None]
     pull = np.empty_like(rows)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
         probability = np.exp(rows[part] - log_total[part, None])
-        np.multiply(probability, (scale + smooth * spread_out.sum())[part, None], out=pull[part])
+        np.multiply(probability, factor[part], out=pull[part])
         if label_smoothing:
             pull[part] -= smooth[part, None] * spread_out
 

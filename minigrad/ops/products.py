@@ -74,13 +74,17 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if not fits or not worthwhile(effort) or a.dtype.kind != "f":
         return np.matmul(a, b)
     out = np.empty((*a.shape[:-1], b.shape[-1]), np.result_type(a, b))
-    block = min(BLOCK, -(-len(a) // get_num_threads()))
 
     def work(i: int, j: int) -> None:
         np.matmul(a[i:j], b if a.ndim == 2 else b[i:j], out=out[i:j])
 
-    for_rows(len(a), block, effort, work)
+    for_rows(len(a), _block(len(a), effort), effort, work)
     return out
+
+
+def _block(rows: int, effort: float) -> int:
+    """How many rows of a product are computed at a time: all, unless it is to be divided."""
+    return min(BLOCK, -(-rows // get_num_threads())) if worthwhile(effort) else rows
 
 
 def _matmul_a(g: Any, a_shape: tuple[int, ...], b: Any) -> Any:
@@ -144,18 +148,13 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     rows = x.reshape(math.prod(shape[:-1]), x.shape[-1])
     out = np.empty((len(rows), len(weight)), x.dtype)
     effort = x.size * len(weight) / PRODUCTS_PER_NS
-    if not worthwhile(effort):
-        np.matmul(rows, weight.T, out=out)
-        if bias is not None:
-            out += bias
-        return out.reshape(shape)
 
     def work(start: int, stop: int) -> None:
         np.matmul(rows[start:stop], weight.T, out=out[start:stop])
         if bias is not None:
             out[start:stop] += bias  # while it is in the cache
 
-    for_rows(len(rows), min(BLOCK, -(-len(rows) // get_num_threads())), effort, work)
+    for_rows(len(rows), _block(len(rows), effort), effort, work)
     return out.reshape(shape)
 
 

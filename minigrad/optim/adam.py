@@ -80,10 +80,7 @@ class Adam(Optimizer):
         state["step"] += 1
         mean, square, work = state["exp_avg"], state["exp_avg_sq"], self._buffer(1, data)
 
-        if self._decoupled:
-            data *= 1.0 - lr * float(group["weight_decay"])
-        else:
-            grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group, self._decoupled)
         average(mean, grad, beta1, work)
         average_square(square, grad, beta2, work)
         if group["amsgrad"]:

@@ -84,10 +84,7 @@ class NAdam(Optimizer):
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         work, move = self._buffer(1, data), self._buffer(2, data)
 
-        if group["decoupled_weight_decay"]:
-            data *= 1.0 - lr * float(group["weight_decay"])
-        else:
-            grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group, group["decoupled_weight_decay"])
         average(mean, grad, beta1, work)
         average_square(square, grad, beta2, work)
 

@@ -224,6 +224,15 @@ class Optimizer:
         out = np.multiply(data, decay, out=self._buffer(0, data))
         return np.add(grad, out, out=out)
 
+    def _with_decay(
+        self, data: np.ndarray, grad: np.ndarray, group: State, decoupled: bool
+    ) -> np.ndarray:
+        """The gradient with its penalty; `decoupled`, the parameter shrinks by itself instead."""
+        if not decoupled:
+            return self._with_penalty(data, grad, group)
+        data *= 1.0 - float(group["lr"]) * float(group["weight_decay"])
+        return grad
+
     def _buffer(self, i: int, like: np.ndarray) -> np.ndarray:
         """A scratch array of the shape and dtype of another; `_with_penalty` uses number 0."""
         memory = self._scratch.get((i, like.dtype))

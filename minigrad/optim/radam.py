@@ -77,10 +77,7 @@ class RAdam(Optimizer):
         step, mean, square = state["step"], state["exp_avg"], state["exp_avg_sq"]
         work = self._buffer(1, data)
 
-        if group["decoupled_weight_decay"]:
-            data *= 1.0 - lr * float(group["weight_decay"])
-        else:
-            grad = self._with_penalty(data, grad, group)
+        grad = self._with_decay(data, grad, group, group["decoupled_weight_decay"])
         average(mean, grad, beta1, work)
         average_square(square, grad, beta2, work)
 

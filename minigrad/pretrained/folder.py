@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.io.atomic import replacing
 from minigrad.nn import Module
 from minigrad.nn.checks import optional_package
 from minigrad.pretrained.config import naming, read_json
@@ -144,7 +145,8 @@ def write_tensors(folder: Path, tensors: Mapping[str, np.ndarray]) -> None:
     """
     numpy = optional_package("pretrained", "safetensors.numpy", "pretrained")
     whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    numpy.save_file(whole, folder / WHOLE, metadata={"format": "pt"})
+    with replacing(folder / WHOLE) as file:
+        file.write_bytes(numpy.save(whole, metadata={"format": "pt"}))
 
 
 def load_tokenizer(folder: str | Path) -> Any:
