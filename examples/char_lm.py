@@ -257,10 +257,10 @@ def save(model: nn.Module, path: Path) -> None:
     minigrad.save(model.state_dict(), path)
 
 
-def restore(path: Path) -> Writer:
+def restore(path: Path, kind: Any = Writer) -> Any:
     """The model whose weights were saved."""
     state = minigrad.load(path)
-    model = Writer("".join(map(chr, state["alphabet"].tolist())))
+    model = kind("".join(map(chr, state["alphabet"].tolist())))
     model.load_state_dict(state)
     return model
 
@@ -300,35 +300,47 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Count, train, write, and say how well the text held out was foreseen."""
-    args = arguments()
+    """Teach a transformer."""
+    teach("transformer", Writer, write, arguments(), BATCH)
+
+
+def teach(name: str, kind: Any, write: Any, args: argparse.Namespace, batch: int) -> None:
+    """Count, train, write, and say how well the text held out was foreseen.
+
+    Args:
+        name: What the model is called in the table.
+        kind: Makes a model for an alphabet.
+        write: Continues a text by a model, as `write` above.
+        args: The command line.
+        batch: How many windows a batch has.
+    """
     minigrad.random.seed(args.seed)
     if args.write:
-        show(restore(args.weights), args)
+        show(restore(args.weights, kind), write, args)
         return
 
     text = load()
     bits = {f"{n}-gram": ngram_bits(text, n) for n in range(1, 6)}
     print_bits(bits, text)
-    model = Writer(text.alphabet)
+    model = kind(text.alphabet)
     start = time.perf_counter()
-    history = train(model, text, args.steps)
+    history = train(model, text, args.steps, batch)
     print(f"{history[-1].step} steps in {time.perf_counter() - start:.1f} s\n")
     files = {"weights": args.weights}
     save(model, args.weights)
-    show(model, args)
+    show(model, write, args)
     if importlib.util.find_spec("matplotlib"):
         import _plots
 
         files["training curve"] = args.out / "training.png"
         _plots.bits_per_character(files["training curve"], np.array(history), bits)
-    print_bits({**bits, "transformer": history[-1].held_out}, text)
+    print_bits({**bits, name: history[-1].held_out}, text)
     print_files(files)
     if history[-1].step < args.steps:
         sys.exit(130)  # as what Ctrl-C has ended
 
 
-def show(model: Writer, args: argparse.Namespace) -> None:
+def show(model: nn.Module, write: Any, args: argparse.Namespace) -> None:
     """Print what the model writes, as it writes."""
     print(args.prompt, end="", flush=True)
     for character in write(

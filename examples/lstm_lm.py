@@ -9,16 +9,12 @@ what it needs in a state of fixed size. So it can write on for as long as it lik
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import char_lm  # sets the number of BLAS's threads, so before NumPy
-import numpy as np
-from _command_line import Parser, number, prepare, print_files, run, whole
+from _command_line import Parser, number, prepare, run, whole
 
 import minigrad
 from minigrad import Tensor, nn
@@ -72,10 +68,7 @@ def write(model: Reader, beginning: str, length: int, **choice: float) -> Iterat
 
 def restore(path: Path) -> Reader:
     """The model whose weights were saved."""
-    state = minigrad.load(path)
-    model = Reader("".join(map(chr, state["alphabet"].tolist())))
-    model.load_state_dict(state)
-    return model
+    return char_lm.restore(path, Reader)
 
 
 def arguments() -> argparse.Namespace:
@@ -97,7 +90,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
     parser.add_argument("--out", type=Path, default="out/lstm_lm", help="a folder: out/lstm_lm")
     args = parser.parse_args()
-    args.weights = args.out / "weights.npz"
+    args.weights, args.top_p = args.out / "weights.npz", 0.95
     if not args.prompt:
         parser.error("--prompt needs a character at least")
     if args.write and not args.weights.is_file():
@@ -106,43 +99,9 @@ def arguments() -> argparse.Namespace:
     return args
 
 
-def show(model: Reader, args: argparse.Namespace) -> None:
-    """Print what the model writes, as it writes."""
-    print(args.prompt, end="", flush=True)
-    for character in write(
-        model, args.prompt, args.length, temperature=args.temperature, top_p=0.95
-    ):
-        print(character, end="", flush=True)
-    print("\n")
-
-
 def main() -> None:
-    """Count, train, write, and say how well the text held out was foreseen."""
-    args = arguments()
-    minigrad.random.seed(args.seed)
-    if args.write:
-        show(restore(args.weights), args)
-        return
-
-    text = char_lm.load()
-    bits = {f"{n}-gram": char_lm.ngram_bits(text, n) for n in range(1, 6)}
-    char_lm.print_bits(bits, text)
-    model = Reader(text.alphabet)
-    start = time.perf_counter()
-    history = char_lm.train(model, text, args.steps, BATCH)
-    print(f"{history[-1].step} steps in {time.perf_counter() - start:.1f} s\n")
-    files = {"weights": args.weights}
-    char_lm.save(model, args.weights)
-    show(model, args)
-    if importlib.util.find_spec("matplotlib"):
-        import _plots
-
-        files["training curve"] = args.out / "training.png"
-        _plots.bits_per_character(files["training curve"], np.array(history), bits)
-    char_lm.print_bits({**bits, "LSTM": history[-1].held_out}, text)
-    print_files(files)
-    if history[-1].step < args.steps:
-        sys.exit(130)  # as what Ctrl-C has ended
+    """Teach an LSTM."""
+    char_lm.teach("LSTM", Reader, write, arguments(), BATCH)
 
 
 if __name__ == "__main__":
