@@ -188,7 +188,7 @@ class Module(Tree):
     def zero_grad(self) -> None:
         """Forget the gradients of all parameters: each ``.grad`` becomes None."""
         for parameter in self.parameters():
-            parameter.grad = None
+            parameter.zero_grad()
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew, as the constructor did.

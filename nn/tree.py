@@ -139,9 +139,8 @@ class Tree:
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules directly inside this one with their names, in the order of assignment."""
-        for name, value in list(self.__dict__.items()):
-            if isinstance(value, Tree):
-                yield name, cast("Module", value)
+        found = [entry for entry in self.__dict__.items() if isinstance(entry[1], Tree)]
+        return iter(cast("list[tuple[str, Module]]", found))
 
     def _child(self, name: str) -> Module | None:
         """The child of that name, if there is one."""

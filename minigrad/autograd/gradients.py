@@ -170,10 +170,10 @@ def _owned(arrival: Arrival) -> Any:
 
 def _accumulate(tensor: Any, arrival: Arrival, create: bool) -> None:
     """Add a full cotangent to ``tensor.grad``."""
-    known = tensor.grad
+    known = tensor._grad
     if known is None:
-        tensor.grad = _owned(arrival)
+        tensor._grad = _owned(arrival)
     elif create or known._node is not None:
-        tensor.grad = known + arrival._data
+        tensor._grad = known + arrival._data
     else:
-        tensor.grad = wrap(known._data + np.asarray(arrival._data))
+        tensor._grad = wrap(known._data + np.asarray(arrival._data))

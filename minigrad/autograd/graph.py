@@ -19,6 +19,7 @@ from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Leaf, Node, Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.results import pick, picked, with_history, wrap
+from minigrad.autograd.sums import BLAS_DTYPES, column_sums
 
 __all__ = ["Arrival", "Update", "alias", "propagate", "unbroadcast"]
 
@@ -124,12 +125,6 @@ def propagate(
                 if boundary and targets is not None and node in targets:
                     results[node] = arrival
                     continue
-                if node.__class__ is Leaf:
-                    if node.hooks:
-                        run_hooks(node.hooks, arrival)
-                    if targets is None or node in targets:
-                        results[node] = arrival
-                    continue
                 if hooked and node in hooked_nodes:
                     run_hooks(node.hooks, arrival)
                 plan = node.plan
@@ -171,6 +166,14 @@ def propagate(
                             _deliver(edges[i], part, pending, schedule, create)
                 except ValueError as error:
                     raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
+            for stamp in sorted(pending, reverse=True):  # what is left has arrived at leaves
+                arrival = pending.pop(stamp)
+                leaf: Any = arrival.target
+                wanted_here = targets is None or leaf in targets
+                if leaf.hooks and not (boundary and wanted_here):
+                    run_hooks(leaf.hooks, arrival)
+                if wanted_here:
+                    results[leaf] = arrival
                 parts = part = None
     finally:
         state.reset(token)
@@ -201,7 +204,8 @@ def _deliver(
             if arrival is None:
                 arrival = Arrival(target, np.zeros(target.shape, target.dtype))
                 pending[stamp] = arrival
-                heappush(schedule, -stamp)
+                if target.__class__ is not Leaf:
+                    heappush(schedule, -stamp)
             elif not mutation.alone(arrival):
                 arrival._data = np.array(arrival._data)
             part.add_to(arrival._data)
@@ -212,7 +216,8 @@ def _deliver(
         part = part.astype(target.dtype)
     if arrival is None:
         pending[stamp] = Arrival(target, part)
-        heappush(schedule, -stamp)
+        if target.__class__ is not Leaf:
+            heappush(schedule, -stamp)
     elif create or not arrival._data.ndim or not mutation.alone(arrival):
         arrival._data = arrival._data + part
     else:
@@ -242,6 +247,9 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
         ValueError: No broadcasting leads from `shape` to the shape of `g`.
     """
     extra = g.ndim - len(shape)
+    summable = g.__class__ is _ndarray and g.dtype in BLAS_DTYPES
+    if summable and extra > 0 and g.shape[extra:] == shape:  # as for a bias
+        return column_sums(g, shape)
     if extra < 0:  # an input with leading axes of length 1 that the output lost, as in x[0] = v
         g, extra = g.reshape((1,) * -extra + g.shape), 0
     stretched = [i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]

@@ -42,6 +42,7 @@ class Variable:
 
     _data: np.ndarray
     _node: Node | Leaf | None = None
+    _grad: Any = None
 
     result_class: type[Variable]
 

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, ones, worthwhile
+from minigrad.autograd.sums import row_sums
+from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.dropout import kept_rows
 from minigrad.ops.softmax import LOWEST
 
@@ -167,13 +168,12 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
     options = call.options
     out = _heads_inside(call.lead, call.length, call.value.shape[-1], call.dtype)
     lse = np.empty((*call.lead, call.length, 1), call.dtype)
-    one = ones(call.size, call.dtype)
 
     def work(block: _Block) -> None:
         for rows, keys in call.rows_of():
             scaled = call.query[block.heads][..., rows, :] * options.scale
             weights = call.scores(block, rows, keys, scaled)  # (heads, rows, keys)
-            weights, top, total = _exponentials(weights, one[keys])
+            weights, top, total = _exponentials(weights)
             np.add(np.log(total), top, out=lse[block.heads][..., rows, :])
             if options.dropout:
                 weights *= call.kept(block, rows, keys)
@@ -186,7 +186,7 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
     return out, lse
 
 
-def _exponentials(scores: np.ndarray, one: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
     """exp(score - top), and of each row the top and the total of these, shape (..., rows, 1).
 
     The top of a row is its largest score, but 0 if that is between -LARGE and LARGE. Mostly all
@@ -195,14 +195,14 @@ def _exponentials(scores: np.ndarray, one: np.ndarray) -> tuple[np.ndarray, Any,
     """
     if scores.size and scores.max() < LARGE:
         known = np.exp(scores)
-        total = np.matmul(known, one)[..., None]
-        if total.min() > len(one) * math.exp(-LARGE):
+        total = row_sums(known)
+        if total.min() > scores.shape[-1] * math.exp(-LARGE):
             return known, 0, total
     top = scores.max(axis=-1, keepdims=True, initial=LOWEST[scores.dtype])
     top[np.absolute(top) < LARGE] = 0
     scores -= top
     np.exp(scores, out=scores)
-    total = np.matmul(scores, one)[..., None]
+    total = row_sums(scores)
     nowhere = total == 0
     if nowhere.any():
         total[nowhere] = 1
@@ -288,4 +288,5 @@ def _heads_inside(
     So putting the heads side by side, as every attention layer does next, copies nothing.
     """
     memory: np.ndarray = new((*lead[:1], length, *lead[1:], width), dtype)
-    return np.moveaxis(memory, 1, -2) if lead else memory
+    last = len(lead) + 1
+    return memory.transpose(0, *range(2, last), 1, last) if lead else memory

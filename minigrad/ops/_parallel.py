@@ -11,7 +11,6 @@ Waking a thread takes up to a tenth of a millisecond: small work is done at once
 
 from __future__ import annotations
 
-import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ import numpy as np
 from minigrad.autograd.node import Variable
 
 __all__ = [
-    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "in_blocks", "ones", "set_num_threads",
+    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "in_blocks", "set_num_threads",
     "worthwhile",
 ]  # fmt: skip
 
@@ -191,14 +190,6 @@ def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -
 
     for_rows(x.size, ELEMENTS, cost * x.size, work)
     return out.reshape(x.shape)
-
-
-@functools.lru_cache(maxsize=256)
-def ones(length: int, dtype: Any) -> np.ndarray:
-    """A vector of ones, not to be written to: BLAS adds up rows as a product with it."""
-    vector = np.ones(length, dtype)
-    vector.flags.writeable = False
-    return vector
 
 
 def _blas() -> list[Any]:

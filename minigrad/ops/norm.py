@@ -6,13 +6,16 @@ and are divided among threads. The normalized axes are one: x (R, W), weight (W,
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._parallel import for_rows, ones
+from minigrad.autograd.sums import column_sums
+from minigrad.ops._numerics import widened
+from minigrad.ops._parallel import for_rows
 
 __all__ = ["layer_norm", "rms_norm"]
 
@@ -69,16 +72,18 @@ def layer_norm(
     rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
     out = np.empty(rows.shape, x.dtype)
     # The mean as two numbers, since x - mean must be repeatable to rounding.
-    mean, rest, rstd = (np.empty((len(rows), 1), x.dtype) for _ in range(3))
-    one = ones(width, _wide(x))
+    mean, rest, rstd = np.empty((3, len(rows), 1), x.dtype)
+    average = _average(width, _wide(x))
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        centred = rows[part] - _mean(rows[part], one, out=mean[part])
+        mean[part] = rows[part].dot(average)
+        centred = rows[part] - mean[part]
+        rest[part] = centred.dot(average)
         # What rounding the mean left behind matters where x is far from zero.
-        centred -= _mean(centred, one, out=rest[part])
-        deviation = np.sqrt(_mean(centred * centred, one) + eps)
-        centred *= np.divide(1, deviation, out=rstd[part], casting="same_kind")
+        centred -= rest[part]
+        rstd[part] = 1 / np.sqrt(_mean_square(centred) + eps)
+        centred *= rstd[part]
         if weight is not None:
             centred *= weight
         if bias is None:
@@ -109,10 +114,18 @@ def _wide(x: np.ndarray) -> Any:
     return np.float32 if x.dtype == np.float16 else x.dtype
 
 
-def _mean(rows: np.ndarray, along: np.ndarray, out: Any = None) -> np.ndarray:
-    """The mean of each row times `along`, shape (R, 1), as a product, which is quick."""
-    sums = np.matmul(rows.astype(along.dtype, copy=False), along)[:, None]
-    return np.divide(sums, max(len(along), 1), out=out, casting="same_kind")
+@functools.lru_cache(maxsize=256)
+def _average(width: int, dtype: Any) -> np.ndarray:
+    """Factors (W, 1) whose products with rows are their means; not to be written to."""
+    factors = np.full((width, 1), 1 / max(width, 1), dtype)
+    factors.flags.writeable = False
+    return factors
+
+
+def _mean_square(rows: np.ndarray) -> np.ndarray:
+    """The mean of the squares of each row: shape (R, 1)."""
+    rows = widened(rows)
+    return np.vecdot(rows, rows)[:, None] / max(rows.shape[1], 1)
 
 
 @layer_norm.defjoint("x", "weight", "bias")
@@ -130,8 +143,8 @@ def _layer_norm_pull(
     means, rests, rstds = (array.reshape(-1, 1) for array in (*mean, rstd))
     grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
     sums = _Sums(len(rows), width, x, needed[1:])
-    one = ones(width, _wide(x))
-    along_weight = one if scale is None else scale.astype(one.dtype, copy=False)
+    average = _average(width, _wide(x))
+    scaled = average if scale is None else scale[:, None] * average
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
@@ -144,8 +157,8 @@ def _layer_norm_pull(
         if grad_x is None:
             return
         # With inner = g * weight: (inner - mean(inner) - normal * mean(inner * normal)) * rstd
-        normal *= _mean(product, along_weight)
-        normal += _mean(pull, along_weight)
+        normal *= product.dot(scaled)
+        normal += pull.dot(scaled)
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
         np.multiply(normal, rstds[part], out=grad_x[part])
 
@@ -160,14 +173,14 @@ class _Sums:
     def __init__(self, rows: int, width: int, like: np.ndarray, needed: tuple[bool, ...]) -> None:
         self.block = _block(width)
         blocks = -(-rows // self.block)
-        self.sums = [np.zeros((blocks, width), _wide(like)) if need else None for need in needed]
+        self.sums = [np.empty((blocks, width), _wide(like)) if need else None for need in needed]
 
     def add(self, start: int, *parts: np.ndarray) -> None:
         """Add up the rows of the block that begins at row `start`."""
         for sums, part in zip(self.sums, parts, strict=True):
             if sums is not None:
                 wide = part.astype(sums.dtype, copy=False)
-                np.matmul(ones(len(part), sums.dtype), wide, out=sums[start // self.block])
+                sums[start // self.block] = column_sums(wide, wide.shape[1:])
 
     def total(self, shape: tuple[int, ...]) -> list[np.ndarray | None]:
         """The sums, or None where they are not needed."""
@@ -232,12 +245,10 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
     rows, width, weight, _ = _as_rows(x, weight, None, ndim)
     out = np.empty(rows.shape, x.dtype)
     rstd = np.empty((len(rows), 1), x.dtype)
-    one = ones(width, _wide(x))
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        wide = rows[part].astype(one.dtype, copy=False)
-        rstd[part] = 1 / np.sqrt(_mean(wide * wide, one) + eps)
+        rstd[part] = 1 / np.sqrt(_mean_square(rows[part]) + eps)
         normal = np.multiply(rows[part], rstd[part], out=out[part])
         if weight is not None:
             normal *= weight
@@ -259,8 +270,8 @@ def _rms_norm_pull(
     pulls, rstds = g.reshape(rows.shape), rstd.reshape(-1, 1)
     grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
     sums = _Sums(len(rows), width, x, needed[1:])
-    one = ones(width, _wide(x))
-    along_weight = one if scale is None else scale.astype(one.dtype, copy=False)
+    average = _average(width, _wide(x))
+    scaled = average if scale is None else scale[:, None] * average
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
@@ -271,7 +282,7 @@ def _rms_norm_pull(
         if grad_x is None:
             return
         # With inner = g * weight: (inner - normal * mean(inner * normal)) * rstd
-        normal *= _mean(product, along_weight)
+        normal *= product.dot(scaled)
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
         np.multiply(normal, rstds[part], out=grad_x[part])
 

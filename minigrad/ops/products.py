@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,12 +68,13 @@ BLOCK = 512
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """``a @ b``: the rows of large matrices, or the matrices of stacks, by several threads."""
+    at_once = a.dot if a.ndim == 2 == b.ndim else partial(np.matmul, a)  # dot is called faster
     if a.size < SMALL or b.ndim < 2:
-        return np.matmul(a, b)
+        return at_once(b)
     effort = a.size * b.shape[-1] / PRODUCTS_PER_NS
     fits = a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2] and a.shape[-1] == b.shape[-2]
     if not fits or not worthwhile(effort) or a.dtype.kind != "f":
-        return np.matmul(a, b)
+        return at_once(b)
     out = np.empty((*a.shape[:-1], b.shape[-1]), np.result_type(a, b))
 
     def work(i: int, j: int) -> None:
@@ -103,8 +105,7 @@ def _matmul_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
     if len(b_shape) == 1:
         return (a.swapaxes(-1, -2) @ g[..., None])[..., 0]  # (..., k, n) @ (..., n, 1)
     if len(b_shape) == 2 and a.ndim > 2:  # sum over the leading axes within the product
-        rows = math.prod(a.shape[:-1])
-        a, g = a.reshape(rows, a.shape[-1]), g.reshape(rows, g.shape[-1])
+        a, g = _rows(a), _rows(g)
     return within_rule(matmul, a.swapaxes(-1, -2), g)
 
 
@@ -142,29 +143,37 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """
     if weight.ndim != 2 or (bias is not None and bias.shape != weight.shape[:1]):
         raise ValueError("shapes")
-    shape = (*x.shape[:-1], weight.shape[0])
     if x.shape[-1] != weight.shape[1]:
         raise ValueError("shapes")
-    rows = x.reshape(math.prod(shape[:-1]), x.shape[-1])
-    out = np.empty((len(rows), len(weight)), x.dtype)
+    rows = _rows(x)
     effort = x.size * len(weight) / PRODUCTS_PER_NS
+    if worthwhile(effort):
+        out = np.empty((len(rows), len(weight)), x.dtype)
 
-    def work(start: int, stop: int) -> None:
-        np.matmul(rows[start:stop], weight.T, out=out[start:stop])
+        def work(start: int, stop: int) -> None:
+            np.matmul(rows[start:stop], weight.T, out=out[start:stop])
+            if bias is not None:
+                out[start:stop] += bias  # while it is in the cache
+
+        for_rows(len(rows), _block(len(rows), effort), effort, work)
+    else:
+        out = rows.dot(weight.T)
         if bias is not None:
-            out[start:stop] += bias  # while it is in the cache
+            out += bias
+    return out.reshape(*x.shape[:-1], len(weight))
 
-    for_rows(len(rows), _block(len(rows), effort), effort, work)
-    return out.reshape(shape)
+
+def _rows(x: Any) -> Any:
+    """All axes but the last as one: (..., n) -> (R, n)."""
+    if x.ndim == 2:
+        return x
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
 def _linear_weight(g: Any, x: Any) -> Any:
     if x.ndim == 1:
         return g[:, None] * x
-    rows = math.prod(x.shape[:-1])
-    return within_rule(
-        matmul, g.reshape(rows, g.shape[-1]).swapaxes(0, 1), x.reshape(rows, x.shape[-1])
-    )
+    return within_rule(matmul, _rows(g).swapaxes(0, 1), _rows(x))
 
 
 def dot(a: Any, b: Any) -> Tensor:

@@ -1,0 +1,40 @@
+"""Sums over the rows or columns of a matrix, as products with ones: BLAS is the quickest to add up.
+
+For float32 and float64; float16 is accumulated in float32 elsewhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = ["BLAS_DTYPES", "column_sums", "ones", "row_sums"]
+
+BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+@functools.lru_cache(maxsize=256)
+def ones(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Ones, not to be written to."""
+    array = np.ones(shape, dtype)
+    array.flags.writeable = False
+    return array
+
+
+def row_sums(x: np.ndarray) -> np.ndarray:
+    """The sums over the last axis, which is kept with length 1."""
+    column = ones((x.shape[-1], 1), x.dtype)
+    if x.ndim == 2:
+        return x.dot(column)
+    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    return rows.dot(column).reshape(*x.shape[:-1], 1)
+
+
+def column_sums(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The sums over all leading axes; `shape` is that of the axes that are left."""
+    width = math.prod(shape)
+    rows = x.reshape(x.size // (width or 1), width)
+    return ones(len(rows), x.dtype).dot(rows).reshape(shape)
