@@ -1,7 +1,8 @@
 """How an op is called: tensors to arrays, the forward function, and a node if one is wanted.
 
-Three paths do the same: for one array, for two, and for any signature. The first two are the third
-written out for the case, since a small op costs little more than its call.
+Four paths do the same: for one array, for one array and arguments that are none, for two arrays, and
+for any signature. The first three are the last written out for the case, since a small op costs
+little more than its call.
 """
 
 from __future__ import annotations
@@ -30,14 +31,43 @@ _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 def call_path(op: Primitive) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature."""
     plain = not (op.variadic or op.residuals or op.several) and op.positional == len(op.params)
-    if plain and op.arrays == 1:
+    if plain and op.arrays == 1 == len(op.params):
         return _one_array(op)
+    if plain and op.arrays == 1:
+        return _one_array_and_more(op)
     if plain and op.arrays == 2 == len(op.params) and not op.promotes:
         return _two_arrays(op)
     return _any_signature(op)
 
 
 def _one_array(op: Primitive) -> Callable[..., Any]:
+    forward, floating = op.forward, op.floating
+
+    def call(x: Any) -> Any:
+        if isinstance(x, Variable):
+            array, source = x._data, x._node
+        else:
+            array, source = to_array(x, name=op.name), None
+        if floating and array.dtype.kind != "f":
+            (array,) = promote((array,), floating)
+        try:
+            out = forward(array)
+        except Exception as error:
+            raise explained(op, (array,), error) from None
+        recording, scope, observers = state.get()
+        if source is None or not recording or not op.records:
+            result = wrap(out)
+        else:
+            plan = op.plan(_FIRST)
+            result = record(plan, (source,), plan.save(array, out), out, scope)
+        if observers:
+            _tell(observers, op, (x,), result)
+        return result
+
+    return call
+
+
+def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
     forward, floating, defaults = op.forward, op.floating, op.defaults[1:]
     needed, most = sum(default is REQUIRED for default in defaults), len(defaults)
 

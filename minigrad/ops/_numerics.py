@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -66,6 +67,7 @@ def reduced_size(shape: tuple[int, ...], axis: Axis) -> int:
     return math.prod(shape[a] for a in reduced_axes(len(shape), axis))
 
 
+@functools.lru_cache(maxsize=1024)
 def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
     """The shape after a reduction over `axis` with ``keepdims=True``."""
     gone = reduced_axes(len(shape), axis)

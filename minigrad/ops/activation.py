@@ -38,18 +38,18 @@ def relu(x: Any) -> Any:
         >>> minigrad.relu(minigrad.tensor([-1.0, 2.0]))
         Tensor([0., 2.], dtype=float32)
     """
-    return in_blocks(_relu, 0.2, x) if x.size > SMALL else np.maximum(x, 0)
+    return in_blocks(_relu, 0.2, x) if x.size > SMALL else np.maximum(x, _zeros((), x.dtype))
 
 
 def _relu(x: np.ndarray) -> np.ndarray:
     # Of two arrays NumPy finds the maximum four times as fast as of an array and a number.
-    return np.maximum(x.reshape(-1), _zeros(x.dtype)[: x.size]).reshape(x.shape)
+    return np.maximum(x.reshape(-1), _zeros(ELEMENTS, x.dtype)[: x.size]).reshape(x.shape)
 
 
 @functools.cache
-def _zeros(dtype: Any) -> np.ndarray:
-    """As many zeros as a block has elements, not to be written to."""
-    zeros = np.zeros(ELEMENTS, dtype)
+def _zeros(shape: Any, dtype: Any) -> np.ndarray:
+    """Zeros as an array, which NumPy takes up faster than the number; not to be written to."""
+    zeros = np.zeros(shape, dtype)
     zeros.flags.writeable = False
     return zeros
 
@@ -181,7 +181,8 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 def _positive(out: Any) -> Any:
     """1 where positive, else 0; of a tensor so that it has a derivative, which is 0."""
     if isinstance(out, np.ndarray):
-        return out > 0
+        # As a float: NumPy is slow to multiply by bools.
+        return (out > _zeros((), out.dtype)).astype(out.dtype)
     return np.sign(out)
 
 
