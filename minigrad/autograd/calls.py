@@ -1,8 +1,8 @@
 """How an op is called: tensors to arrays, the forward function, and a node if one is wanted.
 
-Four paths do the same: for one array, for one array and arguments that are none, for two arrays, and
-for any signature. The first three are the last written out for the case, since a small op costs
-little more than its call.
+Four paths do the same: for one array, for one array and other arguments, for two arrays, and for
+any signature. The first three are the last written out for the case, since a small op costs little
+more than its call.
 """
 
 from __future__ import annotations
