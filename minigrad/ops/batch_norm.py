@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.sums import row_sums
+from minigrad.ops._numerics import widened
 
 __all__ = ["batch_norm"]
 
@@ -62,23 +65,26 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
         raise ValueError("shapes")
     channels = x.shape[1]
     count = max(1, len(x) * math.prod(x.shape[2:]))
-    wide = np.float32 if x.dtype == np.float16 else x.dtype
-    rows = x.reshape(len(x), channels, math.prod(x.shape[2:]))
-    mean = rows.sum(axis=2, dtype=wide).sum(axis=0) / count
-    centred = rows.astype(wide, copy=False) - mean[:, None]
+    rows = widened(x).reshape(len(x), channels, math.prod(x.shape[2:]))
+    mean = _by_channel(rows) / count
+    out = rows - mean[:, None]
     # What rounding the mean left behind matters where x is far from zero.
-    rest = centred.sum(axis=2).sum(axis=0) / count
-    mean = mean + rest
-    centred -= rest[:, None]
-    var = np.vecdot(centred, centred).sum(axis=0) / count
+    rest = _by_channel(out) / count
+    var = np.vecdot(out, out).sum(axis=0) / count - rest * rest
     scale = 1 / np.sqrt(var + eps)
     if weight is not None:
         scale = scale * weight
-    centred *= scale[:, None]
-    if bias is not None:
-        centred += bias[:, None]
-    out = (centred.reshape(x.shape), mean, var)
-    return tuple(part.astype(x.dtype, copy=False) for part in out)
+    out *= scale[:, None]
+    shift = -rest * scale
+    out += (shift if bias is None else shift + bias)[:, None]
+    results = (out.reshape(x.shape), mean + rest, var)
+    return tuple(part.astype(x.dtype, copy=False) for part in results)
+
+
+def _by_channel(x: Any) -> Any:
+    """The sum of each channel over all other axes: (N, C, ...) -> (C,)."""
+    rows = x.reshape(x.shape[0], x.shape[1], math.prod(x.shape[2:]))
+    return (rows.sum(axis=2) if isinstance(x, Variable) else row_sums(rows)[..., 0]).sum(axis=0)
 
 
 @batch_norm.defjoint("x", "weight", "bias")
@@ -87,19 +93,19 @@ def _batch_norm_pull(
 ) -> tuple[Any, Any, Any]:
     g_out, g_mean, g_var = g
     _, mean, var = out
-    axes, column = (0, *range(2, x.ndim)), (x.shape[1], *(1,) * (x.ndim - 2))
+    column = (x.shape[1], *(1,) * (x.ndim - 2))
     grad_x = grad_weight = grad_bias = None
     if needed[0] or needed[2]:
-        grad_bias = g_out.sum(axis=axes)
+        grad_bias = _by_channel(g_out)
     if needed[0] or needed[1]:
         std = np.sqrt(var + eps)
-        normal = (x - mean.reshape(column)) * (1 / std).reshape(column)
-        grad_weight = (g_out * normal).sum(axis=axes)
+        centred = x - mean.reshape(column)
+        grad_weight = _by_channel(g_out * centred) / std
     if needed[0]:
         count = len(x) * math.prod(x.shape[2:])
         scale = 1 / std if weight is None else weight / std
         by_mean = (g_mean - scale * grad_bias) / count
-        by_normal = (2 * g_var * std - scale * grad_weight) / count
+        by_centred = (2 * g_var - scale * grad_weight / std) / count
         grad_x = g_out * scale.reshape(column)
-        grad_x = grad_x + normal * by_normal.reshape(column) + by_mean.reshape(column)
+        grad_x = grad_x + centred * by_centred.reshape(column) + by_mean.reshape(column)
     return grad_x, grad_weight if needed[1] else None, grad_bias if needed[2] else None

@@ -77,7 +77,10 @@ def _places_in_memory(parts: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> 
     """One number for each element that is addressed by as many integers as there are axes."""
     places: Any = 0
     for part, n in zip(parts, shape, strict=True):
-        places = places * n + part.astype(np.intp, copy=False) % (n or 1)
+        part = part.astype(np.intp, copy=False)
+        if part.min(initial=0) < 0:
+            part = part % n
+        places = places * n + part
     return np.asarray(places)
 
 
