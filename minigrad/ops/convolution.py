@@ -7,10 +7,9 @@ of each are the other two:
     x = convolution_transpose(y, w)     what goes back to the input
     w = convolution_weight(x, y)        what goes back to the weight
 
-Each is one matrix product for a block of images, as many as keep the matrix of all their windows (a
-column for each window) within the cache; several threads take such blocks in turn. Within a block
-of small images, their numbers at one place are neighbours in memory (`across`): rows of a few
-pixels are slow to move. Shapes: x (N, C, *S), w (O, C/groups, *K), y (N, O, *P).
+Each is one matrix product for a block of images, as many as keep the matrix of all their windows
+(_window_matrix.py) within the cache; several threads take such blocks in turn.
+Shapes: x (N, C, *S), w (O, C/groups, *K), y (N, O, *P).
 """
 
 from __future__ import annotations
@@ -23,13 +22,12 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import total, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows
-from minigrad.ops._windows import Padding, Window, cut, offsets
+from minigrad.ops._window_matrix import WindowMatrix
+from minigrad.ops._windows import Padding, Window
 
 __all__ = ["convolution", "convolution_transpose", "convolution_weight"]
 
 Sizes = tuple[int, ...]
-
-_CACHED = 1 << 20  # bytes
 
 
 def _cannot_convolve(
@@ -96,18 +94,17 @@ def convolution(
     if _cannot_convolve(x, weight, bias, stride, padding, dilation, groups):
         raise ValueError("shapes")
     window = Window(weight.shape[2:], stride, padding, dilation)
-    counts = window.counts(x.shape[2:])
+    windows = WindowMatrix(window, x.shape[2:], weight.shape, groups)
     matrix = _by_group(weight, groups)  # (G, O/G, C/G·K)
-    across = _across(weight.shape, counts, groups)
-    out = np.empty((len(x), len(weight), *counts), x.dtype)
+    out = np.empty((len(x), len(weight), *windows.counts), x.dtype)
 
     def convolve(start: int, stop: int) -> None:
-        columns = _columns(x[start:stop], window, counts, groups, across)  # (G, C/G·K, B·P)
-        out[start:stop] = _images(matrix @ columns, stop - start, counts, across)
+        columns = windows.columns(x[start:stop])  # (G, C/G·K, B·P)
+        out[start:stop] = windows.images(matrix @ columns, stop - start)
 
-    for_rows(len(x), _block(x, window, counts), _effort(out, weight), convolve)
+    for_rows(len(x), windows.block(x.shape[1], x.itemsize), _effort(out, weight), convolve)
     if bias is not None:
-        out += bias.reshape(-1, *(1,) * len(counts))
+        out += bias.reshape(-1, *(1,) * len(windows.counts))
     return out
 
 
@@ -168,19 +165,18 @@ def convolution_transpose(
     if _cannot_transpose(y, weight, size, stride, padding, dilation, groups):
         raise ValueError("shapes")
     window = Window(weight.shape[2:], stride, padding, dilation)
-    counts = y.shape[2:]
+    windows = WindowMatrix(window, size, weight.shape, groups)
     matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)
     channels = weight.shape[1] * groups
-    across = _across(weight.shape, counts, groups)
     out = np.empty((len(y), channels, *size), y.dtype)
 
     def transpose(start: int, stop: int) -> None:
-        rows = _rows(y[start:stop], groups, across)  # (G, O/G, B·P)
+        rows = windows.rows(y[start:stop])  # (G, O/G, B·P)
         # A product over one element is none: BLAS would be slow at it.
         columns = matrix * rows if rows.shape[1] == 1 else matrix @ rows  # (G, C/G·K, B·P)
-        out[start:stop] = _added_up(columns, out[start:stop].shape, window, counts, across)
+        out[start:stop] = windows.added_up(columns, stop - start)
 
-    for_rows(len(y), _block(out, window, counts), _effort(y, weight), transpose)
+    for_rows(len(y), windows.block(channels, y.itemsize), _effort(y, weight), transpose)
     return out
 
 
@@ -212,27 +208,19 @@ def convolution_weight(
         [[[21.0, 42.0]]]
     """
     window = Window(kernel, stride, padding, dilation)
-    counts = y.shape[2:]
-    inner = x.shape[1] // groups
-    out = np.zeros((y.shape[1], inner, *kernel), x.dtype)
-    across = _across(out.shape, counts, groups)
-    size = _block(x, window, counts)
+    out = np.zeros((y.shape[1], x.shape[1] // groups, *kernel), x.dtype)
+    windows = WindowMatrix(window, x.shape[2:], out.shape, groups)
+    size = windows.block(x.shape[1], x.itemsize)
     parts: list[Any] = [None] * -(-len(x) // size)
 
     def correlate(start: int, stop: int) -> None:
-        columns = _columns(x[start:stop], window, counts, groups, across)  # (G, C/G·K, B·P)
-        parts[start // size] = _rows(y[start:stop], groups, across) @ columns.swapaxes(-1, -2)
+        columns = windows.columns(x[start:stop])  # (G, C/G·K, B·P)
+        parts[start // size] = windows.rows(y[start:stop]) @ columns.swapaxes(-1, -2)
 
     for_rows(len(x), size, _effort(y, out), correlate)
     for part in parts:  # in their order, so that the sum is the same with any number of threads
         out += part.reshape(out.shape)
     return out
-
-
-def _block(x: np.ndarray, window: Window, counts: Sizes) -> int:
-    """How many images have windows that together stay within the cache."""
-    one = x.shape[1] * math.prod(window.kernel) * math.prod(counts) * x.itemsize
-    return max(1, _CACHED // max(1, one))
 
 
 def _effort(y: np.ndarray, weight: np.ndarray) -> float:
@@ -244,73 +232,6 @@ def _by_group(weight: np.ndarray, groups: int) -> np.ndarray:
     """(O, C/G, *K) -> (G, O/G, C/G·K)."""
     outputs, *inner = weight.shape
     return weight.reshape(groups, outputs // groups, math.prod(inner))
-
-
-def _across(weight_shape: Sizes, counts: Sizes, groups: int) -> bool:
-    """Whether neighbours in memory should be images, rather than pixels.
-
-    Where windows have far more elements than the output has channels, so that it pays to turn the
-    images for it.
-    """
-    outputs, *inner = weight_shape
-    return counts[-1] < 12 and groups * math.prod(inner) >= 4 * outputs
-
-
-def _empty(channels: Sizes, images: int, sizes: Sizes, across: bool, dtype: Any) -> np.ndarray:
-    """Memory for an array of shape (*channels, B, *sizes), in one of the two orders."""
-    if not across:
-        return np.empty((*channels, images, *sizes), dtype)
-    return np.moveaxis(np.empty((*channels, *sizes, images), dtype), -1, len(channels))
-
-
-def _rows(y: np.ndarray, groups: int, across: bool) -> np.ndarray:
-    """(B, O, *P) -> (G, O/G, B·P): a row for each channel, in the order of `_columns`."""
-    images, channels, *counts = y.shape
-    ordered = np.moveaxis(y, 0, -1 if across else 1)
-    return ordered.reshape(groups, channels // groups, images * math.prod(counts))
-
-
-def _images(rows: np.ndarray, images: int, counts: Sizes, across: bool) -> np.ndarray:
-    """(G, O/G, B·P) -> (B, O, *P), undoing `_rows`."""
-    channels = rows.shape[0] * rows.shape[1]
-    if across:
-        return np.moveaxis(rows.reshape(channels, *counts, images), -1, 0)
-    return rows.reshape(channels, images, *counts).swapaxes(0, 1)
-
-
-def _columns(x: np.ndarray, window: Window, counts: Sizes, groups: int, across: bool) -> np.ndarray:
-    """(B, C, *S) -> (G, C/G·K, B·P): a column for each window."""
-    images, channels, *sizes = x.shape
-    wide = x.swapaxes(0, 1)  # (C, B, *S)
-    if across or any(before or after for before, after in window.padding):
-        padded = tuple(n + sum(pair) for n, pair in zip(sizes, window.padding, strict=True))
-        wide = _empty((channels,), images, padded, across, x.dtype)
-        wide[...] = 0
-        cut(wide, window.padding)[...] = x.swapaxes(0, 1)
-    columns: Any = _empty((channels, *window.kernel), images, counts, across, x.dtype)
-    for offset, places in offsets(window, counts):
-        columns[:, *offset] = wide[places]
-    rows = channels // groups * math.prod(window.kernel)
-    ordered = np.moveaxis(columns, 1 + len(counts), -1) if across else columns
-    return ordered.reshape(groups, rows, images * math.prod(counts))
-
-
-def _added_up(
-    columns: np.ndarray, shape: Sizes, window: Window, counts: Sizes, across: bool
-) -> np.ndarray:
-    """(G, C/G·K, B·P) -> (B, C, *S), the transpose of `_columns`: where windows overlap, sums."""
-    images, channels, *sizes = shape
-    if across:
-        ordered: Any = columns.reshape(channels, *window.kernel, *counts, images)
-        by_offset = np.moveaxis(ordered, -1, 1 + len(counts))
-    else:
-        by_offset = columns.reshape(channels, *window.kernel, images, *counts)
-    wide = tuple(n + sum(pair) for n, pair in zip(sizes, window.padding, strict=True))
-    out = _empty((channels,), images, wide, across, columns.dtype)
-    out[...] = 0
-    for offset, places in offsets(window, counts):
-        out[places] += by_offset[:, *offset]
-    return cut(out, window.padding).swapaxes(0, 1)
 
 
 def _channels(g: Any) -> Any:

@@ -80,14 +80,12 @@ def _chosen_places(
     counts = chosen.shape[2:]
     index = [*np.ogrid[: shape[0], : shape[1]]]
     index = [part.reshape(*part.shape, *(1,) * len(counts)) for part in index]
-    for axis, within in enumerate(np.indices(kernel).reshape(len(kernel), -1)):
+    for axis, within in enumerate(np.indices(kernel)):
         starts = np.arange(counts[axis]) * stride[axis] - padding[axis][0]
-        places = np.take(within * dilation[axis], chosen)
+        places = np.take(within * dilation[axis], chosen)  # `chosen` counts the elements in order
         places += starts.reshape(-1, *(1,) * (len(counts) - axis - 1))
-        if any(padding[axis]):
-            # Among elements that are all -inf, a padded one may have been taken for the largest.
-            np.clip(places, 0, shape[2 + axis] - 1, out=places)
-        index.append(places)
+        # Among elements that are all -inf, a padded one may have been taken for the largest.
+        index.append(np.clip(places, 0, shape[2 + axis] - 1, out=places))
     return tuple(index)
 
 

@@ -1,0 +1,138 @@
+"""The matrix of all windows of some images: a column for each window, a row for each element of it.
+
+The columns stand in one of three orders, so that what is copied at a time is long:
+
+    pixels      image by image, the windows of each in rows, as they lie
+    line        the same, where windows are one element apart: to them an image is one long line.
+                Those that reach around the end of a row into the next are there in vain
+    across      place by place, images being neighbours in memory: where rows are of few pixels,
+                and it pays to turn the images for it
+
+Shapes: x (B, C, *S), y (B, O, *P), kernels of K elements, G groups of channels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from minigrad.ops._windows import Window, cut, offsets
+
+__all__ = ["WindowMatrix"]
+
+Sizes = tuple[int, ...]
+
+_CACHED = 1 << 21  # bytes
+
+
+class WindowMatrix:
+    """How windows become columns, and columns windows.
+
+    Args:
+        window: How a window slides.
+        sizes: S, of the images that it slides over.
+        weight_shape: (O, C/G, *K).
+        groups: G.
+    """
+
+    def __init__(
+        self, window: Window, sizes: Sizes, weight_shape: tuple[int, ...], groups: int
+    ) -> None:
+        self.window, self.groups = window, groups
+        self.counts = window.counts(sizes)
+        self.padded = tuple(n + sum(pair) for n, pair in zip(sizes, window.padding, strict=True))
+        outputs, *inner = weight_shape
+        many_elements = groups * math.prod(inner) >= 4 * outputs
+        self.across = self.counts[-1] < 12 and many_elements
+        few_in_vain = 4 * self.padded[-1] <= 5 * self.counts[-1]
+        self.line = not self.across and few_in_vain and set(window.stride) == {1}
+        self._places: list[tuple[Sizes, Any]] = list(offsets(window, self.counts))
+        self._columns = self.counts  # of one image
+        if self.line:
+            # How far neighbours along each axis are apart in the line.
+            self._steps = [math.prod(self.padded[i + 1 :]) for i in range(len(sizes))]
+            length = 1 + self._along([n - 1 for n in self.counts])
+            starts = [
+                self._along([i * d for i, d in zip(offset, window.dilation, strict=True)])
+                for offset, _ in self._places
+            ]
+            self._places = [
+                (offset, (..., slice(start, start + length)))
+                for (offset, _), start in zip(self._places, starts, strict=True)
+            ]
+            self._columns = (length,)
+
+    def _along(self, place: list[int]) -> int:
+        """How far along the line a place is."""
+        return sum(i * step for i, step in zip(place, self._steps, strict=True))
+
+    def block(self, channels: int, itemsize: int) -> int:
+        """How many images have windows that together stay within the cache."""
+        one = channels * math.prod(self.window.kernel) * math.prod(self.counts) * itemsize
+        return max(1, _CACHED // max(1, one))
+
+    def columns(self, x: np.ndarray) -> np.ndarray:
+        """(B, C, *S) -> (G, C/G·K, B·P): a column for each window."""
+        images, channels = x.shape[:2]
+        wide = x.swapaxes(0, 1)  # (C, B, *S)
+        if self.across or any(before or after for before, after in self.window.padding):
+            wide = self._empty((channels,), images, self.padded, x.dtype)
+            wide[...] = 0
+            cut(wide, self.window.padding)[...] = x.swapaxes(0, 1)
+        if self.line:
+            wide = wide.reshape(channels, images, math.prod(self.padded))
+        columns: Any = self._empty((channels, *self.window.kernel), images, self._columns, x.dtype)
+        for offset, places in self._places:
+            columns[:, *offset] = wide[places]
+        rows = channels // self.groups * math.prod(self.window.kernel)
+        ordered = np.moveaxis(columns, 1 + len(self.counts), -1) if self.across else columns
+        return ordered.reshape(self.groups, rows, images * math.prod(self._columns))
+
+    def added_up(self, columns: np.ndarray, images: int) -> np.ndarray:
+        """(G, C/G·K, B·P) -> (B, C, *S), the transpose of `columns`: sums where windows overlap."""
+        channels = columns.shape[0] * columns.shape[1] // math.prod(self.window.kernel)
+        out = self._empty((channels,), images, self.padded, columns.dtype)
+        out[...] = 0
+        if self.across:
+            ordered: Any = columns.reshape(channels, *self.window.kernel, *self.counts, images)
+            by_offset = np.moveaxis(ordered, -1, 1 + len(self.counts))
+        else:
+            by_offset = columns.reshape(channels, *self.window.kernel, images, *self._columns)
+        wide = out.reshape(channels, images, math.prod(self.padded)) if self.line else out
+        for offset, places in self._places:
+            wide[places] += by_offset[:, *offset]
+        return cut(out, self.window.padding).swapaxes(0, 1)
+
+    def rows(self, y: np.ndarray) -> np.ndarray:
+        """(B, O, *P) -> (G, O/G, B·P): a row for each channel, 0 for windows that are in vain."""
+        images, channels = y.shape[:2]
+        if self.line:
+            ordered = np.zeros((channels, images, *self._columns), y.dtype)
+            self._in_rows(ordered)[...] = y.swapaxes(0, 1)
+        else:
+            ordered = np.moveaxis(y, 0, -1 if self.across else 1)
+        return ordered.reshape(
+            self.groups, channels // self.groups, images * math.prod(self._columns)
+        )
+
+    def images(self, rows: np.ndarray, images: int) -> np.ndarray:
+        """(G, O/G, B·P) -> (B, O, *P), undoing `rows`."""
+        channels = rows.shape[0] * rows.shape[1]
+        if self.across:
+            return np.moveaxis(rows.reshape(channels, *self.counts, images), -1, 0)
+        ordered = rows.reshape(channels, images, *self._columns)
+        return (self._in_rows(ordered) if self.line else ordered).swapaxes(0, 1)
+
+    def _in_rows(self, lines: np.ndarray) -> np.ndarray:
+        """(O, B, length of a line) -> (O, B, *P): a view of the windows that are not in vain."""
+        steps = [step * lines.itemsize for step in self._steps]
+        return as_strided(lines, (*lines.shape[:2], *self.counts), (*lines.strides[:2], *steps))
+
+    def _empty(self, channels: Sizes, images: int, sizes: Sizes, dtype: Any) -> np.ndarray:
+        """Memory for an array of shape (*channels, B, *sizes), in the order of the columns."""
+        if not self.across:
+            return np.empty((*channels, images, *sizes), dtype)
+        return np.moveaxis(np.empty((*channels, *sizes, images), dtype), -1, len(channels))
