@@ -10,6 +10,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, no_grad, ops
 from minigrad.autograd import Update, grad, gradcheck, gradgradcheck, primitive
+from minigrad.autograd.primitive import by_numpy
 
 
 def variable(*shape: int, seed: int = 0) -> Tensor:
@@ -247,7 +248,10 @@ def test_floating_ops_take_integers() -> None:
     assert my_half(np.array([1.0, 2.0])).dtype == np.float64
 
 
-def test_an_op_for_a_numpy_function() -> None:
+def test_an_op_for_a_numpy_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in (np.cosh, np.sinh):  # the ops that answer for them are put back afterwards
+        monkeypatch.setitem(by_numpy, function, by_numpy[function])
+
     @primitive(np.cosh)
     def my_cosh(x: Any) -> Any:
         return np.cosh(x)
