@@ -104,6 +104,7 @@ def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
     shift[2 * width : 3 * width] = 0.0
     opened = np.multiply(gates, factor, order="C")
     weight = np.ascontiguousarray((weight * factor[:, None]).T)
+    factor, shift = (np.tile(row, (batch, 1)) for row in (factor, shift))  # quicker than to repeat
     out = np.empty((2, steps, batch, width), gates.dtype)
     h, c = h0, c0
     for a, h_now, c_now in zip(opened, *out, strict=True):
