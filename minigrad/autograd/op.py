@@ -170,7 +170,9 @@ class Primitive:
             if place < given:
                 self._refuse(args, kwargs)
             values[place] = value
-        missing = given < self.required and any(v is REQUIRED for v in values[given : self.required])
+        missing = given < self.required and any(
+            v is REQUIRED for v in values[given : self.required]
+        )
         if missing or given > self.positional:
             self._refuse(args, kwargs)
         return values
