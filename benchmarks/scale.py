@@ -32,10 +32,11 @@ def main() -> None:
                 if not peer.installed:
                     continue
                 arguments = ("training", size, 0.1, checkpointed)
+                kept = "the inputs of layers" if checkpointed else "everything"
+                print(f"{size.batch} × {size.length}, {peer.title}, keeping {kept} ...", flush=True)
                 result = compare([peer], *arguments, options=options)[peer.title]
                 answers.append(result.answer)
                 memory = result.memory
-                kept = "the inputs of layers" if checkpointed else "everything"
                 rows.append([
                     f"{size.batch} × {size.length}", peer.title, kept, spread(result.per(1)),
                     "-" if memory is None else significant(memory / 2**30),
@@ -44,6 +45,7 @@ def main() -> None:
                 if peer is OURS and memory is not None and memory > MOST:
                     faults.append(f"{where}: {memory / 2**30:.1f} GiB, more than 8")
                 faults += [f"{where}: {s}" for s in disagreements(answers[0], result.answer)[1]]
+    print()
     print(table(["tokens", "", "kept", "seconds a step (quartiles)", "peak GiB"], rows))
     fail_if(faults)
 

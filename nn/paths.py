@@ -28,7 +28,7 @@ def path_to(caller: Module, module: Module) -> str:
     a shared module has a path in each of its parents, and positions in a list shift.
     """
     hint: str = module._name
-    if caller.__dict__.get(hint) is module:  # mostly
+    if caller.__dict__.get(hint) is module or caller._child(hint) is module:  # mostly
         return hint
     holder: Module | None = caller
     for name in hint.split("."):
