@@ -488,6 +488,19 @@ def test_nan_is_not_dropped() -> None:
     assert np.isnan(ops.clip(x, 0.0, 2.0).numpy()).tolist() == [False, True, False]
 
 
+@pytest.mark.parametrize("size", [3, 999, 1001, 70_000, (1 << 18) + 5])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int16])
+def test_relu_is_the_same_for_any_size(size: int, dtype: type) -> None:
+    x = np.random.default_rng(0).integers(-3, 3, 2 * size).astype(dtype)[::2]
+    if x.dtype.kind == "f":
+        x[[0, 1, 2]] = -np.inf, np.nan, np.inf
+    for array in (x, x.reshape(-1, 1), x[::-1]):
+        out = ops.relu(array)
+        assert out.dtype == dtype
+        np.testing.assert_array_equal(out.numpy(), np.maximum(array, 0))
+
+
+
 def test_a_diagonal_does_not_see_what_is_beside_it() -> None:
     x = Tensor(np.array([[1.0, INF], [NAN, 2.0]]), requires_grad=True)
     assert ops.einsum("ii", x).item() == 3.0
