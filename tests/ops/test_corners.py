@@ -500,7 +500,6 @@ def test_relu_is_the_same_for_any_size(size: int, dtype: type) -> None:
         np.testing.assert_array_equal(out.numpy(), np.maximum(array, 0))
 
 
-
 def test_a_diagonal_does_not_see_what_is_beside_it() -> None:
     x = Tensor(np.array([[1.0, INF], [NAN, 2.0]]), requires_grad=True)
     assert ops.einsum("ii", x).item() == 3.0
