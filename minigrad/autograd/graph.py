@@ -166,15 +166,15 @@ def propagate(
                             _deliver(edges[i], part, pending, schedule, create)
                 except ValueError as error:
                     raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
+                parts = part = None
             for stamp in sorted(pending, reverse=True):  # what is left has arrived at leaves
                 arrival = pending.pop(stamp)
                 leaf: Any = arrival.target
-                wanted_here = targets is None or leaf in targets
-                if leaf.hooks and not (boundary and wanted_here):
+                asked = targets is None or leaf in targets
+                if leaf.hooks and not (boundary and asked):
                     run_hooks(leaf.hooks, arrival)
-                if wanted_here:
+                if asked:
                     results[leaf] = arrival
-                parts = part = None
     finally:
         state.reset(token)
     return results

@@ -422,3 +422,20 @@ def test_a_transposed_cotangent_is_not_taken_for_a_right_one() -> None:
     my_transposed.defvjp(x=lambda g: 2 * g.T)
     with pytest.raises(ValueError, match=r"my_transposed: .*shape \(3, 2\) .*shape \(2, 3\)"):
         my_transposed(variable(2, 3)).sum().backward()
+
+
+def test_a_gradient_that_nobody_else_holds_is_handed_over_without_a_copy() -> None:
+    made: list[int] = []
+
+    @primitive
+    def my_double(x: Any) -> Any:
+        return 2 * x
+
+    def rule(g: Any) -> Any:
+        made.append((out := 2 * g).ctypes.data)
+        return out
+
+    my_double.defvjp(x=rule)
+    x, y = variable(3), variable(3)
+    (my_double(x) + my_double(my_double(y))).backward(np.ones(3))
+    assert {x.grad.numpy().ctypes.data, y.grad.numpy().ctypes.data} <= {*made}
