@@ -20,7 +20,7 @@ SMALL = 1 << 16
 BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=64)
 def ones(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     """Ones, not to be written to."""
     array = np.ones(shape, dtype)
@@ -31,7 +31,7 @@ def ones(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
 def row_sums(x: np.ndarray) -> np.ndarray:
     """The sums over the last axis, which is kept with length 1."""
     if x.size > SMALL:
-        return np.vecdot(x, ones(x.shape[-1], x.dtype))[..., None]  # a small product for each row
+        return np.vecdot(x, np.ones(x.shape[-1], x.dtype))[..., None]  # a small product for each
     column = ones((x.shape[-1], 1), x.dtype)
     if x.ndim == 2:
         return x.dot(column)
@@ -42,7 +42,7 @@ def row_sums(x: np.ndarray) -> np.ndarray:
 def column_sums(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The sums over all leading axes; `shape` is that of the axes that are left."""
     if x.size > SMALL:
-        return np.add.reduce(x, tuple(range(x.ndim - len(shape))))
+        return np.add.reduce(x, tuple(range(x.ndim - len(shape)))).reshape(shape)
     width = math.prod(shape)
     rows = x.reshape(x.size // (width or 1), width)
     return ones(len(rows), x.dtype).dot(rows).reshape(shape)

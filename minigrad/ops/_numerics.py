@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -67,11 +66,10 @@ def reduced_size(shape: tuple[int, ...], axis: Axis) -> int:
     return math.prod(shape[a] for a in reduced_axes(len(shape), axis))
 
 
-@functools.lru_cache(maxsize=1024)
 def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
     """The shape after a reduction over `axis` with ``keepdims=True``."""
     gone = reduced_axes(len(shape), axis)
-    return tuple(1 if i in gone else n for i, n in enumerate(shape))
+    return tuple([1 if i in gone else n for i, n in enumerate(shape)])
 
 
 def spread(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
@@ -105,7 +103,8 @@ def total(x: Any, axis: Axis) -> Any:
     """The sum over axes, kept with length 1; an array of float16 is added up in float32."""
     if isinstance(x, Variable):
         return x.sum(axis=axis, keepdims=True)  # type: ignore[attr-defined]
-    if (axis == -1 or axis == x.ndim - 1) and 0 < x.shape[-1] <= SHORT and x.dtype in BLAS_DTYPES:
+    along_rows = x.ndim and (axis == -1 or axis == x.ndim - 1) and x.shape[-1] <= SHORT
+    if along_rows and x.dtype in BLAS_DTYPES:
         return row_sums(x)
     return add_up(x, axis, True)
 

@@ -36,10 +36,17 @@ class WindowMatrix:
         sizes: S, of the images that it slides over.
         weight_shape: (O, C/G, *K).
         groups: G.
+        lines: Whether images may be lines. A window that is in vain is multiplied by 0: where it
+            holds an infinity, that makes a NaN.
     """
 
     def __init__(
-        self, window: Window, sizes: Sizes, weight_shape: tuple[int, ...], groups: int
+        self,
+        window: Window,
+        sizes: Sizes,
+        weight_shape: tuple[int, ...],
+        groups: int,
+        lines: bool = True,
     ) -> None:
         self.window, self.groups = window, groups
         self.counts = window.counts(sizes)
@@ -48,7 +55,7 @@ class WindowMatrix:
         many_elements = groups * math.prod(inner) >= 4 * outputs
         self.across = self.counts[-1] < 12 and many_elements
         few_in_vain = 4 * self.padded[-1] <= 5 * self.counts[-1]
-        self.line = not self.across and few_in_vain and set(window.stride) == {1}
+        self.line = lines and not self.across and few_in_vain and set(window.stride) == {1}
         self._places: list[tuple[Sizes, Any]] = list(offsets(window, self.counts))
         self._columns = self.counts  # of one image
         if self.line:

@@ -70,13 +70,14 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     out = rows - mean[:, None]
     # What rounding the mean left behind matters where x is far from zero.
     rest = _by_channel(out) / count
-    var = np.vecdot(out, out).sum(axis=0) / count - rest * rest
+    out -= rest[:, None]
+    var = np.vecdot(out, out).sum(axis=0) / count
     scale = 1 / np.sqrt(var + eps)
     if weight is not None:
         scale = scale * weight
     out *= scale[:, None]
-    shift = -rest * scale
-    out += (shift if bias is None else shift + bias)[:, None]
+    if bias is not None:
+        out += bias[:, None]
     results = (out.reshape(x.shape), mean + rest, var)
     return tuple(part.astype(x.dtype, copy=False) for part in results)
 
@@ -91,8 +92,8 @@ def _by_channel(x: Any) -> Any:
 def _batch_norm_pull(
     g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, out: Any, eps: float
 ) -> tuple[Any, Any, Any]:
-    g_out, g_mean, g_var = g
-    _, mean, var = out
+    g_out, g_mean, g_var = map(widened, g)
+    x, mean, var = map(widened, (x, *out[1:]))
     column = (x.shape[1], *(1,) * (x.ndim - 2))
     grad_x = grad_weight = grad_bias = None
     if needed[0] or needed[2]:

@@ -165,7 +165,7 @@ def convolution_transpose(
     if _cannot_transpose(y, weight, size, stride, padding, dilation, groups):
         raise ValueError("shapes")
     window = Window(weight.shape[2:], stride, padding, dilation)
-    windows = WindowMatrix(window, size, weight.shape, groups)
+    windows = WindowMatrix(window, size, weight.shape, groups, bool(np.isfinite(weight).all()))
     matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)
     channels = weight.shape[1] * groups
     out = np.empty((len(y), channels, *size), y.dtype)
@@ -208,8 +208,16 @@ def convolution_weight(
         [[[21.0, 42.0]]]
     """
     window = Window(kernel, stride, padding, dilation)
-    out = np.zeros((y.shape[1], x.shape[1] // groups, *kernel), x.dtype)
-    windows = WindowMatrix(window, x.shape[2:], out.shape, groups)
+    shape = (y.shape[1], x.shape[1] // groups, *kernel)
+    out = _correlated(x, y, WindowMatrix(window, x.shape[2:], shape, groups), shape)
+    if not np.isfinite(out).all():
+        matrix = WindowMatrix(window, x.shape[2:], shape, groups, lines=False)
+        out = _correlated(x, y, matrix, shape)
+    return out
+
+
+def _correlated(x: np.ndarray, y: np.ndarray, windows: WindowMatrix, shape: Sizes) -> np.ndarray:
+    out = np.zeros(shape, x.dtype)
     size = windows.block(x.shape[1], x.itemsize)
     parts: list[Any] = [None] * -(-len(x) // size)
 

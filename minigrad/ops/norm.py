@@ -6,14 +6,13 @@ and are divided among threads. The normalized axes are one: x (R, W), weight (W,
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.autograd.sums import column_sums
+from minigrad.autograd.sums import column_sums, ones
 from minigrad.ops._numerics import widened
 from minigrad.ops._parallel import for_rows
 
@@ -73,13 +72,14 @@ def layer_norm(
     out = np.empty(rows.shape, x.dtype)
     # The mean as two numbers, since x - mean must be repeatable to rounding.
     mean, rest, rstd = np.empty((3, len(rows), 1), x.dtype)
-    average = _average(width, _wide(x))
+    one, count = ones((width, 1), _wide(x)), max(width, 1)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        mean[part] = rows[part].dot(average)
+        # Divided afterwards: as factors, rounded ones would leave something of constant rows.
+        mean[part] = rows[part].dot(one) / count
         centred = rows[part] - mean[part]
-        rest[part] = centred.dot(average)
+        rest[part] = centred.dot(one) / count
         # What rounding the mean left behind matters where x is far from zero.
         centred -= rest[part]
         rstd[part] = 1 / np.sqrt(_mean_square(centred) + eps)
@@ -114,12 +114,10 @@ def _wide(x: np.ndarray) -> Any:
     return np.float32 if x.dtype == np.float16 else x.dtype
 
 
-@functools.lru_cache(maxsize=256)
-def _average(width: int, dtype: Any) -> np.ndarray:
-    """Factors (W, 1) whose products with rows are their means; not to be written to."""
-    factors = np.full((width, 1), 1 / max(width, 1), dtype)
-    factors.flags.writeable = False
-    return factors
+def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.ndarray:
+    """Factors (W, 1) whose products with rows are the means of these times the weight."""
+    one = ones((width, 1), _wide(like))
+    return (one if weight is None else weight[:, None] * one) / max(width, 1)
 
 
 def _mean_square(rows: np.ndarray) -> np.ndarray:
@@ -143,8 +141,7 @@ def _layer_norm_pull(
     means, rests, rstds = (array.reshape(-1, 1) for array in (*mean, rstd))
     grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
     sums = _Sums(len(rows), width, x, needed[1:])
-    average = _average(width, _wide(x))
-    scaled = average if scale is None else scale[:, None] * average
+    averages = _averages(width, scale, x)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
@@ -157,8 +154,8 @@ def _layer_norm_pull(
         if grad_x is None:
             return
         # With inner = g * weight: (inner - mean(inner) - normal * mean(inner * normal)) * rstd
-        normal *= product.dot(scaled)
-        normal += pull.dot(scaled)
+        normal *= product.dot(averages)
+        normal += pull.dot(averages)
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
         np.multiply(normal, rstds[part], out=grad_x[part])
 
@@ -270,8 +267,7 @@ def _rms_norm_pull(
     pulls, rstds = g.reshape(rows.shape), rstd.reshape(-1, 1)
     grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
     sums = _Sums(len(rows), width, x, needed[1:])
-    average = _average(width, _wide(x))
-    scaled = average if scale is None else scale[:, None] * average
+    averages = _averages(width, scale, x)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
@@ -282,7 +278,7 @@ def _rms_norm_pull(
         if grad_x is None:
             return
         # With inner = g * weight: (inner - normal * mean(inner * normal)) * rstd
-        normal *= product.dot(scaled)
+        normal *= product.dot(averages)
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
         np.multiply(normal, rstds[part], out=grad_x[part])
 

@@ -67,8 +67,9 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
     chosen = np.zeros(out.shape, np.min_scalar_type(len(others)))
     for number, (_, places) in enumerate(others, start=1):
         larger = np.maximum(out, wide[places])
+        better = (larger != out) & (out == out)  # the first NaN stays
         # The greatest number is the latest; to write where a mask says so is many times slower.
-        np.maximum(chosen, (larger != out) * chosen.dtype.type(number), out=chosen)
+        np.maximum(chosen, better * chosen.dtype.type(number), out=chosen)
         out = larger
     return out, chosen
 

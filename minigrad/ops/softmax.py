@@ -56,7 +56,7 @@ def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
     np.exp(out, out=out)
     # The sum is at least exp(0) = 1, but for a row of -inf, where it is 0.
     sums = total(out, axis)
-    out /= np.maximum(sums, _ONE[sums.dtype], out=sums)
+    out /= np.maximum(sums, _ONE[sums.dtype])
     return out
 
 
@@ -85,7 +85,7 @@ def log_softmax(x: Any, axis: int = -1) -> Any:
 def _log_softmax(x: np.ndarray, axis: int) -> np.ndarray:
     out = _shifted(x, axis)
     sums = total(np.exp(out), axis)
-    out -= np.log(np.maximum(sums, _ONE[sums.dtype], out=sums))  # as in softmax
+    out -= np.log(np.maximum(sums, _ONE[sums.dtype]))  # as in softmax
     return out
 
 

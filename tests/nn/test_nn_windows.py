@@ -223,3 +223,25 @@ def test_a_convolution_learns() -> None:
         loss.backward()
         optimizer.step()
     np.testing.assert_allclose(layer.weight.numpy(), target.weight.numpy(), atol=0.02)
+
+
+def test_an_infinity_stays_in_its_windows() -> None:
+    """Windows that a line of pixels has in vain are multiplied by 0, which would make NaN of it."""
+    x, w = np.ones((1, 1, 12, 12)), np.ones((4, 1, 3, 3))
+    far = x.copy()
+    far[0, 0, 3, 0] = np.inf
+    leaves = [Tensor(far, requires_grad=True), Tensor(w, requires_grad=True)]
+    F.conv2d(*leaves).sum().backward()
+    expected = np.broadcast_to([[np.inf, 100, 100]] * 3, w.shape)
+    np.testing.assert_array_equal(leaves[1].grad.numpy(), expected)
+    far = w.copy()
+    far[:, :, 0, 2] = np.inf
+    leaves = [Tensor(x, requires_grad=True), Tensor(far, requires_grad=True)]
+    F.conv2d(*leaves).sum().backward()
+    assert not np.isnan(leaves[0].grad.numpy()).any()
+
+
+def test_the_first_nan_of_a_window_is_its_maximum() -> None:
+    x = Tensor([[[1.0, np.nan, np.nan, 5.0]]], requires_grad=True)
+    F.max_pool1d(x, 4).sum().backward()
+    assert x.grad.tolist() == [[[0.0, 1.0, 0.0, 0.0]]]

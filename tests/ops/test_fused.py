@@ -513,3 +513,31 @@ def test_an_impossible_class_that_counts_nothing_has_no_influence(
     np.testing.assert_allclose(loss.sum().item(), wanted.sum().item())
     assert slope.tolist()[0] == [0.0, 0.0, 0.0]
     np.testing.assert_allclose(slope.numpy()[1:], grad(wanted.sum(), alone).numpy())
+
+
+@pytest.mark.parametrize("value", [1e4 * 1.0001, 1e6 * 1.0001])
+@pytest.mark.parametrize("width", [3, 1000, 100_000])
+def test_constant_rows_are_zeros_exactly(width: int, value: float) -> None:
+    x = np.full((2, width), value, np.float32)
+    assert not ops.layer_norm(Tensor(x)).numpy().any()
+    out, _, var = ops.batch_norm(Tensor(x[:, None]))
+    assert not out.numpy().any() and not var.numpy().any()
+
+
+@pytest.mark.parametrize("shape", [(8, 16, 784), (2, 3, 50_000), (4096, 5)], ids=str)
+def test_batch_norm_far_from_zero(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    x = (1.0001e4 + 1e-2 * rng.standard_normal(shape)).astype(np.float32)
+    exact = x.astype(np.float64)
+    axes = (0, *range(2, x.ndim))
+    expected = (exact - exact.mean(axes, keepdims=True)) / exact.std(axes, keepdims=True)
+    out, _, var = ops.batch_norm(Tensor(x), eps=0.0)
+    np.testing.assert_allclose(out.numpy(), expected, atol=1e-3)
+    np.testing.assert_allclose(var.numpy(), exact.var(axes), rtol=1e-3)
+
+
+def test_batch_norm_of_more_numbers_than_float16_counts() -> None:
+    rng = np.random.default_rng(0)
+    x = Tensor(rng.standard_normal((64, 1, 2048)).astype(np.float16), requires_grad=True)
+    ops.batch_norm(x)[0].sum().backward()
+    assert np.abs(x.grad.numpy()).max() < 1e-2

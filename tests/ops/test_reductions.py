@@ -206,3 +206,22 @@ def test_a_masked_product_that_overflows_has_gradient_zero() -> None:
     x = Tensor(np.array([[1e200, 1e200, 0.5], [2.0, 3.0, 4.0]]), requires_grad=True)
     out = ops.where(np.array([False, True]), ops.prod(x, axis=1), 0.0)
     assert grad(out.sum(), x).tolist() == [[0.0] * 3, [12.0, 8.0, 6.0]]
+
+
+def test_an_axis_may_be_a_tensor() -> None:
+    for op in (ops.sum, ops.mean, ops.max, ops.prod, ops.std, ops.logsumexp):
+        x = Tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+        y = Tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+        op(x, axis=Tensor(1)).sum().backward()
+        op(y, axis=1).sum().backward()
+        np.testing.assert_array_equal(x.grad.numpy(), y.grad.numpy())
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_the_last_axis_of_a_number_without_axes(axis: int) -> None:
+    for op, expected in ((ops.softmax, 1.0), (ops.log_softmax, 0.0), (ops.logsumexp, 2.0)):
+        x = Tensor(2.0, requires_grad=True)
+        out = op(x, axis=axis)
+        assert out.shape == () and out.item() == expected
+        out.backward()
+        assert x.grad.item() == (1.0 if op is ops.logsumexp else 0.0)
