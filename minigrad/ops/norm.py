@@ -117,7 +117,7 @@ def _wide(x: np.ndarray) -> Any:
 def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.ndarray:
     """Factors (W, 1) whose products with rows are the means of these times the weight."""
     one = ones((width, 1), _wide(like))
-    return (one if weight is None else weight[:, None] * one) / max(width, 1)
+    return (one if weight is None else weight[:, None] * one) / width
 
 
 def _mean_square(rows: np.ndarray) -> np.ndarray:

@@ -541,3 +541,13 @@ def test_batch_norm_of_more_numbers_than_float16_counts() -> None:
     x = Tensor(rng.standard_normal((64, 1, 2048)).astype(np.float16), requires_grad=True)
     ops.batch_norm(x)[0].sum().backward()
     assert np.abs(x.grad.numpy()).max() < 1e-2
+
+
+@pytest.mark.parametrize("width", [0, 1])
+def test_nothing_goes_back_through_the_normal_of_a_single_number(width: int) -> None:
+    x = Tensor(np.arange(3.0 * width).reshape(3, width), requires_grad=True)
+    weight, bias = (Tensor(np.full(width, 2.0), requires_grad=True) for _ in range(2))
+    with np.errstate(all="raise"):
+        ops.layer_norm(x, weight, bias).backward(np.full((3, width), 5.0))
+    assert not x.grad.numpy().any() and not weight.grad.numpy().any()
+    assert bias.grad.tolist() == [15.0] * width
