@@ -200,13 +200,11 @@ def _deliver(
     if part.__class__ is not _ndarray and isinstance(part, Update):
         if create:
             part = part.dense()
+        elif arrival is None:
+            update, part = part, np.zeros(target.shape, target.dtype)
+            update.add_to(part)
         else:
-            if arrival is None:
-                arrival = Arrival(target, np.zeros(target.shape, target.dtype))
-                pending[stamp] = arrival
-                if target.__class__ is not Leaf:
-                    heappush(schedule, -stamp)
-            elif not mutation.alone(arrival):
+            if not mutation.alone(arrival):
                 arrival._data = np.array(arrival._data)
             part.add_to(arrival._data)
             return

@@ -10,8 +10,9 @@ import numpy as np
 from minigrad.autograd.node import Variable
 from minigrad.autograd.sums import BLAS_DTYPES, row_sums
 
-__all__ = ["Axis", "add_up", "erf_array", "flat_at_zero", "kept_shape", "raw", "reduced_axes",
-           "reduced_size", "spread", "tame", "total", "widened", "within_rule"]  # fmt: skip
+__all__ = ["Axis", "add_up", "channel_sums", "erf_array", "flat_at_zero", "kept_shape", "raw",
+           "reduced_axes", "reduced_size", "spread", "tame", "total", "widened",
+           "within_rule"]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
 
@@ -111,6 +112,12 @@ def total(x: Any, axis: Axis) -> Any:
 
 SHORT = 1024
 """How long a row may be for its sum to lose nothing to NumPy's, which adds up in pairs."""
+
+
+def channel_sums(g: Any) -> Any:
+    """The sum of each channel over all other axes, (N, C, ...) -> (C,); float16 in float32."""
+    rows = widened(g.reshape(g.shape[0], g.shape[1], math.prod(g.shape[2:])))
+    return (rows if isinstance(g, Variable) else row_sums(rows)).sum(axis=(0, 2))
 
 
 # Minimax and Chebyshev fits of the error function, made for this file in 40-digit arithmetic.

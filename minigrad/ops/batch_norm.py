@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.autograd.sums import row_sums
-from minigrad.ops._numerics import widened
+from minigrad.ops._numerics import channel_sums, widened
 
 __all__ = ["batch_norm"]
 
@@ -66,10 +64,10 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     channels = x.shape[1]
     count = max(1, len(x) * math.prod(x.shape[2:]))
     rows = widened(x).reshape(len(x), channels, math.prod(x.shape[2:]))
-    mean = _by_channel(rows) / count
+    mean = channel_sums(rows) / count
     out = rows - mean[:, None]
     # What rounding the mean left behind matters where x is far from zero.
-    rest = _by_channel(out) / count
+    rest = channel_sums(out) / count
     out -= rest[:, None]
     var = np.vecdot(out, out).sum(axis=0) / count
     scale = 1 / np.sqrt(var + eps)
@@ -82,12 +80,6 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     return tuple(part.astype(x.dtype, copy=False) for part in results)
 
 
-def _by_channel(x: Any) -> Any:
-    """The sum of each channel over all other axes: (N, C, ...) -> (C,)."""
-    rows = x.reshape(x.shape[0], x.shape[1], math.prod(x.shape[2:]))
-    return (rows.sum(axis=2) if isinstance(x, Variable) else row_sums(rows)[..., 0]).sum(axis=0)
-
-
 @batch_norm.defjoint("x", "weight", "bias")
 def _batch_norm_pull(
     g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, out: Any, eps: float
@@ -97,11 +89,11 @@ def _batch_norm_pull(
     column = (x.shape[1], *(1,) * (x.ndim - 2))
     grad_x = grad_weight = grad_bias = None
     if needed[0] or needed[2]:
-        grad_bias = _by_channel(g_out)
+        grad_bias = channel_sums(g_out)
     if needed[0] or needed[1]:
         std = np.sqrt(var + eps)
         centred = x - mean.reshape(column)
-        grad_weight = _by_channel(g_out * centred) / std
+        grad_weight = channel_sums(g_out * centred) / std
     if needed[0]:
         count = len(x) * math.prod(x.shape[2:])
         scale = 1 / std if weight is None else weight / std

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import total, within_rule
+from minigrad.ops._numerics import channel_sums, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows
 from minigrad.ops._window_matrix import WindowMatrix
 from minigrad.ops._windows import Padding, Window
@@ -242,11 +242,6 @@ def _by_group(weight: np.ndarray, groups: int) -> np.ndarray:
     return weight.reshape(groups, outputs // groups, math.prod(inner))
 
 
-def _channels(g: Any) -> Any:
-    """The sum over images and windows, for each channel."""
-    return total(g, (0, *range(2, g.ndim))).reshape(-1)
-
-
 # The table.
 convolution.defvjp(
     x=lambda g, x_shape, weight, stride, padding, dilation, groups: within_rule(
@@ -255,7 +250,7 @@ convolution.defvjp(
     weight=lambda g, x, weight_shape, stride, padding, dilation, groups: within_rule(
         convolution_weight, x, g, weight_shape[2:], stride, padding, dilation, groups
     ),
-    bias=_channels,
+    bias=channel_sums,
 )
 convolution_transpose.defvjp(
     y=lambda g, weight, stride, padding, dilation, groups: within_rule(

@@ -245,3 +245,12 @@ def test_the_first_nan_of_a_window_is_its_maximum() -> None:
     x = Tensor([[[1.0, np.nan, np.nan, 5.0]]], requires_grad=True)
     F.max_pool1d(x, 4).sum().backward()
     assert x.grad.tolist() == [[[0.0, 1.0, 0.0, 0.0]]]
+
+
+def test_the_gradient_of_a_bias_in_float16_counts_on() -> None:
+    """2,048 + 1 is 2,048 in float16."""
+    x = Tensor(np.zeros((4100, 1, 1), np.float16))
+    weight = Tensor(np.zeros((2, 1, 1), np.float16))
+    bias = Tensor(np.zeros(2, np.float16), requires_grad=True)
+    F.conv1d(x, weight, bias).backward(np.ones((4100, 2, 1), np.float16))
+    assert bias.grad.tolist() == [4100.0, 4100.0]

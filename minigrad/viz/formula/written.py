@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import kept_shape, reduced_size, spread
+from minigrad.ops._numerics import channel_sums, kept_shape, reduced_size, spread
 from minigrad.ops.activation import _positive
 from minigrad.ops.arranging import _repeat_x, _tile_x
 from minigrad.ops.attention import _attention_pull
 from minigrad.ops.batch_norm import _batch_norm_pull
 from minigrad.ops.choices import _clip_high, _clip_low, _clip_x
 from minigrad.ops.contractions import _einsum_operands, _tensordot_a, _tensordot_b
-from minigrad.ops.convolution import _channels
 from minigrad.ops.elementwise import _inverse, _power_a, _power_b
 from minigrad.ops.embedding import _embedding_weight
 from minigrad.ops.exponentials import _share
@@ -130,7 +129,7 @@ WRITTEN: Mapping[Callable[..., Any], Written] = {
         lambda g, x: say.several_rows(g).mT @ say.several_rows(x), "the leading axes count as one"),
     _tensordot_a: Written(lambda g, b, axes: say.contracted(g, b, axes, False)),
     _tensordot_b: Written(lambda g, a, axes: say.contracted(g, a, axes, True)),
-    _channels: Written(lambda g: layers.channel_sum(g)),
+    channel_sums: Written(lambda g: layers.channel_sum(g)),
     # Matrices
     _cofactors: Written(
         lambda x, det_x: det_x[..., None, None] * np.linalg.inv(x).mT,
