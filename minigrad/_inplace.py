@@ -1,8 +1,9 @@
 """In-place writes to a tensor: ``x[i] = v``, ``x += y`` and the methods with a trailing underscore.
 
-A write that is not recorded goes into the memory, and every view sees it. A recorded one (the
-tensor or the value has a history, and grad mode is on) changes what the tensor stands for in the
-graph, so nothing else may look at that memory: then it is refused.
+Every write goes into the memory, and every view sees it. One that is recorded (grad mode is on, and
+the tensor or the value has a history) gives the tensor a new place in the graph as well. A write to
+a view is one to the tensor that owns the memory, its base; other views take their history from
+there when they are read next (autograd/mutation.py).
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ import numpy as np
 
 from minigrad.autograd.dtypes import operand
 from minigrad.autograd.hooks import rebind
-from minigrad.autograd.mode import is_grad_enabled, no_grad
-from minigrad.autograd.mutation import alone, wrote
-from minigrad.autograd.node import Leaf, Variable
-from minigrad.ops.indexing import normalized, write
+from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad
+from minigrad.autograd.mutation import history, owner, rewrote, wrote
+from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.ops.indexing import getitem, normalized, write
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
-__all__ = ["assign", "inplace", "set_item"]
+__all__ = ["assign", "inplace", "read_again", "set_item"]
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
@@ -30,15 +31,14 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
 
     Raises:
         IndexError: The index does not fit.
-        RuntimeError: The tensor is a leaf that requires grad, or its memory is shared.
+        RuntimeError: The tensor is, or views, a leaf that requires grad.
         ValueError: The value does not broadcast.
     """
     index = normalized(index)
     recorded = _prepare("setitem", tensor, value)
     try:
         if recorded:
-            result = write(tensor, index, value)
-            rebind(tensor, result._node)
+            _write_part(tensor, index, value)
         else:
             tensor._data[index] = (
                 value._data if isinstance(value, Variable) else operand(value, "setitem")
@@ -66,19 +66,20 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     def method(self: Tensor, *args: Any) -> Tensor:
         recorded = _prepare(name, self, *args)
+        before = next(clock)
         with np.errstate(all="ignore"):
             result = op(self, *args) if recorded else _unrecorded(op, self, args)
         if result.shape != self.shape:
             raise ValueError(f"{name}: a result of shape {result.shape} into shape {self.shape}")
         if recorded:
             result = result.astype(self.dtype)
-            self._data = result._data
-            rebind(self, result._node)
+            _keep_old_values(result._node, before, owner(self._data))
+            _overwrite(self, result)
         elif not np.can_cast(result.dtype, self.dtype, "same_kind"):
             raise TypeError(f"{name}: a {result.dtype} result into a tensor of {self.dtype}")
         else:
             np.copyto(self._data, result._data, casting="same_kind")
-            wrote(self._data)
+        wrote(self._data)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -106,29 +107,89 @@ def assign(tensor: Any, values: Any) -> None:
     wrote(tensor._data)
 
 
+def read_again(view: Any) -> None:
+    """Give a view the history that it has after a recorded write to its base."""
+    with enable_grad():
+        result = getitem(view._base, _places(view))
+    rebind(view, result._node)
+    view._current = next(clock)
+
+
 def _prepare(name: str, tensor: Any, *values: Any) -> bool:
     """Whether the write will be recorded; refuse it if it cannot be right."""
     if not tensor._data.flags.writeable:
         raise RuntimeError(
-            f"{name}: this tensor is a read-only view of another one (detach, broadcast_to); "
-            f"write to a copy: .clone()"
+            f"{name}: this tensor is a read-only view of another one (by detach or broadcast_to, or "
+            f"as the argument of a function transform or a checkpoint); write to a copy: .clone()"
         )
     if not is_grad_enabled():
         return False
-    if isinstance(tensor._node, Leaf):
+    base = _base(tensor)
+    if isinstance(history(base), Leaf):
+        what = "a leaf" if base is tensor else "a view of a leaf"
         raise RuntimeError(
-            f"{name}: a leaf that requires grad cannot be written in place while ops are "
+            f"{name}: {what} that requires grad cannot be written in place while ops are "
             f"recorded; use minigrad.no_grad(), or write to a copy: .clone()"
         )
-    has_history = any(isinstance(v, Variable) and v._node is not None for v in values)
-    if tensor._node is None and not has_history:
+    written = (base, tensor, *values)
+    if all(not isinstance(v, Variable) or history(v) is None for v in written):
         return False
     if tensor._data.dtype.kind != "f":
         raise TypeError(f"{name}: a {tensor.dtype} tensor cannot take a value that requires grad")
-    if not alone(tensor):
-        raise RuntimeError(
-            f"{name}: the memory of this tensor is also seen by a view or was saved for the "
-            f"backward pass, so a recorded in-place write would make gradients wrong; write to a "
-            f"copy (.clone()), or compute a new tensor"
-        )
     return True
+
+
+def _write_part(tensor: Any, index: Any, value: Any) -> None:
+    """Write into a part of the memory of a tensor, and record it."""
+    base = _base(tensor)
+    if base is not tensor:
+        index = tuple(places[index] for places in _places(tensor))
+    rebind(base, write(base, index, value)._node)
+    rewrote(base)
+
+
+def _overwrite(tensor: Any, result: Any) -> None:
+    """Write a recorded result over all elements of a tensor."""
+    if _base(tensor) is not tensor:
+        return _write_part(tensor, ..., result)
+    np.copyto(tensor._data, result._data)
+    rebind(tensor, result._node)
+    rewrote(tensor)
+
+
+def _base(tensor: Any) -> Any:
+    """The tensor whose memory a view sees; any other tensor itself."""
+    base = tensor._base
+    return tensor if base is None or owner(base._data) is not owner(tensor._data) else base
+
+
+def _places(view: Any) -> tuple[np.ndarray, ...]:
+    """Where the elements of a view stand in its base: an index that reads them."""
+    memory, base, array = owner(view._data), view._base._data, view._data
+    number = np.empty(memory.nbytes // memory.itemsize, np.intp)  # of each element, as base has it
+    number[_offsets(base, memory).ravel()] = np.arange(base.size)
+    return np.unravel_index(number[_offsets(array, memory)], base.shape)
+
+
+def _offsets(array: np.ndarray, memory: np.ndarray) -> np.ndarray:
+    """How many elements behind the beginning of its memory each element stands."""
+    start = array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+    offsets = np.full(array.shape, start, np.intp)
+    for axis, (n, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
+        steps = np.arange(n) * stride
+        offsets += steps.reshape(-1, *(1,) * (array.ndim - axis - 1))
+    return offsets // array.itemsize
+
+
+def _keep_old_values(node: Any, since: int, memory: np.ndarray) -> None:
+    """Copy what rules saved of a memory that is written next: they read the values before it."""
+    stack, seen = [node], set()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Node) and node.stamp > since and node not in seen:
+            seen.add(node)
+            stack += node.edges
+            node.saved = tuple(
+                array.copy() if isinstance(array, np.ndarray) and owner(array) is memory else array
+                for array in node.saved
+            )

@@ -11,10 +11,11 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from minigrad import _creation, _dlpack, _numpy, ops, random
-from minigrad._inplace import inplace, set_item
+from minigrad._inplace import inplace, read_again, set_item
 from minigrad.autograd import gradients
 from minigrad.autograd.dtypes import checked, to_array
 from minigrad.autograd.hooks import Removable, add_hook, retain
+from minigrad.autograd.mutation import history, read_only
 from minigrad.autograd.node import Leaf, Node, Variable
 
 __all__ = ["Tensor"]
@@ -75,7 +76,7 @@ class Tensor(Variable, results=True):
 
     @data.setter
     def data(self, value: Any) -> None:
-        if isinstance(self._node, Node):
+        if not self.is_leaf:
             raise RuntimeError("data: only a leaf can be given other data; this is a result")
         array = value._data if isinstance(value, Variable) else value
         self._data = array if isinstance(array, np.ndarray) else to_array(array)
@@ -127,11 +128,11 @@ class Tensor(Variable, results=True):
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to or through it; can be set on leaves."""
-        return self._node is not None
+        return history(self) is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if isinstance(self._node, Node):
+        if not self.is_leaf:
             if not value:
                 raise RuntimeError("requires_grad: a result cannot be cut off; use .detach()")
         elif not value:
@@ -165,7 +166,7 @@ class Tensor(Variable, results=True):
     @property
     def is_leaf(self) -> bool:
         """Whether it was made by a user and not by a recorded op."""
-        return not isinstance(self._node, Node)
+        return not isinstance(history(self), Node)
 
     @property
     def grad(self) -> Tensor | None:
@@ -244,7 +245,7 @@ class Tensor(Variable, results=True):
             >>> y.grad
             Tensor(12., dtype=float32)
         """
-        if self._node is None:
+        if not self.requires_grad:
             raise RuntimeError("retain_grad: this tensor does not require grad")
         retain(self)
 
@@ -269,9 +270,10 @@ class Tensor(Variable, results=True):
             >>> x.grad
             Tensor(60., dtype=float32)
         """
-        if self._node is None:
+        node = history(self)
+        if node is None:
             raise RuntimeError("register_hook: this tensor does not require grad")
-        return add_hook(self._node, hook)
+        return add_hook(node, hook)
 
     # To Python and NumPy --------------------------------------------------------------------
 
@@ -286,9 +288,7 @@ class Tensor(Variable, results=True):
             >>> minigrad.ones(2).numpy()
             array([1., 1.], dtype=float32)
         """
-        view = self._data.view()
-        view.flags.writeable = False
-        return view
+        return read_only(self._data)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if dtype is not None and np.dtype(dtype) != self.dtype:
@@ -379,10 +379,11 @@ class Tensor(Variable, results=True):
     def __repr__(self) -> str:
         values = np.array2string(self._data, separator=", ", prefix="Tensor(")
         suffix = ""
-        if isinstance(self._node, Leaf):
+        node = history(self)
+        if isinstance(node, Leaf):
             suffix = ", requires_grad=True"
-        elif self._node is not None:
-            suffix = f", op={self._node.plan.op.name}"
+        elif node is not None:
+            suffix = f", op={node.plan.op.name}"
         return f"{type(self).__name__}({values}, dtype={self.dtype}{suffix})"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -415,9 +416,10 @@ class Tensor(Variable, results=True):
             self._node.name = state["name"]
 
     def _refuse_result(self, what: str) -> None:
-        if isinstance(self._node, Node):
+        node = history(self)
+        if isinstance(node, Node):
             raise RuntimeError(
-                f"{what}: this tensor is the result of {self._node.plan.op.name} and its graph is "
+                f"{what}: this tensor is the result of {node.plan.op.name} and its graph is "
                 f"not copied; use .detach() first"
             )
 
@@ -635,6 +637,7 @@ class Tensor(Variable, results=True):
 
     # In place -------------------------------------------------------------------------------
 
+    _read_again = read_again
     __iadd__ = inplace(ops.add, "__iadd__")
     __isub__ = inplace(ops.subtract, "__isub__")
     __imul__ = inplace(ops.multiply, "__imul__")

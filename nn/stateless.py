@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from minigrad._tensor import Tensor
+from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.repetition import repeats
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
@@ -127,7 +128,8 @@ def _fitting(
 def _as_parameter(tensor: Tensor) -> Parameter:
     """The same tensor, but of the class by which a module knows its parameters."""
     parameter = Parameter.__new__(Parameter)
-    parameter._data, parameter._node = tensor._data, tensor._node
+    parameter._data, parameter._node = tensor._data, history(tensor)
+    view_of(parameter, tensor)
     return parameter
 
 

@@ -17,6 +17,7 @@ from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.gradients import grad
 from minigrad.autograd.graph import alias
 from minigrad.autograd.mode import enable_grad, is_grad_enabled
+from minigrad.autograd.mutation import history, read_only
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.results import wrap
 
@@ -97,7 +98,7 @@ class Evaluation:
         """Whether a history leads to what is older than the call, or to a leaf that is not ours."""
         own = {variable._node for variable in self.variables}
         seen: set[Any] = set()
-        stack = [tensor._node for tensor in tensors if tensor._node is not None]
+        stack = [node for node in map(history, tensors) if node is not None]
         while stack and self._enabled:
             node = stack.pop()
             if node.stamp < self._born:
@@ -164,8 +165,10 @@ def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
         raise TypeError(
             f"{name}: {path} holds {value._data.dtype}, and only floats have derivatives: {remedy}"
         )
-    if enabled and value._node is not None:
-        return alias(value)
+    if enabled and history(value) is not None:
+        variable = alias(value)
+        variable._data = read_only(variable._data)  # what a transform is given stays as it is
+        return variable
     variable = wrap(value._data)
     variable._node = Leaf(variable)
     return variable
@@ -192,7 +195,7 @@ def _shown(value: Any) -> str:
 
 def _has_history(values: Iterable[Any]) -> bool:
     """Whether one of the values is a tensor with a history."""
-    return any(isinstance(value, Variable) and value._node is not None for value in values)
+    return any(isinstance(value, Variable) and history(value) is not None for value in values)
 
 
 def pulled(
@@ -203,7 +206,7 @@ def pulled(
     retain: bool = False,
 ) -> list[Any]:
     """The cotangents of `inputs`, a tensor each: zeros where the outputs do not depend on one."""
-    roots = [k for k, output in enumerate(outputs) if output._node is not None]
+    roots = [k for k, output in enumerate(outputs) if history(output) is not None]
     found: Sequence[Any] = [None] * len(inputs)
     if roots and inputs:
         found = grad(

@@ -15,6 +15,7 @@ import numpy as np
 from minigrad.autograd.dtypes import operand, promote, to_array
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import state
+from minigrad.autograd.mutation import history, rewritten, update, view_of
 from minigrad.autograd.node import Variable
 from minigrad.autograd.op import REQUIRED, Primitive
 from minigrad.autograd.results import record, record_several, wrap
@@ -44,6 +45,8 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
     forward, floating = op.forward, op.floating
 
     def call(x: Any) -> Any:
+        if rewritten:
+            update((x,))
         if isinstance(x, Variable):
             array, source = x._data, x._node
         else:
@@ -60,6 +63,8 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
         else:
             plan = op.plan(_FIRST)
             result = record(plan, (source,), plan.save(array, out), out, scope)
+        if result._data.base is not None or out is array:
+            view_of(result, x)
         if observers:
             _tell(observers, op, (x,), result)
         return result
@@ -72,6 +77,8 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
     needed, most = sum(default is REQUIRED for default in defaults), len(defaults)
 
     def call(x: Any, *static: Any, **keywords: Any) -> Any:
+        if rewritten:
+            update((x,))
         if isinstance(x, Variable):
             array, source = x._data, x._node
         else:
@@ -97,6 +104,8 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
         else:
             plan = op.plan(_FIRST)
             result = record(plan, (source,), plan.save(array, *static, out), out, scope)
+        if result._data.base is not None or out is array:
+            view_of(result, x)
         if observers:
             _tell(observers, op, (x, *static), result)
         return result
@@ -108,6 +117,8 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
     forward, floating = op.forward, op.floating
 
     def call(a: Any, b: Any) -> Any:
+        if rewritten:
+            update((a, b))
         if isinstance(a, Variable):
             x, p = a._data, a._node
         else:
@@ -143,6 +154,9 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             else:
                 plan, sources = op.plan(_BOTH), (p, q)
             result = record(plan, sources, plan.save(x, y, out), out, scope)
+        if result._data.base is not None or out is x or out is y:
+            view_of(result, a)
+            view_of(result, b)
         if observers:
             _tell(observers, op, (a, b), result)
         return result
@@ -154,6 +168,8 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
     forward, residuals = op.forward, op.residuals
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if rewritten:
+            update((*args, *kwargs.values()))
         values = op.bind(args, kwargs)
         tensors = values[0] if op.variadic else values
         slots, sources = _take_arrays(op, tensors)
@@ -176,11 +192,21 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             saved = plan.save(*values, out, *extra)
             make = record_several if op.several else record
             result = make(plan, sources, saved, out, scope)
+        _find_views(result if op.several else (result,), (*args, *kwargs.values()))
         if observers:
             _tell(observers, op, op.bind(args, kwargs), result)
         return result
 
     return call
+
+
+def _find_views(results: Sequence[Any], arguments: Sequence[Any]) -> None:
+    """Note which results view the memory of an argument, or of another result."""
+    for i, result in enumerate(results):
+        array = result._data
+        for value in (*arguments, *results[:i]):
+            if isinstance(value, Variable) and (array.base is not None or array is value._data):
+                view_of(result, value)
 
 
 def _tell(observers: Sequence[Observer], op: Primitive, arguments: Any, result: Any) -> None:
@@ -194,7 +220,7 @@ def _static(op: Primitive, value: Any) -> Any:
         return list(value)  # the caller may change it before the backward pass
     if not isinstance(value, Variable):
         return value
-    if value._node is not None and state.get().recording:
+    if history(value) is not None and state.get().recording:
         raise TypeError(
             f"{op.name}: a static argument has no derivative, and the tensor given for it requires "
             f"a gradient; pass .detach()"

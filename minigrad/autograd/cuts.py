@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.autograd.anomaly import user_line
 from minigrad.autograd.mode import located, state
-from minigrad.autograd.mutation import owner
+from minigrad.autograd.mutation import history, owner
 from minigrad.autograd.node import FREED, Leaf, Node, Variable
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
@@ -127,7 +127,7 @@ class _Trail(Observer):
     def verdict(self, loss: Any) -> str:
         """What to say once the loss is known."""
         known = self._known(loss)
-        if self._linked(loss) or (known is not None and known.linked and loss._node is not None):
+        if self._linked(loss) or (known is not None and known.linked and history(loss) is not None):
             return (
                 f"there is no cut: the graph of the loss leads to {self._name}; its gradient "
                 f"arrives with backward(), and may be zero"
@@ -144,7 +144,7 @@ class _Trail(Observer):
 
 def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
     """What the record alone can tell."""
-    if loss._node is None:
+    if history(loss) is None:
         return (
             "the loss has no history: nothing it was computed from requires grad, or it was made "
             "under no_grad, from detached tensors, or by an op without a derivative; pass a "
@@ -153,7 +153,7 @@ def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
     memory = owner(parameter._data)
     constant = ""
     seen: set[Node | Leaf] = set()
-    stack = [loss._node]
+    stack = [history(loss)]
     while stack:
         node = stack.pop()
         if node in seen:

@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.autograd._structure import flatten
 from minigrad.autograd.gradients import grad
-from minigrad.autograd.mutation import wrote
+from minigrad.autograd.mutation import history, wrote
 from minigrad.autograd.node import Variable
 from minigrad.autograd.repetition import repeatable
 
@@ -112,7 +112,7 @@ class Probe:
     def gradient(self) -> list[np.ndarray]:
         """What the engine says: the gradient of the weighted sum, an array for each tensor."""
         outputs = self.outputs()
-        recorded = [i for i, output in enumerate(outputs) if output._node is not None]
+        recorded = [i for i, output in enumerate(outputs) if history(output) is not None]
         found: Sequence[Any] = [None] * len(self.tensors)
         if recorded:
             found = grad(
@@ -191,7 +191,7 @@ def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dic
     moved = {
         name: tensor
         for name, tensor in moved.items()
-        if isinstance(tensor, Variable) and tensor._node is not None
+        if isinstance(tensor, Variable) and history(tensor) is not None
     }
     if not moved:
         raise ValueError("gradcheck: no input requires grad, and no parameter of a module")

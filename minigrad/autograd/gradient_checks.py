@@ -20,6 +20,7 @@ from minigrad.autograd.faults import op_at_fault
 from minigrad.autograd.finite_differences import Line, Probe, moved_tensors
 from minigrad.autograd.gradients import grad
 from minigrad.autograd.mode import enable_grad
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 
 __all__ = [
@@ -237,7 +238,7 @@ def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]],
     cotangents = {
         i: new(weight, requires_grad=True, dtype=output.dtype)
         for i, (weight, output) in enumerate(zip(inner.weights, inner.outputs(), strict=True))
-        if output._node is not None
+        if history(output) is not None
     }
 
     def gradient() -> list[Any]:

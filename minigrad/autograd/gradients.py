@@ -11,6 +11,7 @@ import numpy as np
 from minigrad.autograd import mutation
 from minigrad.autograd.graph import Arrival, propagate
 from minigrad.autograd.hooks import retained_nodes
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable
 from minigrad.autograd.results import with_history, wrap
 
@@ -94,7 +95,7 @@ def grad(
     if len(gradients) != len(tensors):
         raise ValueError(f"grad: {len(tensors)} outputs but {len(gradients)} grad_outputs")
     for i, target in enumerate(targets):
-        if target._node is None:
+        if history(target) is None:
             raise RuntimeError(f"grad: input {i} of shape {target.shape} does not require grad")
     roots = [
         (tensor._node, _seed("grad", tensor, gradient, create_graph))
@@ -131,7 +132,7 @@ def _tensors(what: str, given: Any) -> list[Any]:
 
 def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     """The cotangent to begin with, checked against the output it belongs to."""
-    if not isinstance(tensor, Variable) or tensor._node is None:
+    if not isinstance(tensor, Variable) or history(tensor) is None:
         raise RuntimeError(
             f"{name}: the output does not require grad: no input of it did, or it was made under "
             f"no_grad, by detach, or by an op without a derivative"

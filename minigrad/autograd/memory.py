@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.mutation import owner
+from minigrad.autograd.mutation import history, owner
 from minigrad.autograd.node import Leaf, Node
 
 __all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "readable"]
@@ -93,7 +93,7 @@ def graph_memory(*outputs: Any) -> GraphMemory:
         >>> graph_memory(loss).nbytes
         0
     """
-    nodes, leaves = _walk([output._node for output in outputs])
+    nodes, leaves = _walk([history(output) for output in outputs])
     of_leaves = {id(owner(leaf.tensor._data)) for leaf in leaves if leaf.tensor is not None}
     seen: dict[int, np.ndarray] = {}  # holds the arrays, so that no address is used twice meanwhile
     leaf_nbytes = 0

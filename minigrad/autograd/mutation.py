@@ -1,25 +1,30 @@
 """In-place writes: right or refused, never silently wrong.
 
-Two questions are asked. Before a write that is recorded: can anything else see this memory? Its
-graph would be wrong afterwards, so such a write is refused. Before a rule runs: were the values it
-saved written since? There are no version counters: one clock stamps nodes and writes. A write is
-remembered for the array that owns the memory, and a backward pass that meets a node older than the
-latest write looks whether the arrays it saved were among those written. A pass that meets no such
-node pays one comparison per node.
+Two questions are asked. Before a rule runs: were the values that it saved written since? There are
+no version counters: one clock stamps nodes and writes. A write is remembered for the array that
+owns the memory, and a backward pass that meets a node older than the latest write looks whether the
+arrays it saved were among those written. A pass that meets no such node pays one comparison a node.
+
+Before an op reads a tensor: is its history that of the values in its memory? A view knows its base.
+A recorded write to a view is a write to its base, and the base has a new history at once. A view
+takes its own from there when it is read next. Nothing depends on which objects are alive.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.mode import located
-from minigrad.autograd.node import Node, clock
+from minigrad.autograd.node import Leaf, Node, Variable, clock
 
-__all__ = ["alone", "check", "latest", "owner", "written_since", "wrote"]
+__all__ = ["alone", "check", "history", "latest", "owner", "read_only", "rewritten", "rewrote",
+           "update", "view_of", "written_since", "wrote"]  # fmt: skip
 
 _writes: dict[int, tuple[weakref.ref[np.ndarray], int]] = {}
 latest = 0
@@ -52,6 +57,13 @@ def owner(array: np.ndarray) -> np.ndarray:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view of an array that cannot be written to, and follows what is written otherwise."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def wrote(array: np.ndarray) -> None:
@@ -116,6 +128,53 @@ def check(node: Node) -> None:
                     f"for the backward pass; write to a copy, or run the forward pass again"
                 )
                 raise RuntimeError(located(message, node.scope))
+
+
+rewritten: dict[int, tuple[weakref.ref[Variable], int]] = {}
+"""Tensors that recorded writes changed, by id, and the time of the latest. Mostly it is empty."""
+
+
+def rewrote(base: Variable) -> None:
+    """Note that the memory of `base`, which is no view, was changed by a recorded write."""
+    key, stamp = id(base), next(clock) if base._node is None else base._node.stamp
+    rewritten[key] = (weakref.ref(base, lambda _: rewritten.pop(key, None)), stamp)
+
+
+def view_of(result: Variable, source: Any) -> None:
+    """Note that `result`, which an op made of `source`, views its memory, if it does.
+
+    What is made under no_grad of a tensor with a history stays without one, as a detached view.
+    """
+    if isinstance(source, Variable) and owner(result._data) is owner(source._data):
+        result._base = source if source._base is None else source._base
+        if result._node is None:
+            result._current = source._current if source._node is None else math.inf
+
+
+def update(values: Iterable[Any]) -> None:
+    """Have views whose base was changed by recorded writes take their history from there.
+
+    Args:
+        values: The arguments of an op; tensors may stand in tuples and lists.
+    """
+    for value in values:
+        if isinstance(value, Variable):
+            base = value._base
+            known = None if base is None else rewritten.get(id(base))
+            if base is None or known is None or owner(value._data) is not owner(base._data):
+                continue
+            current = value._current if value._node is None else value._node.stamp
+            if current < known[1]:
+                value._read_again()
+        elif value.__class__ is list or value.__class__ is tuple:
+            update(value)
+
+
+def history(tensor: Variable) -> Node | Leaf | None:
+    """Where a tensor stands in the graph, after all recorded writes to its memory."""
+    if rewritten:
+        update((tensor,))
+    return tensor._node
 
 
 def alone(holder: Any) -> bool:

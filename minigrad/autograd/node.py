@@ -43,6 +43,8 @@ class Variable:
     _data: np.ndarray
     _node: Node | Leaf | None = None
     _grad: Any = None
+    _base: Variable | None = None  # the tensor whose memory this one views, if an op made the view
+    _current: float = 0  # without a history: the time up to which it knows of recorded writes
 
     result_class: type[Variable]
 
@@ -50,6 +52,10 @@ class Variable:
         super().__init_subclass__(**kwargs)
         if results:
             Variable.result_class = cls
+
+    def _read_again(self) -> None:
+        """Take the history that a view has after a recorded write to its base."""
+        raise NotImplementedError
 
 
 class Node:

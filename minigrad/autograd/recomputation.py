@@ -18,7 +18,7 @@ import numpy as np
 from minigrad.autograd._structure import flatten, mapped
 from minigrad.autograd.graph import propagate
 from minigrad.autograd.mode import Scope, State, located, state
-from minigrad.autograd.mutation import written_since
+from minigrad.autograd.mutation import history, read_only, view_of, written_since
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
@@ -66,7 +66,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
     segment = _Segment(function, args, kwargs)
     result, inner = segment.first_run()
-    edges = _boundary([tensor._node for tensor in inner], segment.stamp)
+    edges = _boundary([history(tensor) for tensor in inner], segment.stamp)
     if not edges:
         return result
     segment.edges = edges
@@ -94,7 +94,6 @@ class _Segment:
         """The result, and the tensors in it that were recorded during the call."""
         with _Readings() as readings:
             result = self._call()
-        # Held from here on, so that a recorded in-place write is refused when it is made.
         given = flatten((self.args, self.kwargs), "")
         self.arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
         self.arrays += readings.outside()
@@ -129,10 +128,10 @@ class _Segment:
         shapes = [tensor.shape for tensor in inner]
         if shapes != self.shapes:
             self._refuse(f"returned shapes {self.shapes} first and {shapes} in the backward pass")
-        if set(_boundary([tensor._node for tensor in inner], start)) != set(self.edges):
+        if set(_boundary([history(tensor) for tensor in inner], start)) != set(self.edges):
             self._refuse("read other tensors in the backward pass than at first")
         wanted = [edge for edge, need in zip(self.edges, needed, strict=True) if need]
-        roots = list(zip([tensor._node for tensor in inner], cotangents, strict=True))
+        roots = list(zip([history(tensor) for tensor in inner], cotangents, strict=True))
         found = propagate(roots, create, create, set(wanted), boundary=True)
         return [found[edge]._data if edge in found else None for edge in self.edges]
 
@@ -171,13 +170,16 @@ def _knows(references: dict[int, weakref.ref[Any]], tensor: Any) -> bool:
 def _recorded_since(stamp: int, result: Any) -> list[Any]:
     """The tensors in a result that ops have made after the time `stamp`, each once."""
     leaves = {id(leaf): leaf for _, leaf in flatten(result, "") if isinstance(leaf, Variable)}
-    return [t for t in leaves.values() if isinstance(t._node, Node) and t._node.stamp > stamp]
+    nodes = [(leaf, history(leaf)) for leaf in leaves.values()]
+    return [leaf for leaf, node in nodes if isinstance(node, Node) and node.stamp > stamp]
 
 
 def _kept(value: Any) -> Any:
-    """A tensor of our own with the same values and place in the graph; a copy of an array."""
+    """A read-only tensor of our own with the same place in the graph; a copy of an array."""
     if isinstance(value, Variable):
-        return with_history(value._data, value._node)
+        own = with_history(read_only(value._data), history(value))
+        view_of(own, value)
+        return own
     return value.copy() if isinstance(value, np.ndarray) else value
 
 

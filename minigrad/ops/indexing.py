@@ -245,7 +245,9 @@ def setitem(x: Any, index: Any, value: Any) -> Any:
     """
     if isinstance(x, Variable):
         x = x.clone()  # type: ignore[attr-defined]
-    return write(x, index, value)
+    result = write(x, index, value)
+    result._base = None  # nobody else has the copy
+    return result
 
 
 def write(x: Any, index: Any, value: Any) -> Any:

@@ -12,6 +12,7 @@ from minigrad import random
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import enable_grad
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node
 from minigrad.nn.module import Module
 from minigrad.viz.assemble import assemble
@@ -70,7 +71,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         )
     if len(tensors) == 1:
         tensors = [("output", tensors[0][1])]
-    if not any(isinstance(tensor._node, Node) for _, tensor in tensors):
+    if not any(isinstance(history(tensor), Node) for _, tensor in tensors):
         raise RuntimeError(f"graph: {subject} {why_not(tensors[0][1])}")
     recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
     entries = read([source for _, source in recorded])
@@ -159,7 +160,7 @@ def tensors_in(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
 def why_not(tensor: Tensor) -> str:
     """Why a tensor has no graph, and what to do."""
     about = f"(shape {tensor.shape}, {tensor.dtype}) has no graph"
-    if tensor._node is not None:
+    if history(tensor) is not None:
         return f"{about}: it is a leaf, nothing was computed to make it; draw what is made of it"
     if tensor.dtype.kind != "f":
         return f"{about}: only what is computed in floating point is differentiated and recorded"

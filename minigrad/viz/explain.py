@@ -12,6 +12,7 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.memory import readable
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
 from minigrad.autograd.primitive import registry
 from minigrad.viz.build import leaf_names, why_not
@@ -90,7 +91,7 @@ def explain(target: Any, **names: Any) -> str:
         return Text("\n".join(_Writer(target, list(traced(target))).lines()))
     if not isinstance(target, Tensor):
         raise TypeError(f"explain: expected a Tensor, Graph or Trace, not {type(target).__name__}")
-    root = target._node
+    root = history(target)
     if not isinstance(root, Record):
         raise RuntimeError(f"explain: the tensor {why_not(target)}")
     diagram, steps, freed = planned(root, leaf_names(names))

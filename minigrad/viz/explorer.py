@@ -17,6 +17,7 @@ from minigrad import random
 from minigrad._tensor import Tensor
 from minigrad.autograd.anomaly import user_line
 from minigrad.autograd.gradients import grad
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node
 from minigrad.nn.module import Module
 from minigrad.viz.build import graph, tensors_in, why_not
@@ -196,7 +197,7 @@ def _finish(
     results = list(results)
     if backward:
         end, start = _loss(results)
-        if end is not None and end._node is not None:
+        if end is not None and history(end) is not None:
             if all(end is not tensor for _, tensor in results):
                 results.append((start.removeprefix("the "), end))
             leaves = [node.tensor for node in read([end._node]) if isinstance(node, Leaf)]
@@ -217,7 +218,7 @@ def _finish(
 
 def _loss(results: Sequence[tuple[str, Tensor]]) -> tuple[Tensor | None, str]:
     """Where a backward pass can begin, and in words; None, and why not, if nowhere."""
-    able = [(name, tensor) for name, tensor in results if isinstance(tensor._node, Node)]
+    able = [(name, tensor) for name, tensor in results if isinstance(history(tensor), Node)]
     if not able:
         return None, f"There is no backward pass: the output {why_not(results[0][1])}"
     scalars = [(name, tensor) for name, tensor in able if tensor.size == 1]
@@ -245,7 +246,7 @@ class _Given:
             return value
         if id(value) not in self._leaves:
             leaf = value
-            if isinstance(value, Tensor) and isinstance(value._node, Node):
+            if isinstance(value, Tensor) and isinstance(history(value), Node):
                 leaf = Tensor(value.numpy(), requires_grad=True)
             self._leaves[id(value)] = leaf
         leaf = self._leaves[id(value)]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from minigrad._tensor import Tensor
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node
 from minigrad.nn.module import Module
 from minigrad.viz.build import graph
@@ -41,7 +42,7 @@ def mimebundle(value: Any) -> dict[str, str]:
     """
     text = repr(value)
     page = ""
-    if isinstance(value, Tensor) and isinstance(value._node, Node) and _is_small(value._node):
+    if isinstance(value, Tensor) and isinstance(history(value), Node) and _is_small(value._node):
         drawing = graph(value)
         if len(drawing.nodes) <= MOST_BOXES:
             page = f"<pre>{html.escape(text)}</pre>{drawing._repr_svg_() or ''}"

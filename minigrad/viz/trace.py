@@ -17,7 +17,7 @@ from minigrad.autograd.anomaly import user_line
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.graph import Update, unbroadcast
 from minigrad.autograd.mode import State, state
-from minigrad.autograd.mutation import owner
+from minigrad.autograd.mutation import history, owner
 from minigrad.autograd.node import Leaf, Node, Variable
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
@@ -69,7 +69,7 @@ class Trace(Observer):
             name: Its name.
         """
         self._held.append(value)
-        key = value._node if isinstance(value, Variable) else None
+        key = history(value) if isinstance(value, Variable) else None
         self._names[id(value) if key is None else key] = name
 
     # What is watched ----------------------------------------------------------------------------
@@ -318,7 +318,7 @@ def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
 
 def _key(value: Any) -> Hashable:
     """What a tensor or an array is known by."""
-    node = value._node if isinstance(value, Variable) else None
+    node = history(value) if isinstance(value, Variable) else None
     return id(value) if node is None else node
 
 

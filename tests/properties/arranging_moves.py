@@ -1,7 +1,7 @@
 """Moves that only say where elements stand: views, reads, joins, pieces, and writes.
 
-A write is offered for any value. Whether it is legal the engine decides, as the draft is made: it
-must refuse one where the memory is seen by a view or saved for the backward pass.
+A write is offered for any value. The draft takes those to memory that no other value sees and no
+rule saved.
 """
 
 from __future__ import annotations

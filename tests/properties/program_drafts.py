@@ -2,7 +2,8 @@
 
 A kink or a pole near a value would make differences useless. So a step is offered only values
 that lie in its domain with room to spare, and its results must stay of moderate size. Steps are run
-on minigrad as they are drawn: whether a write in place is legal, the engine itself decides.
+on minigrad as they are drawn. A write in place is taken only where no other value sees the memory
+and no rule saved it: test_random_views.py draws programs that write to what others see.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ import numpy as np
 from programs import IN_PLACE, RECORDED, Program, Step
 
 from minigrad import Tensor
+from minigrad.autograd.mutation import owner
+from minigrad.autograd.node import Node
 
 ROOM = 0.02
 """The least distance from a kink, and between numbers whose order matters."""
 LARGEST, MOST, MOST_AXES = 12.0, 200, 5
 """The largest number in a value, and how many numbers and axes it may have."""
 
-REFUSED = ("memory of this tensor", "read-only view", "a leaf that requires grad")
+REFUSED = ("read-only view", "a leaf that requires grad", "a view of a leaf")
 """Why the engine may refuse a write."""
 
 Fits = Callable[[np.ndarray], Any]
@@ -95,7 +98,7 @@ class Draft:
     # What is there
 
     def array(self, place: int) -> np.ndarray:
-        """A copy: a view would be seen, and make every write illegal."""
+        """A copy, which later writes leave as it is."""
         return self.values[place].numpy().copy()
 
     def find(self, fits: Fits = anything, kind: str = "f") -> int | None:
@@ -174,6 +177,8 @@ class Draft:
 
     def accept(self, step: Step) -> bool:
         """Run a step, and keep it if its results are tame and its write, if any, is legal."""
+        if step.op in IN_PLACE and self._seen(self.values[step.reads[0]]):
+            return False
         try:
             results = step.run(RECORDED, self.values)
         except RuntimeError as error:
@@ -187,6 +192,21 @@ class Draft:
         self.steps.append(step)
         self.values += results
         return True
+
+    def _seen(self, target: Tensor) -> bool:
+        """Whether another value has the memory of a tensor, or a rule saved it."""
+        memory = owner(target.data)
+        arrays = [value.data for value in self.values if value is not target]
+        nodes = {value._node for value in self.values}
+        stack = list(nodes)
+        while stack:
+            node = stack.pop()
+            if isinstance(node, Node):
+                for saved in node.saved:
+                    arrays += saved if isinstance(saved, tuple) else [saved]
+                stack += [edge for edge in node.edges if edge not in nodes]
+                nodes.update(node.edges)
+        return any(isinstance(array, np.ndarray) and owner(array) is memory for array in arrays)
 
     def _tame(self, x: np.ndarray) -> bool:
         moderate = x.size <= MOST and x.ndim <= MOST_AXES

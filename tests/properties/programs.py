@@ -181,9 +181,8 @@ RECORDED = SimpleNamespace(
 class _Plain:
     """NumPy. What is written in place here is written into a copy there.
 
-    That is the same, since the engine refuses to record a write to memory that another value sees.
-    Which values share memory may differ: where `reshape` copies depends on how an op lays out what
-    it returns.
+    That is the same, since a draft has no write to memory that another value sees. Which values
+    share memory may differ: where `reshape` copies depends on how an op lays out what it returns.
     """
 
     def __getattr__(self, name: str) -> Any:

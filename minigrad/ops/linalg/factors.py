@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.mode import is_grad_enabled
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw, within_rule
@@ -131,7 +132,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
         raise ValueError(f'qr: mode must be "reduced", "r" or "complete", got {mode!r}')
     shape = np.shape(raw(x))
     if mode == "complete" and len(shape) > 1 and shape[-2] > shape[-1]:
-        if isinstance(x, Variable) and x._node is not None and is_grad_enabled():
+        if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(
                 f"qr: mode='complete' has no derivative for shape {shape}: the last columns of Q "
                 f"are any basis of what the matrix leaves; use mode='reduced', or pass .detach()"

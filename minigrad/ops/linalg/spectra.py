@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from minigrad.autograd.mode import is_grad_enabled
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw, within_rule
@@ -216,7 +217,7 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
         return svdvals(x)
     shape = np.shape(raw(x))
     if full_matrices and len(shape) > 1 and shape[-1] != shape[-2]:
-        if isinstance(x, Variable) and x._node is not None and is_grad_enabled():
+        if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(
                 f"svd: full_matrices=True has no derivative for shape {shape}: the further vectors "
                 f"are any basis of what the matrix leaves; pass full_matrices=False, or .detach()"
