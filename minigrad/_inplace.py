@@ -119,8 +119,8 @@ def _prepare(name: str, tensor: Any, *values: Any) -> bool:
     """Whether the write will be recorded; refuse it if it cannot be right."""
     if not tensor._data.flags.writeable:
         raise RuntimeError(
-            f"{name}: this tensor is a read-only view of another one (by detach or broadcast_to, or "
-            f"as the argument of a function transform or a checkpoint); write to a copy: .clone()"
+            f"{name}: this tensor is a read-only view of another one (by detach, by broadcast_to, "
+            f"or as an argument of a function transform or a checkpoint); write to a copy: .clone()"
         )
     if not is_grad_enabled():
         return False

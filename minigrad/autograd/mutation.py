@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.mode import located
-from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.node import Node, Variable, clock
 
 __all__ = ["alone", "check", "history", "latest", "owner", "read_only", "rewritten", "rewrote",
            "update", "view_of", "written_since", "wrote"]  # fmt: skip
@@ -122,7 +122,8 @@ def check(node: Node) -> None:
             if not isinstance(array, np.ndarray):
                 continue
             if written_since(array, node.stamp):
-                what = "output" if name == "out" else f"input {name}"
+                output = name == "out" or name in node.plan.op.parts
+                what = "output" if output else f"input {name}"
                 message = (
                     f"{node.plan.op.name}: its {what} was written in place after it was saved "
                     f"for the backward pass; write to a copy, or run the forward pass again"
@@ -170,8 +171,8 @@ def update(values: Iterable[Any]) -> None:
             update(value)
 
 
-def history(tensor: Variable) -> Node | Leaf | None:
-    """Where a tensor stands in the graph, after all recorded writes to its memory."""
+def history(tensor: Variable) -> Any:
+    """The node or leaf that a tensor stands for, after all recorded writes to its memory."""
     if rewritten:
         update((tensor,))
     return tensor._node

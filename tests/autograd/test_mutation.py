@@ -555,9 +555,10 @@ def test_a_refused_write_changes_nothing() -> None:
     x = variable(1.0, 2.0, 3.0)
     for y in (x, x[1:], x[::-1][:2], (x * 2).detach(), ops.broadcast_to(x[0], (3,))):
         before, node = y.numpy().copy(), y._node
-        for attempt in (lambda: write(y, 0, x[1]), lambda: added(y, 1.0), lambda: y.exp_()):
+        attempts = (lambda y: write(y, 0, x[1]), lambda y: added(y, 1.0), lambda y: y.exp_())
+        for attempt in attempts:
             with pytest.raises(RuntimeError, match="clone"):
-                attempt()
+                attempt(y)
             np.testing.assert_array_equal(y.numpy(), before)
             assert y._node is node
     (x * x).sum().backward()

@@ -128,7 +128,9 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-@primitive(several=True, floating=True, promotes=("x",), complain=no_square)
+@primitive(
+    several=("sign", "logabsdet"), floating=True, promotes=("x",), complain=no_square
+)
 def _slogdet(x: Any) -> Any:
     with np.errstate(invalid="ignore"):
         parts = np.linalg.slogdet(wide(x))
@@ -157,9 +159,9 @@ def slogdet(x: Any) -> SlogdetResult:
     return SlogdetResult(wrap(raw(sign)), logabsdet)
 
 
-def _slogdet_x(g: Any, x: Any, out: Any) -> Any:
+def _slogdet_x(g: Any, x: Any, sign: Any) -> Any:
     h = g[1]
-    bad = raw(out[0]) == 0
+    bad = raw(sign) == 0
     refuse(
         bad & (raw(h) != 0),
         "slogdet: {which} is singular: log|det| is -inf there and has no derivative",
