@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.autograd.dtypes import operand
 from minigrad.autograd.hooks import rebind
-from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad
+from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, state
 from minigrad.autograd.mutation import history, owner, rewrote, wrote
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.ops.indexing import getitem, normalized, write
@@ -80,6 +80,8 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
         else:
             np.copyto(self._data, result._data, casting="same_kind")
         wrote(self._data)
+        for observer in state.get().observers:
+            observer.wrote(self, result)
         return self
 
     method.__name__ = method.__qualname__ = name

@@ -132,12 +132,12 @@ def _tensors(what: str, given: Any) -> list[Any]:
 
 def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     """The cotangent to begin with, checked against the output it belongs to."""
-    if not isinstance(tensor, Variable) or history(tensor) is None:
+    node = history(tensor) if isinstance(tensor, Variable) else None
+    if node is None:
         raise RuntimeError(
             f"{name}: the output does not require grad: no input of it did, or it was made under "
             f"no_grad, by detach, or by an op without a derivative"
         )
-    node = tensor._node
     if gradient is None:
         if tensor._data.size != 1:
             raise RuntimeError(

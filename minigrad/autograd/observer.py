@@ -11,7 +11,7 @@ from contextvars import Token
 from typing import Any, Self
 
 from minigrad.autograd.mode import State, state
-from minigrad.autograd.node import Node
+from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.op import Primitive
 
 __all__ = ["Observer"]
@@ -20,7 +20,7 @@ __all__ = ["Observer"]
 class Observer:
     """A context manager that is told what the engine does in this thread while it is entered.
 
-    Subclasses override one method or both. What they raise passes through the op that ran.
+    Subclasses override some of its methods. What they raise passes through the op that ran.
 
     Example:
         >>> import minigrad
@@ -54,6 +54,14 @@ class Observer:
             arguments: What it was given, in the order of ``op.params``: tensors, arrays, numbers
                 and static values; the tensors of a variadic op as one sequence.
             result: The tensor that it returns, or the tuple of them.
+        """
+
+    def wrote(self, tensor: Variable, result: Variable) -> None:
+        """An op in place ended: its tensor holds from now on what the op returned.
+
+        Args:
+            tensor: The tensor that was written to.
+            result: What the op returned, as `ran` was told.
         """
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:

@@ -86,6 +86,13 @@ class Run(Observer):
         scope = state.get().scope
         self.calls.append(Call(op, noted, refs, "" if scope is None else scope.path))
 
+    def wrote(self, tensor: Any, result: Any) -> None:
+        """Note that a tensor is now what an op in place returned."""
+        number = self.ref(result).number
+        self._stamps[number] = next(clock)
+        self._know(tensor, number)
+        self._by_memory[_memory(tensor._data)] = number
+
     def _meant(self, op: Primitive, arguments: Sequence[Any]) -> tuple[Ref, ...]:
         """Run what a fused op means, and note its ops in the place of the op."""
         values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]

@@ -200,7 +200,7 @@ def _finish(
         if end is not None and history(end) is not None:
             if all(end is not tensor for _, tensor in results):
                 results.append((start.removeprefix("the "), end))
-            leaves = [node.tensor for node in read([end._node]) if isinstance(node, Leaf)]
+            leaves = [node.tensor for node in read([history(end)]) if isinstance(node, Leaf)]
             grad(end, [leaf for leaf in leaves if leaf is not None], retain_graph=retain)
     drawing = traced.graph(*(tensor for _, tensor in results))
     here, names = user_line(), iter(name for name, _ in results)

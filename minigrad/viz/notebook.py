@@ -42,7 +42,8 @@ def mimebundle(value: Any) -> dict[str, str]:
     """
     text = repr(value)
     page = ""
-    if isinstance(value, Tensor) and isinstance(history(value), Node) and _is_small(value._node):
+    node = history(value) if isinstance(value, Tensor) else None
+    if isinstance(node, Node) and _is_small(node):
         drawing = graph(value)
         if len(drawing.nodes) <= MOST_BOXES:
             page = f"<pre>{html.escape(text)}</pre>{drawing._repr_svg_() or ''}"

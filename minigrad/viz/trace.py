@@ -104,6 +104,10 @@ class Trace(Observer):
             self._ran[node] = (op, arguments)
             self._held.append(node)
 
+    def wrote(self, tensor: Any, result: Any) -> None:
+        """Note that a tensor is now what an op in place returned."""
+        self._know(tensor, self._source(result, ""))
+
     def _explain(self, entry: Entry, op: Primitive, arguments: Sequence[Any]) -> None:
         """Run what a fused op means, apart from the record, and note its ops."""
         inner = Trace(self._weights.limit)

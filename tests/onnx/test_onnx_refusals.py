@@ -52,7 +52,7 @@ AXES = {"x": {0: "batch", 1: "length"}}
 
 def written_in_place(x: Tensor) -> Tensor:
     y = ops.relu(x)
-    y += 1
+    y[:, 0] = 1
     return y * 2
 
 

@@ -70,6 +70,18 @@ def test_lines_and_what_is_saved() -> None:
     assert [(saved.name, saved.nbytes) for saved in op.saved] == [("out", 8)]
 
 
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_an_op_in_place_is_what_its_tensor_is_from_then_on(requires_grad: bool) -> None:
+    x = Tensor([1.0, 2.0], requires_grad=requires_grad)
+    with viz.trace() as traced:
+        y = x * 3
+        y += 1
+        _ = y.exp()
+    arrows = {(source, target) for source, target, _ in links(traced.graph(x=x))}
+    assert {("multiply", "add"), ("add", "exp")} <= arrows
+    assert ("multiply", "exp") not in arrows
+
+
 def test_an_error_ends_the_graph_and_is_shown() -> None:
     x = leaf(1.0, 2.0)
     with pytest.raises(ValueError, match="matmul"), viz.trace() as traced:

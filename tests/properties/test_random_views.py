@@ -1,0 +1,148 @@
+"""Random programs that write to memory which several tensors see.
+
+A program makes views of views of one buffer, writes to any of them, and reads any of them, in any
+order. Its value is NumPy's on the same views, and its gradient that of differences. No write is
+refused: no rule saves what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, no_grad
+from minigrad.autograd import grad
+
+Step = Callable[[list[Any], Any], None]
+
+
+def weights(shape: tuple[int, ...]) -> np.ndarray:
+    return 1 + 0.5 * np.cos(np.arange(np.prod(shape, dtype=int))).reshape(shape)
+
+
+def drawn(number: int) -> tuple[bool, list[Step]]:
+    """Whether the buffer is a constant at first, and the steps on the list of its views."""
+    rng = np.random.default_rng(number)
+    constant = bool(rng.random() < 0.4)
+    views: list[Any] = [np.zeros((4, 3))]
+    steps: list[Step] = []
+    for _ in range(rng.integers(4, 14)):
+        step = move(rng, views)
+        steps.append(step)
+        step(views, np.zeros((4, 3)))
+    return constant, steps
+
+
+def move(rng: np.random.Generator, views: list[Any]) -> Step:
+    """A step that fits what is there: a new view, a write, or an op in place."""
+    i, kind, factor = int(rng.integers(len(views))), rng.random(), float(rng.uniform(0.5, 1.5))
+    view = views[i]
+    if kind < 0.3:
+        index = tuple(
+            slice(*rng.choice([None, 0, 1, n - 1], 2), rng.choice([None, 1, 2, -1]))
+            for n in view.shape
+        )
+        return lambda views, x: views.append(views[i][index])
+    if kind < 0.4:
+        return lambda views, x: views.append(views[i].T)
+    if kind < 0.45:
+        return lambda views, x: views.append(views[i].reshape(-1))
+    other = int(rng.integers(len(views)))
+    if kind < 0.6 and fits(views[other].shape, view.shape):
+        return lambda views, x: write(views[i], ..., factor * views[other])
+    if kind < 0.75:
+        part = tuple(int(n) for n in rng.integers(0, [4, 3]))
+        return lambda views, x: write(views[i], ..., factor * x[part])
+    if kind < 0.85 and view.ndim == 2 and view.shape[0]:
+        row = int(rng.integers(view.shape[0]))
+        return lambda views, x: write(views[i], row, factor)
+    if kind < 0.95:
+        part = tuple(int(n) for n in rng.integers(0, [4, 3]))
+        return lambda views, x: times(views[i], factor + x[part])
+    return lambda views, x: views.append(views[i] + 0.0)
+
+
+def fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
+    """Whether an array broadcasts to a shape."""
+    try:
+        return np.broadcast_shapes(shape, into) == into
+    except ValueError:
+        return False
+
+
+def write(target: Any, index: Any, value: Any) -> None:
+    target[index] = value
+
+
+def times(target: Any, value: Any) -> None:
+    target *= value
+
+
+def run(constant: bool, steps: list[Step], x: Any) -> Any:
+    """The weighted sum of everything that can be read in the end, and along the way."""
+    if isinstance(x, Tensor):
+        buffer = Tensor(np.ones((4, 3))) if constant else x * 2.0
+    else:
+        buffer = np.ones((4, 3)) if constant else x * 2.0
+    views, total = [buffer], x[0, 0] * 0.0
+    for k, step in enumerate(steps):
+        step(views, x)
+        if k % 3 == 0:
+            total = total + (views[-1] * weights(views[-1].shape)).sum()
+    for view in views:
+        total = total + (view * weights(view.shape)).sum()
+    return total
+
+
+@pytest.mark.parametrize("numbers", [range(i, i + 100) for i in range(0, 400, 100)], ids=str)
+def test_values_are_numpys_and_gradients_are_differences(numbers: range) -> None:
+    rng = np.random.default_rng(0)
+    for number in numbers:
+        program = drawn(number)
+        array, direction = rng.standard_normal((2, 4, 3))
+        x = Tensor(array, requires_grad=True)
+        total = run(*program, x)
+        np.testing.assert_allclose(total.item(), run(*program, array), rtol=1e-12)
+        (slope,) = grad(total, [x])
+        step = 1e-5 * direction
+        difference = (run(*program, array + step) - run(*program, array - step)) / 2e-5
+        along = float((slope.numpy() * direction).sum())
+        np.testing.assert_allclose(along, difference, rtol=1e-6, atol=1e-6, err_msg=str(number))
+
+
+def test_the_programs_are_what_they_claim_to_be() -> None:
+    """Most write to memory that several views see, and depend on their input by a write."""
+    x = np.random.default_rng(0).standard_normal((4, 3))
+    lengths = [len(drawn(number)[1]) for number in range(100)]
+    assert min(lengths) < 6
+    assert max(lengths) > 11
+    changed = 0
+    for number in range(100):
+        constant, steps = drawn(number)
+        changed += constant and run(constant, steps, x) != run(constant, steps, 2 * x)
+    assert changed > 15
+
+
+def test_a_stale_history_would_be_found() -> None:
+    """Without taking its history from the base again, a view gives a wrong gradient."""
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(AssertionError):
+        patch.setattr(Tensor, "_read_again", lambda self: None)
+        test_values_are_numpys_and_gradients_are_differences(range(100))
+
+
+def test_views_made_without_recording_stay_constant() -> None:
+    x = Tensor(np.arange(1.0, 5.0), requires_grad=True)
+    h = x * 2.0
+    h[0] = x[1]
+    with no_grad():
+        before = h[1:]
+        of_the_view = before[:2]
+    h[1] = 2.0 * x[3]
+    assert before.tolist() == [8.0, 6.0, 8.0]
+    assert not before.requires_grad
+    assert not (of_the_view * 2.0).requires_grad
+    (h * before.sum()).sum().backward()
+    assert x.grad.tolist() == [0.0, 22.0, 44.0, 88.0]
