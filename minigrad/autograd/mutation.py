@@ -146,8 +146,11 @@ def view_of(result: Variable, source: Any) -> None:
 
     What is made under no_grad of a tensor with a history stays without one, as a detached view.
     """
-    if isinstance(source, Variable) and owner(result._data) is owner(source._data):
-        result._base = source if source._base is None else source._base
+    if not isinstance(source, Variable):
+        return
+    array, base, known = source._data, result._data.base, source._base
+    if base is array or base is array.base or owner(result._data) is owner(array):
+        result._base = source if known is None else known
         if result._node is None:
             result._current = source._current if source._node is None else math.inf
 
