@@ -309,9 +309,6 @@ def _pull_recorded(node: Node, plan: Any, g: Any) -> Any:
         values["out"] = tuple(picked(node, i, array) for i, array in enumerate(values["out"]))
     elif "out" in values:
         values["out"] = with_history(values["out"], node)
-    for i, name in enumerate(op.parts):
-        if name in values:
-            values[name] = picked(node, i, values[name])
     if op.meaning is None:
         return plan.pull(g, *values.values())
     for name in op.params:  # the meaning may use the methods of tensors, on constants too

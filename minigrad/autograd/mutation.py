@@ -122,8 +122,7 @@ def check(node: Node) -> None:
             if not isinstance(array, np.ndarray):
                 continue
             if written_since(array, node.stamp):
-                output = name == "out" or name in node.plan.op.parts
-                what = "output" if output else f"input {name}"
+                what = "output" if name == "out" else f"input {name}"
                 message = (
                     f"{node.plan.op.name}: its {what} was written in place after it was saved "
                     f"for the backward pass; write to a copy, or run the forward pass again"

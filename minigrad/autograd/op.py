@@ -31,7 +31,7 @@ class Primitive:
         arrays: How many of them, from the first, are arrays; the others are static.
         variadic: Whether it takes ``*tensors``.
         residuals: Names of what the forward returns besides the output.
-        several: Whether the output is a tuple of arrays; or the names of its parts.
+        several: Whether the output is a tuple of arrays.
         rules: The rule of each differentiable argument.
         joint: One rule for all of them, for fused ops.
         meaning: The same function composed of primitives, for higher orders and drawings.
@@ -51,7 +51,7 @@ class Primitive:
         *,
         arrays: int | None = None,
         residuals: tuple[str, ...] = (),
-        several: bool | tuple[str, ...] = False,
+        several: bool = False,
         floating: bool = False,
         promotes: tuple[str, ...] = (),
         complain: Callable[..., str | None] | None = None,
@@ -75,7 +75,6 @@ class Primitive:
         self.arrays = len(needed) if arrays is None else arrays
         self.residuals = residuals
         self.several = several
-        self.parts = several if isinstance(several, tuple) else ()
         self.floating = floating
         self.promotes = tuple(self.params.index(name) for name in promotes)
         self.complain = complain

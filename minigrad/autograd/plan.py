@@ -42,8 +42,7 @@ class Rule:
             raise TypeError(f"{op.name}: a rule's parameters begin with {', '.join(first)}")
         self.function = function
         self.needs = tuple(names[len(first) :])
-        shapes = [f"{name}_shape" for name in op.params]
-        known = [*op.params, *shapes, "out", *op.parts, *op.residuals]
+        known = [*op.params, *(f"{name}_shape" for name in op.params), "out", *op.residuals]
         for name in self.needs:
             if name not in known:
                 raise TypeError(
@@ -120,8 +119,6 @@ class Plan:
     def _read(self, name: str) -> str:
         """The expression for `name` within the parameters of `save`."""
         op = self.op
-        if name in op.parts:
-            return f"out[{op.parts.index(name)}]"
         argument = name.removesuffix("_shape")
         if name in op.params or argument not in op.params:
             return name

@@ -86,7 +86,6 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
             have no default; the others are handed through as they are). ``residuals``: names of
             further values that the forward returns for its rules. ``several``: whether the output
             is a tuple; then the rules get a tuple ``g``, with zeros for outputs that nothing used.
-            Names of its parts in the place of True let a rule read, and keep, one of them alone.
             ``floating``: whether integers
             become the default float first. ``promotes``: names of arguments that are brought to a
             common dtype, where there are more than two (ops of two arrays always do it).

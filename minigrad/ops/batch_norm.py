@@ -27,7 +27,7 @@ def _cannot_normalize(x: Any, weight: Any, bias: Any, eps: float) -> str | None:
 
 @primitive(
     arrays=3,
-    several=("normalized", "mean", "var"),
+    several=True,
     floating=True,
     promotes=("x", "weight", "bias"),
     complain=_cannot_normalize,
@@ -82,10 +82,10 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
 
 @batch_norm.defjoint("x", "weight", "bias")
 def _batch_norm_pull(
-    g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, var: Any, eps: float
+    g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, out: Any, eps: float
 ) -> tuple[Any, Any, Any]:
     g_out, g_mean, g_var = map(widened, g)
-    x, mean, var = map(widened, (x, mean, var))
+    x, mean, var = map(widened, (x, *out[1:]))
     column = (x.shape[1], *(1,) * (x.ndim - 2))
     grad_x = grad_weight = grad_bias = None
     if needed[0] or needed[2]:

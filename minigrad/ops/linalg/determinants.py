@@ -128,13 +128,12 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-@primitive(
-    several=("sign", "logabsdet"), floating=True, promotes=("x",), complain=no_square
-)
+@primitive(residuals=("sign",), several=True, floating=True, promotes=("x",), complain=no_square)
 def _slogdet(x: Any) -> Any:
     with np.errstate(invalid="ignore"):
         parts = np.linalg.slogdet(wide(x))
-    return tuple(np.where(holds_nan(x), np.nan, part).astype(x.dtype) for part in parts)
+    parts = [np.where(holds_nan(x), np.nan, part).astype(x.dtype) for part in parts]
+    return parts, parts[0]
 
 
 def slogdet(x: Any) -> SlogdetResult:
