@@ -81,7 +81,8 @@ def rms_norm(
 
 
 def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
-    sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    several = isinstance(normalized_shape, Sequence)
+    sizes = tuple(normalized_shape) if several else (normalized_shape,)
     if not sizes or tuple(input_.shape[-len(sizes) :]) != sizes:
         raise ValueError(
             located(f"{owner}: the input has shape {input_.shape}, its last axes must be {sizes}")

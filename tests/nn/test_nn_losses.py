@@ -251,5 +251,5 @@ class TestModules:
     def test_refusals(self, kind: Any) -> None:
         with pytest.raises(ValueError, match='Loss: reduction must be "mean", "sum" or "none"'):
             kind("avg")
-        with pytest.raises(ValueError, match="HuberLoss: delta must be positive"):
+        with pytest.raises(ValueError, match="HuberLoss: delta must be a number above 0"):
             nn.HuberLoss(delta=-1)
