@@ -72,3 +72,13 @@ def check_probability(owner: str, name: str, value: Any) -> float:
     if not (number and 0 <= value <= 1):
         raise ValueError(f"{owner}: {name} must be a number from 0 to 1, got {value!r}")
     return float(value)
+
+
+def check_flag(owner: str, name: str, value: Any) -> None:
+    """True or False, or 1 or 0.
+
+    Raises:
+        TypeError: It is something else, such as the word "False", which counts as true.
+    """
+    if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
+        raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")

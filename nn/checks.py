@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import check_flag
 from minigrad._checks import check_number as check_number
 from minigrad._checks import check_probability as check_probability
 from minigrad._checks import check_size as check_size
@@ -19,17 +20,6 @@ from minigrad._creation import on_cpu
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.mode import located
-
-
-def check_flag(owner: str, name: str, value: Any) -> None:
-    """True or False, or 1 or 0.
-
-    Raises:
-        TypeError: It is something else, such as the word "False", which counts as true.
-    """
-    if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
-        raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
-
 
 _BY_ANNOTATION: dict[str, Callable[[str, str, Any], Any]] = {
     "float": check_number,
