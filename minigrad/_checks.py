@@ -47,14 +47,22 @@ def check_number(
     *,
     above: float = -math.inf,
     below: float = math.inf,
+    infinite: bool = False,
 ) -> float:
-    """A finite number of at least `least`, above `above` and below `below`, as a float.
+    """A number of at least `least`, above `above` and below `below`, as a float.
+
+    It is finite; with `infinite` it may be inf.
 
     Raises:
         ValueError: It is something else.
     """
+    if type(value) is float and least <= value < below and value > above:
+        return value
     number = isinstance(value, (int, float, np.integer, np.floating))
-    if not (number and not isinstance(value, bool) and least <= value < below and value > above):
+    number = number and not isinstance(value, bool)
+    if number and infinite and value == math.inf:
+        return math.inf
+    if not (number and least <= value < below and value > above):
         bounds = [("of at least", least), ("above", above), ("below", below)]
         limits = " and ".join(f"{word} {bound}" for word, bound in bounds if math.isfinite(bound))
         wanted = f"a number {limits}" if limits else "a finite number"

@@ -28,6 +28,11 @@ _BY_ANNOTATION: dict[str, Callable[[str, str, Any], Any]] = {
 }
 
 
+def _made_by(kind: type, init: Callable[..., None]) -> str:
+    """The name of the class that was made: the last to inherit this constructor."""
+    return next(base.__name__ for base in kind.__mro__ if base.__init__ is init)  # type: ignore[misc]
+
+
 def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
     """A layer's constructor that first checks what it is given against its signature.
 
@@ -40,6 +45,7 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
     """
     signature = inspect.signature(init)
     parameters = list(signature.parameters.values())[1:]
+    names = [p.name for p in parameters]
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
     checks = {
         p.name: (_BY_ANNOTATION[kind], p.annotation != kind)
@@ -50,18 +56,23 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(init)
     def checked_init(self: Any, *args: Any, **kwargs: Any) -> None:
-        owner = next(c.__name__ for c in type(self).__mro__ if c.__init__ is checked_init)
         if "device" in kwargs and not open_ended:
             on_cpu(kwargs.pop("device"))
+        if checks:
+            given = dict(zip(names, args, strict=False)) | kwargs
+            for name, (check, optional) in checks.items():
+                if name in given and not (optional and given[name] is None):
+                    check(_made_by(type(self), checked_init), name, given[name])
         try:
-            given = signature.bind(self, *args, **kwargs).arguments
-        except TypeError as error:
-            takes = ", ".join(p.name for p in parameters) or "nothing"
-            raise TypeError(f"{owner}: {error}; it takes {takes}") from None
-        for name, (check, optional) in checks.items():
-            if name in given and not (optional and given[name] is None):
-                check(owner, name, given[name])
-        init(self, *args, **kwargs)
+            init(self, *args, **kwargs)
+        except TypeError:
+            try:
+                signature.bind(self, *args, **kwargs)
+            except TypeError as error:
+                takes = ", ".join(names) or "nothing"
+                owner = _made_by(type(self), checked_init)
+                raise TypeError(f"{owner}: {error}; it takes {takes}") from None
+            raise
 
     return checked_init
 

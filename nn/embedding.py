@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
@@ -55,8 +53,7 @@ class Embedding(Module):
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         if max_norm is not None:
             check_number("Embedding", "max_norm", max_norm, above=0.0)
-        if norm_type != math.inf:
-            check_number("Embedding", "norm_type", norm_type, above=0.0)
+        check_number("Embedding", "norm_type", norm_type, above=0.0, infinite=True)
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.weight = Parameter(empty((num_embeddings, embedding_dim)))

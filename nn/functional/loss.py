@@ -12,7 +12,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.mode import located
 from minigrad.autograd.results import wrap
-from minigrad.nn.checks import check_probability
+from minigrad.nn.checks import check_number, check_probability
 from minigrad.ops.loss import check_target, class_rows, row_weights
 
 Reduction = Literal["mean", "sum", "none"] | None
@@ -91,8 +91,7 @@ def huber_loss(
         >>> F.huber_loss(minigrad.tensor([0.0, 0.0]), minigrad.tensor([1.0, 3.0]), reduction="none")
         Tensor([0.5, 2.5], dtype=float32)
     """
-    if not delta > 0:
-        raise ValueError(f"huber_loss: delta must be positive, got {delta}")
+    check_number("huber_loss", "delta", delta, above=0.0)
     difference = input_ - _like("huber_loss", input_, target)
     near = ops.clip(difference, -delta, delta)
     return _reduced("huber_loss", near * (difference - 0.5 * near), reduction)
@@ -124,8 +123,7 @@ def smooth_l1_loss(
         2.0
     """
     name = "smooth_l1_loss"
-    if not beta >= 0:
-        raise ValueError(f"{name}: beta must not be negative, got {beta}")
+    check_number(name, "beta", beta, 0.0)
     difference = input_ - _like(name, input_, target)
     if beta == 0:
         return _reduced(name, ops.abs(difference), reduction)

@@ -195,3 +195,94 @@ def test_a_flag_is_true_or_false() -> None:
             with pytest.raises(TypeError, match=f"{name}: {option} must be True or False, got"):
                 getattr(nn, name)(*arguments(name), **{option: value})
     assert nn.Linear(3, 4, bias=np.bool_(False)).bias is None  # type: ignore[arg-type]
+
+
+def weight() -> Any:
+    return minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+
+def gradient() -> Any:
+    x = minigrad.tensor([3.0, 4.0], requires_grad=True)
+    (x * x).sum().backward()
+    return [x]
+
+
+FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "functional.batch_norm": (weight(),),
+    "functional.cosine_similarity": (weight(), weight()),
+    "functional.cross_entropy": (weight(), [0, 1]),
+    "functional.dropout": (weight(),),
+    "functional.elu": (weight(),),
+    "functional.embedding": ([1], weight()),
+    "functional.group_norm": (weight(), 1),
+    "functional.huber_loss": (weight(), weight()),
+    "functional.layer_norm": (weight(), 2),
+    "functional.leaky_relu": (weight(),),
+    "functional.rms_norm": (weight(), 2),
+    "functional.rotary_pos_embedding": (weight(),),
+    "functional.smooth_l1_loss": (weight(), weight()),
+    "init.calculate_gain": ("leaky_relu",),
+    "init.kaiming_normal": (weight(),),
+    "init.kaiming_uniform": (weight(),),
+    "init.normal": (weight(),),
+    "init.uniform": (weight(),),
+    "init.xavier_normal": (weight(),),
+    "init.xavier_uniform": (weight(),),
+    "utils.clip_grad_norm": (gradient(), 1.0),
+    "utils.clip_grad_value": (gradient(), 1.0),
+    "utils.get_total_norm": (gradient(),),
+    "utils.grad_norm": (gradient(),),
+}
+ELSEWHERE = {
+    "init.constant": "fills with any number, NaN too",
+    "functional.softplus": "an op: see tests/ops",
+    "functional.apply_attention_mask": "the mask's value, and is checked there",
+    "functional.scaled_dot_product_attention": "see tests/nn/test_nn_attention_function.py",
+}
+
+
+def test_every_function_with_a_number_is_walked() -> None:
+    found = set()
+    for part in ("functional", "init", "utils"):
+        room = getattr(nn, part)
+        for name in room.__all__:
+            parameters = inspect.signature(getattr(room, name)).parameters.values()
+            if any(str(p.annotation).startswith("float") for p in parameters):
+                found.add(f"{part}.{name}")
+    assert found == FUNCTIONS.keys() | ELSEWHERE.keys()
+
+
+MEANT_BY_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "elu.alpha": (-1, -0.5), "leaky_relu.negative_slope": (-1, -0.5), "uniform.a": (-1, -0.5),
+    "normal.mean": (-1, -0.5), "calculate_gain.param": (-1, -0.5), "kaiming_normal.a": (-1, -0.5),
+    "kaiming_uniform.a": (-1, -0.5), "embedding.norm_type": (float("inf"),),
+    "clip_grad_norm.max_norm": (float("inf"),), "clip_grad_norm.norm_type": (float("inf"),),
+    "clip_grad_value.clip_value": (float("inf"),), "get_total_norm.norm_type": (float("inf"),),
+    "grad_norm.norm_type": (float("inf"),),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FUNCTIONS)
+def test_a_function_refuses_a_number_without_sense(path: str) -> None:
+    part, _, name = path.partition(".")
+    function = getattr(getattr(nn, part), name)
+    others = {"max_norm": 1.0} if name == "embedding" else {}
+    if path.startswith("init.kaiming"):
+        others["nonlinearity"] = "leaky_relu"
+    accepted = []
+    for option in inspect.signature(function).parameters.values():
+        if not str(option.annotation).startswith("float"):
+            continue
+        meant = MEANT_BY_FUNCTIONS.get(f"{name}.{option.name}", ())
+        for value in NUMBERS:
+            if value in meant or (value is None and "None" in str(option.annotation)):
+                continue
+            bound = inspect.signature(function).bind_partial(*FUNCTIONS[path], **others)
+            bound.arguments[option.name] = value
+            try:
+                function(*bound.args, **bound.kwargs)
+            except ValueError as error:
+                assert re.match(r"\w+: \w+ must be ", str(error)), f"{option.name}={value}: {error}"
+            else:
+                accepted.append((option.name, value))
+    assert not accepted
