@@ -114,9 +114,8 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
         Tensor(True, dtype=bool)
     """
     fan_in, fan_out = fans("xavier_uniform", tensor)
-    bound = check_number("xavier_uniform", "gain", gain, 0.0) * math.sqrt(
-        6.0 / max(1, fan_in + fan_out)
-    )
+    gain = check_number("xavier_uniform", "gain", gain, 0.0)
+    bound = gain * math.sqrt(6.0 / max(1, fan_in + fan_out))
     return uniform(tensor, -bound, bound)
 
 

@@ -71,7 +71,7 @@ class Optimizer:
             raise ValueError(f"{self._name}: there is no parameter to train")
         groups = given if isinstance(given[0], Mapping) else [{"params": given}]
         for group in groups:
-            self.add_param_group(group)  # type: ignore[arg-type]
+            self.add_param_group(group)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
         """Train further parameters, with options of their own.

@@ -171,6 +171,7 @@ def cross_entropy(
         >>> round(F.cross_entropy(minigrad.tensor([[0.0, 0.0]]), [[0.9, 0.1]]).item(), 4)
         0.6931
     """
+    check_probability("cross_entropy", "label_smoothing", label_smoothing)
     found = target if isinstance(target, Tensor) else np.asarray(target)
     if found.dtype.kind == "f" and found.ndim == np.ndim(input_):
         return _soft_cross_entropy(input_, found, weight, reduction, ignore_index, label_smoothing)
@@ -194,7 +195,6 @@ def _soft_cross_entropy(
         raise ValueError(located(f"{name}: ignore_index is for classes, not for probabilities"))
     axis = min(1, y.ndim - 1)
     classes = y.shape[axis]
-    check_probability(name, "label_smoothing", label_smoothing)
     log_p = ops.log_softmax(input_, axis=axis)
     y = y.astype(log_p.dtype)
     if label_smoothing:

@@ -84,8 +84,8 @@ def rms_norm(
 
 
 def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
-    several = isinstance(normalized_shape, Sequence)
-    sizes = tuple(normalized_shape) if several else (normalized_shape,)
+    shape = normalized_shape
+    sizes = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     if not sizes or tuple(input_.shape[-len(sizes) :]) != sizes:
         raise ValueError(
             located(f"{owner}: the input has shape {input_.shape}, its last axes must be {sizes}")

@@ -328,8 +328,7 @@ def parts_per_axis(
         TypeError: A count is no whole number.
         ValueError: There are more or fewer than axes, or one is too small.
     """
-    several = isinstance(output_size, Sequence) and not isinstance(output_size, str)
-    given = tuple(output_size) if several else (output_size,) * axes
+    given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,) * axes
     if len(given) != axes:
         raise ValueError(
             located(f"{owner}: output_size must be an int or {axes} of them, got {output_size!r}")

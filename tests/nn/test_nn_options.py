@@ -235,9 +235,9 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
 }
 ELSEWHERE = {
     "init.constant": "fills with any number, NaN too",
-    "functional.softplus": "an op: see tests/ops",
-    "functional.apply_attention_mask": "the mask's value, and is checked there",
-    "functional.scaled_dot_product_attention": "see tests/nn/test_nn_attention_function.py",
+    "functional.softplus": "an op, with the number as its argument",
+    "functional.apply_attention_mask": "writes any number, -inf too",
+    "functional.scaled_dot_product_attention": "an op, with the scale as its argument",
 }
 
 

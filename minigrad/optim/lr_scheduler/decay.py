@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
@@ -46,8 +47,9 @@ class LambdaLR(LRScheduler):
             )
         self._take(optimizer)
         groups = len(optimizer.param_groups)
-        several = isinstance(lr_lambda, (list, tuple))
-        self.lr_lambdas = list(lr_lambda) if several else [lr_lambda] * groups
+        self.lr_lambdas: list[Any] = (
+            list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * groups
+        )
         for factor in self.lr_lambdas:
             if not callable(factor):
                 raise TypeError(

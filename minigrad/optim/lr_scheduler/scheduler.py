@@ -99,9 +99,10 @@ class LRScheduler:
         return [self._check_number(name, number, 0.0) for number in value]
 
     def _check_number(
-        self, name: str, value: Any, least: float = -math.inf, **bounds: float
-    ) -> float:
-        return check_number(self._name, name, value, least, **bounds)
+        self, name: str, value: Any, least: float = -math.inf, above: float = -math.inf,
+        below: float = math.inf,
+    ) -> float:  # fmt: skip
+        return check_number(self._name, name, value, least, above=above, below=below)
 
     def _check_count(self, name: str, value: Any, least: int = 1) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
