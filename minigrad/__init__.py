@@ -198,7 +198,7 @@ if TYPE_CHECKING:
     from minigrad import data, io, nn, onnx, optim, pretrained, viz
     from minigrad.io import load, save
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # In a checkout nn/ stands beside this folder, not in it. Python started there finds it as well;
 # under any other name this package refuses to be imported, so that there is one copy of it.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from minigrad._creation import ones, zeros
@@ -9,7 +11,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.checks import check_size
+from minigrad.nn.checks import check_number, check_probability, check_size
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 
@@ -33,9 +35,11 @@ class _BatchNorm(Module):
         track_running_stats: bool = True,
     ) -> None:
         super().__init__()
-        size = check_size(type(self).__name__, "num_features", num_features)
-        self.num_features = size
-        self.eps = eps
+        owner = type(self).__name__
+        self.num_features = size = check_size(owner, "num_features", num_features)
+        self.eps = check_number(owner, "eps", eps, 0.0)
+        if momentum is not None:
+            check_probability(owner, "momentum", momentum)
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
@@ -61,6 +65,12 @@ class _BatchNorm(Module):
         ):  # fmt: skip
             if buffer is not None:
                 buffer.mul_(0).add_(value)
+
+    def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Lucid, and PyTorch before 0.4.1, keep no count of batches; then ours stays as it is."""
+        if self.num_batches_tracked is not None and "running_mean" in state:
+            state.setdefault("num_batches_tracked", self.num_batches_tracked)
+        return state
 
     def forward(self, input_: Tensor) -> Tensor:
         """Normalise: by this batch while training, by the running statistics after `eval`.
@@ -198,7 +208,7 @@ class GroupNorm(Module):
                 f"GroupNorm: num_channels ({num_channels}) must be divisible by num_groups "
                 f"({num_groups})"
             )
-        self.eps = eps
+        self.eps = check_number("GroupNorm", "eps", eps, 0.0)
         self.weight = Parameter(ones(num_channels)) if affine else None
         self.bias = Parameter(zeros(num_channels)) if affine else None
 

@@ -2,55 +2,107 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Sequence
+import inspect
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from minigrad._checks import check_flag
+from minigrad._checks import check_number as check_number
+from minigrad._checks import check_probability as check_probability
+from minigrad._checks import check_size as check_size
+from minigrad._checks import check_sizes as check_sizes
+from minigrad._creation import on_cpu
+from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import checked
+from minigrad.autograd.mode import located
+
+_BY_ANNOTATION: dict[str, Callable[[str, str, Any], Any]] = {
+    "float": check_number,
+    "int": functools.partial(check_size, least=-sys.maxsize),
+    "bool": check_flag,
+}
 
 
-def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least `least`, as an int.
+def _made_by(kind: type, init: Callable[..., None]) -> str:
+    """The name of the class that was made: the last to inherit this constructor."""
+    return next(base.__name__ for base in kind.__mro__ if base.__init__ is init)  # type: ignore[misc]
+
+
+def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
+    """A layer's constructor that first checks what it is given against its signature.
+
+    What does not fit is reported in the name of the class that was made, whichever of its bases
+    has the constructor. Numbers must be finite; the constructor itself knows their ranges.
+    `device` may be "cpu".
+
+    Args:
+        init: An ``__init__`` whose annotations are strings.
+    """
+    signature = inspect.signature(init)
+    parameters = list(signature.parameters.values())[1:]
+    names = [p.name for p in parameters]
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    checks = {
+        p.name: (_BY_ANNOTATION[kind], p.annotation != kind)
+        for p in parameters
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        and (kind := str(p.annotation).removesuffix(" | None")) in _BY_ANNOTATION
+    }
+
+    @functools.wraps(init)
+    def checked_init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if "device" in kwargs and not open_ended:
+            on_cpu(kwargs.pop("device"))
+        if checks:
+            given = dict(zip(names, args, strict=False)) | kwargs
+            for name, (check, optional) in checks.items():
+                if name in given and not (optional and given[name] is None):
+                    check(_made_by(type(self), checked_init), name, given[name])
+        try:
+            init(self, *args, **kwargs)
+        except TypeError:
+            try:
+                signature.bind(self, *args, **kwargs)
+            except TypeError as error:
+                takes = ", ".join(names) or "nothing"
+                owner = _made_by(type(self), checked_init)
+                raise TypeError(f"{owner}: {error}; it takes {takes}") from None
+            raise
+
+    return checked_init
+
+
+def check_tensors(
+    owner: str, forward: Callable[..., Any], args: Any, kwargs: Any, cause: Exception
+) -> None:
+    """Say of a call that failed which argument should have been a tensor and was not.
 
     Raises:
-        TypeError: It is no whole number.
-        ValueError: It is too small.
+        TypeError: `forward` is annotated to take a tensor, and was given none, nor an array.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{owner}: {name} must be an int, got {value!r}")
-    if value < least:
-        raise ValueError(f"{owner}: {name} must be at least {least}, got {value}")
-    return int(value)
-
-
-def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -> tuple[int, ...]:
-    """A whole number for each of `count` axes; one number stands for all of them.
-
-    Raises:
-        TypeError: It is neither a whole number nor a sequence of them.
-        ValueError: There are more or fewer, or one is too small.
-    """
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return (check_size(owner, name, value, least),) * count
-    if len(value) != count:
-        raise ValueError(
-            f"{owner}: {name} must be an int or {count} ints, one for each axis, got {value!r}"
-        )
-    return tuple(check_size(owner, name, size, least) for size in value)
-
-
-def check_probability(owner: str, name: str, value: Any) -> float:
-    """A number from 0 to 1, as a float.
-
-    Raises:
-        ValueError: It is something else.
-    """
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not (number and 0 <= value <= 1):
-        raise ValueError(f"{owner}: {name} must be a number from 0 to 1, got {value!r}")
-    return float(value)
+    signature = inspect.signature(forward)
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        if not isinstance(cause, TypeError):
+            return
+        takes = ", ".join(signature.parameters)
+        raise TypeError(located(f"{owner}: {error}; forward takes {takes}")) from cause
+    for name, value in given.items():
+        parameter = signature.parameters[name]
+        if (
+            str(parameter.annotation).rpartition(".")[2].rstrip("'>") == "Tensor"
+            and value is not parameter.default
+            and not isinstance(value, (Tensor, np.ndarray))
+        ):
+            raise TypeError(
+                located(f"{owner}: {name} must be a Tensor, got {type(value).__name__}")
+            ) from cause
 
 
 def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:

@@ -237,7 +237,8 @@ class ConvTranspose1d(_Transposed):
         kernel_size: K, to how many elements one is sent.
         stride: How far apart neighbouring kernels are in the output.
         padding: How many elements are cut off at both ends.
-        output_padding: How many more than needed are kept at the far end; less than the stride.
+        output_padding: How many more than needed are kept at the far end; less than the stride or
+            than the dilation.
         groups: Into how many parts the channels are split.
         bias: Whether a number for each channel is added.
         dilation: How far apart the elements of a kernel are in the output.
@@ -265,7 +266,8 @@ class ConvTranspose2d(_Transposed):
         kernel_size: (K, K'), to how many pixels one is sent; one number stands for both.
         stride: How far apart neighbouring kernels are in the output.
         padding: How many pixels are cut off at all sides.
-        output_padding: How many more than needed are kept at the far sides; less than the stride.
+        output_padding: How many more than needed are kept at the far sides; less than the stride
+            or than the dilation.
         groups: Into how many parts the channels are split.
         bias: Whether a number for each channel is added.
         dilation: How far apart the elements of a kernel are in the output.

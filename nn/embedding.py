@@ -6,10 +6,13 @@ from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.checks import check_size
+from minigrad.nn.checks import check_number, check_size
 from minigrad.nn.functional.embedding import check_padding_idx
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
+
+NormType = float
+"""The p of a p-norm; infinity too."""
 
 
 class Embedding(Module):
@@ -41,13 +44,16 @@ class Embedding(Module):
         embedding_dim: int,
         padding_idx: int | None = None,
         max_norm: float | None = None,
-        norm_type: float = 2.0,
+        norm_type: NormType = 2.0,
     ) -> None:
         super().__init__()
         self.num_embeddings = check_size("Embedding", "num_embeddings", num_embeddings)
         self.embedding_dim = check_size("Embedding", "embedding_dim", embedding_dim)
         check_padding_idx("Embedding", padding_idx, num_embeddings)
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        if max_norm is not None:
+            check_number("Embedding", "max_norm", max_norm, above=0.0)
+        check_number("Embedding", "norm_type", norm_type, above=0.0, infinite=True)
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.weight = Parameter(empty((num_embeddings, embedding_dim)))

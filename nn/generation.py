@@ -18,7 +18,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import no_grad
 from minigrad.nn.cache import DynamicKVCache
 from minigrad.nn.cache_base import Cache
-from minigrad.nn.checks import check_size
+from minigrad.nn.checks import check_number, check_probability, check_size
 from minigrad.nn.modes import evaluating
 
 __all__ = ["generate", "sample", "stream"]
@@ -227,9 +227,8 @@ def _checked_ids(ids: Any) -> np.ndarray:
 
 
 def _check_choice(temperature: float, top_k: int | None, top_p: float | None) -> None:
-    if not 0 <= temperature < np.inf:
-        raise ValueError(f"sample: temperature must be at least 0 and finite, got {temperature}")
+    check_number("sample", "temperature", temperature, 0.0)
     if top_k is not None:
         check_size("sample", "top_k", top_k)
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"sample: top_p must be above 0 and at most 1, got {top_p}")
+    if top_p is not None and not check_probability("sample", "top_p", top_p):
+        raise ValueError("sample: top_p must be above 0, or no token is left")

@@ -14,6 +14,7 @@ import numpy as np
 from minigrad import random
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import wrote
+from minigrad.nn.checks import check_number
 
 __all__ = [
     "calculate_gain",
@@ -47,6 +48,7 @@ def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
         >>> weight.min() >= -0.1, weight.max() < 0.1
         (Tensor(True, dtype=bool), Tensor(True, dtype=bool))
     """
+    a, b = check_number("uniform", "a", a), check_number("uniform", "b", b, a)
     return _write("uniform", tensor, random.generator().uniform(a, b, tensor.shape))
 
 
@@ -67,6 +69,7 @@ def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
         >>> nn.init.normal(minigrad.empty(3, 5), std=0.02).shape
         (3, 5)
     """
+    mean, std = check_number("normal", "mean", mean), check_number("normal", "std", std, 0.0)
     return _write("normal", tensor, random.generator().normal(mean, std, tensor.shape))
 
 
@@ -111,6 +114,7 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
         Tensor(True, dtype=bool)
     """
     fan_in, fan_out = fans("xavier_uniform", tensor)
+    gain = check_number("xavier_uniform", "gain", gain, 0.0)
     bound = gain * math.sqrt(6.0 / max(1, fan_in + fan_out))
     return uniform(tensor, -bound, bound)
 
@@ -137,6 +141,7 @@ def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
         (3, 5)
     """
     fan_in, fan_out = fans("xavier_normal", tensor)
+    gain = check_number("xavier_normal", "gain", gain, 0.0)
     return normal(tensor, 0.0, gain * math.sqrt(2.0 / max(1, fan_in + fan_out)))
 
 
@@ -222,7 +227,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         >>> round(nn.init.calculate_gain("relu"), 4)
         1.4142
     """
-    slope = 0.01 if param is None else param
+    slope = 0.01 if param is None else check_number("calculate_gain", "param", param)
     gains = {
         "linear": 1.0,
         "sigmoid": 1.0,

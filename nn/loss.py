@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
+from minigrad.nn.checks import check_number, check_probability
 from minigrad.nn.functional.loss import Reduction
 from minigrad.nn.module import Module
 
@@ -78,9 +79,7 @@ class HuberLoss(_Loss):
 
     def __init__(self, reduction: Reduction = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction)
-        if not delta > 0:
-            raise ValueError(f"HuberLoss: delta must be positive, got {delta}")
-        self.delta = delta
+        self.delta = check_number("HuberLoss", "delta", delta, above=0.0)
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
         """Compare predictions with targets of the same shape."""
@@ -103,9 +102,7 @@ class SmoothL1Loss(_Loss):
 
     def __init__(self, reduction: Reduction = "mean", beta: float = 1.0) -> None:
         super().__init__(reduction)
-        if not beta >= 0:
-            raise ValueError(f"SmoothL1Loss: beta must not be negative, got {beta}")
-        self.beta = beta
+        self.beta = check_number("SmoothL1Loss", "beta", beta, 0.0)
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
         """Compare predictions with targets of the same shape."""
@@ -113,7 +110,9 @@ class SmoothL1Loss(_Loss):
 
 
 class CrossEntropyLoss(_Loss):
-    """The cross-entropy of scores and right classes: see `functional.cross_entropy`.
+    """The cross-entropy of scores and classes: see `functional.cross_entropy`.
+
+    The classes are whole numbers, or the probabilities of all.
 
     Args:
         weight: How much each class counts, of shape (C,); a buffer.
@@ -142,10 +141,12 @@ class CrossEntropyLoss(_Loss):
         super().__init__(reduction)
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
-        self.label_smoothing = label_smoothing
+        self.label_smoothing = check_probability(
+            type(self).__name__, "label_smoothing", label_smoothing
+        )
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare scores of shape (N, C, ...) with classes of shape (N, ...)."""
+        """Compare scores (N, C, ...) with classes (N, ...) or probabilities (N, C, ...)."""
         return F.cross_entropy(
             input_, target, self.weight, self.reduction, ignore_index=self.ignore_index,
             label_smoothing=self.label_smoothing,

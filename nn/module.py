@@ -15,7 +15,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import Scope, State, state
 from minigrad.nn import state_dict as states
-from minigrad.nn.checks import floating_dtype
+from minigrad.nn.checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.paths import path_to
 from minigrad.nn.tree import Tree
 
@@ -46,6 +46,12 @@ class Module(Tree):
 
     training: bool
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls) and cls.__module__.startswith(__package__):
+            cls.__init__ = checked_constructor(cls.__init__)  # type: ignore[method-assign]
+
+    @checked_constructor
     def __init__(self) -> None:
         super().__init__()
         self.training = True
@@ -68,6 +74,9 @@ class Module(Tree):
             if self._pre_hooks or self._hooks:
                 return self._forward_with_hooks(args, kwargs)
             return self.forward(*args, **kwargs)
+        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            check_tensors(type(self).__name__, self.forward, args, kwargs, error)
+            raise
         finally:
             state.reset(token)
 

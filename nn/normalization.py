@@ -8,7 +8,7 @@ from minigrad._creation import ones, zeros
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.checks import check_size
+from minigrad.nn.checks import check_number, check_size
 from minigrad.nn.module import Module
 from minigrad.nn.parameter import Parameter
 
@@ -49,11 +49,8 @@ class LayerNorm(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
-        self.normalized_shape = tuple(
-            check_size("LayerNorm", "each size in normalized_shape", size) for size in sizes
-        )
-        self.eps = eps
+        self.normalized_shape = _checked_shape("LayerNorm", normalized_shape)
+        self.eps = check_number("LayerNorm", "eps", eps, 0.0)
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
         self.bias = Parameter(zeros(self.normalized_shape)) if elementwise_affine and bias else None
 
@@ -115,11 +112,8 @@ class RMSNorm(Module):
         elementwise_affine: bool = True,
     ) -> None:
         super().__init__()
-        sizes = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
-        self.normalized_shape = tuple(
-            check_size("RMSNorm", "each size in normalized_shape", size) for size in sizes
-        )
-        self.eps = eps
+        self.normalized_shape = _checked_shape("RMSNorm", normalized_shape)
+        self.eps = None if eps is None else check_number("RMSNorm", "eps", eps, 0.0)
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
 
     def reset_parameters(self) -> None:
@@ -140,3 +134,8 @@ class RMSNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}"
+
+
+def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
+    sizes = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
+    return tuple(check_size(owner, "each size in normalized_shape", size) for size in sizes)

@@ -8,6 +8,7 @@ from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.checks import check_sizes
 from minigrad.nn.functional.convolution import Sizes
+from minigrad.nn.functional.pooling import parts_per_axis
 from minigrad.nn.module import Module
 
 
@@ -180,6 +181,7 @@ class _Adaptive1d(Module):
 
     def __init__(self, output_size: int) -> None:
         super().__init__()
+        parts_per_axis(type(self).__name__, 1, output_size)
         self.output_size = output_size
 
     def extra_repr(self) -> str:
@@ -191,6 +193,7 @@ class _Adaptive2d(Module):
 
     def __init__(self, output_size: int | Sequence[int | None] | None) -> None:
         super().__init__()
+        parts_per_axis(type(self).__name__, 2, output_size)
         self.output_size = output_size
 
     def extra_repr(self) -> str:

@@ -10,7 +10,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.checks import check_size
+from minigrad.nn.checks import check_number, check_size
 from minigrad.nn.embedding import Embedding
 from minigrad.nn.module import Module
 
@@ -156,7 +156,7 @@ class RotaryPosEmbedding(Module):
         if embed_dim is not None and embed_dim % 2:
             raise ValueError(f"{owner}: embed_dim must be even, for pairs, got {embed_dim}")
         self.interleaved = interleaved
-        self.base = base
+        self.base = check_number(owner, "base", base, above=0.0)
 
     def forward(self, input_: Tensor, position_ids: Any = None, *, offset: int = 0) -> Tensor:
         """Rotate each vector by the angles of its position.

@@ -30,11 +30,14 @@ def _sides(owner: str, pattern: str) -> tuple[str, str]:
 
 def _checked(owner: str, pattern: str, lengths: dict[str, int], *reduction: Any) -> dict[str, int]:
     """Refuse a pattern that makes no sense for any input; return the lengths as ints."""
-    layers = optional_package(owner, "einops.layers")
+    layers, einops = optional_package(owner, "einops.layers"), optional_package(owner, "einops")
     _sides(owner, pattern)
     lengths = {axis: check_size(owner, axis, length) for axis, length in lengths.items()}
     check = layers.ReduceMixin if reduction else layers.RearrangeMixin
-    check(pattern, *reduction, **lengths)
+    try:
+        check(pattern, *reduction, **lengths)
+    except einops.EinopsError as error:
+        raise einops.EinopsError(f"{owner}:{error}") from None
     return lengths
 
 

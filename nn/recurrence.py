@@ -27,6 +27,8 @@ class _Recurrent(Module):
 
     gates: int
     states: tuple[str, ...] = ("h_0",)
+    _layout_assumed = False
+    """Whether batch_first was omitted."""
 
     def __init__(
         self,
@@ -34,7 +36,7 @@ class _Recurrent(Module):
         hidden_size: int,
         num_layers: int = 1,
         bias: bool = True,
-        batch_first: bool = True,
+        batch_first: bool | None = None,
         dropout: float = 0.0,
         bidirectional: bool = False,
     ) -> None:
@@ -44,7 +46,8 @@ class _Recurrent(Module):
         self.hidden_size = check_size(owner, "hidden_size", hidden_size)
         self.num_layers = check_size(owner, "num_layers", num_layers)
         self.with_bias = bias
-        self.batch_first = batch_first
+        self.batch_first = bool(batch_first)
+        self._layout_assumed = batch_first is None
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
             warnings.warn(
@@ -94,6 +97,8 @@ class _Recurrent(Module):
                     f"expected, got {input_.shape}"
                 )
             )
+        if self._layout_assumed and not single:
+            _warn_of_layout(owner, input_.shape)
         x = input_[:, None] if single else input_.swapaxes(0, 1) if self.batch_first else input_
         if not x.shape[0]:
             raise ValueError(located(f"{owner}: a sequence without steps, of {input_.shape}"))
@@ -136,7 +141,7 @@ class _Recurrent(Module):
 
     def extra_repr(self) -> str:
         parts = [f"{self.input_size}, {self.hidden_size}"]
-        for name, usual in (("num_layers", 1), ("batch_first", True), ("dropout", 0.0),
+        for name, usual in (("num_layers", 1), ("batch_first", False), ("dropout", 0.0),
                             ("bidirectional", False)):  # fmt: skip
             if getattr(self, name) != usual:
                 parts.append(f"{name}={getattr(self, name)}")
@@ -158,14 +163,17 @@ class RNN(_Recurrent):
         num_layers: How many layers there are; each reads the outputs of the one below.
         nonlinearity: "tanh", or "relu" in its place.
         bias: Whether there are biases.
-        batch_first: Whether the input is (N, L, I); else it is (L, N, I). Likewise the output.
+        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
+            Likewise the output. If it is omitted, a warning says so once: the default was True
+            before version 0.2.0.
         dropout: The probability with which what goes from one layer to the next is dropped.
         bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
 
     Example:
         >>> import minigrad
         >>> from minigrad import nn
-        >>> output, h_n = nn.RNN(4, 3, num_layers=2)(minigrad.ones((2, 5, 4)))
+        >>> rnn = nn.RNN(4, 3, num_layers=2, batch_first=True)
+        >>> output, h_n = rnn(minigrad.ones((2, 5, 4)))
         >>> output.shape, h_n.shape
         ((2, 5, 3), (2, 2, 3))
     """
@@ -179,7 +187,7 @@ class RNN(_Recurrent):
         num_layers: int = 1,
         nonlinearity: Literal["tanh", "relu"] = "tanh",
         bias: bool = True,
-        batch_first: bool = True,
+        batch_first: bool | None = None,
         dropout: float = 0.0,
         bidirectional: bool = False,
     ) -> None:
@@ -192,13 +200,13 @@ class RNN(_Recurrent):
         """Read a sequence.
 
         Args:
-            input_: Shape (N, L, I), or (L, I).
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
             h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
                 directions, without N if the input has none; zeros by default.
 
         Returns:
-            The outputs of the last layer, of shape (N, L, D · H), and the hidden states after the
-            last step, of the shape of `h_0`.
+            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
+            (N, L, D · H), and the hidden states after the last step, of the shape of `h_0`.
         """
         output, (h_n,) = self._read(input_, () if h_0 is None else (h_0,))
         return output, h_n
@@ -228,14 +236,17 @@ class LSTM(_Recurrent):
         hidden_size: H, the size of the last axis of the output.
         num_layers: How many layers there are; each reads the outputs of the one below.
         bias: Whether there are biases.
-        batch_first: Whether the input is (N, L, I); else it is (L, N, I). Likewise the output.
+        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
+            Likewise the output. If it is omitted, a warning says so once: the default was True
+            before version 0.2.0.
         dropout: The probability with which what goes from one layer to the next is dropped.
         bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
 
     Example:
         >>> import minigrad
         >>> from minigrad import nn
-        >>> output, (h_n, c_n) = nn.LSTM(4, 3, num_layers=2)(minigrad.ones((2, 5, 4)))
+        >>> lstm = nn.LSTM(4, 3, num_layers=2, batch_first=True)
+        >>> output, (h_n, c_n) = lstm(minigrad.ones((2, 5, 4)))
         >>> output.shape, h_n.shape, c_n.shape
         ((2, 5, 3), (2, 2, 3), (2, 2, 3))
     """
@@ -249,14 +260,15 @@ class LSTM(_Recurrent):
         """Read a sequence.
 
         Args:
-            input_: Shape (N, L, I), or (L, I).
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
             hx: The hidden and the cell states before the first step, each of shape
                 (D · layers, N, H) with D directions, without N if the input has none; zeros by
                 default.
 
         Returns:
-            The outputs of the last layer, of shape (N, L, D · H), and the pair of hidden and cell
-            states after the last step, of the shapes of `hx`.
+            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
+            (N, L, D · H), and the pair of hidden and cell states after the last step, of the
+            shapes of `hx`.
         """
         output, (h_n, c_n) = self._read(input_, pair("LSTM", hx))
         return output, (h_n, c_n)
@@ -286,14 +298,17 @@ class GRU(_Recurrent):
         hidden_size: H, the size of the last axis of the output.
         num_layers: How many layers there are; each reads the outputs of the one below.
         bias: Whether there are biases.
-        batch_first: Whether the input is (N, L, I); else it is (L, N, I). Likewise the output.
+        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
+            Likewise the output. If it is omitted, a warning says so once: the default was True
+            before version 0.2.0.
         dropout: The probability with which what goes from one layer to the next is dropped.
         bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
 
     Example:
         >>> import minigrad
         >>> from minigrad import nn
-        >>> output, h_n = nn.GRU(4, 3, bidirectional=True)(minigrad.ones((2, 5, 4)))
+        >>> gru = nn.GRU(4, 3, bidirectional=True, batch_first=True)
+        >>> output, h_n = gru(minigrad.ones((2, 5, 4)))
         >>> output.shape, h_n.shape
         ((2, 5, 6), (2, 2, 3))
     """
@@ -304,13 +319,13 @@ class GRU(_Recurrent):
         """Read a sequence.
 
         Args:
-            input_: Shape (N, L, I), or (L, I).
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
             h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
                 directions, without N if the input has none; zeros by default.
 
         Returns:
-            The outputs of the last layer, of shape (N, L, D · H), and the hidden states after the
-            last step, of the shape of `h_0`.
+            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
+            (N, L, D · H), and the hidden states after the last step, of the shape of `h_0`.
         """
         output, (h_n,) = self._read(input_, () if h_0 is None else (h_0,))
         return output, h_n
@@ -318,6 +333,25 @@ class GRU(_Recurrent):
     def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
         out = gru_steps(x, first[0], *self._weights(end))
         return out, [out[-1]]
+
+
+_warned = False
+"""Whether this process was told of the changed default of batch_first."""
+
+
+def _warn_of_layout(owner: str, shape: tuple[int, ...]) -> None:
+    """Say once how an input is read without batch_first; until version 0.3.0."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"{owner}: batch_first was not given, so the input of shape {shape} is read as "
+            f"(L, N, I): {shape[0]} steps of {shape[1]} sequences. Before version 0.2.0 it was "
+            f"read as (N, L, I). Pass batch_first=True for that, or batch_first=False to say that "
+            f"time comes first",
+            FutureWarning,
+            stacklevel=5,  # the call of the layer
+        )
 
 
 def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:

@@ -14,6 +14,7 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import wrote
 from minigrad.nn.attention_maps import attention_weights
+from minigrad.nn.checks import check_number
 from minigrad.nn.state_dict import to_pytorch
 from minigrad.nn.stateless import functional_call
 
@@ -39,6 +40,7 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
         >>> nn.utils.get_total_norm([minigrad.tensor([3.0]), minigrad.tensor([[4.0]])])
         5.0
     """
+    check_number("get_total_norm", "norm_type", norm_type, above=0.0, infinite=True)
     arrays = [_flat(tensor.data) for tensor in tensors if tensor.size]
     if norm_type == 2:
         return math.sqrt(sum([float(array.dot(array)) for array in arrays]))
@@ -96,7 +98,7 @@ def clip_grad_norm(
         The norm before clipping.
 
     Raises:
-        ValueError: max_norm is negative.
+        ValueError: max_norm, norm_type or eps is negative, or no number.
         RuntimeError: The norm is not finite, and `error_if_nonfinite`.
 
     Example:
@@ -109,8 +111,8 @@ def clip_grad_norm(
         >>> x.grad
         Tensor([0.6, 0.8], dtype=float32)
     """
-    if not max_norm >= 0:
-        raise ValueError(f"clip_grad_norm: max_norm must not be negative, got {max_norm}")
+    check_number("clip_grad_norm", "max_norm", max_norm, 0.0, infinite=True)
+    check_number("clip_grad_norm", "eps", eps, 0.0)
     gradients = _gradients(parameters)
     total = get_total_norm(gradients, norm_type)
     if error_if_nonfinite and not math.isfinite(total):
@@ -131,7 +133,7 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
         clip_value: Elements are brought to between minus this and this.
 
     Raises:
-        ValueError: clip_value is negative.
+        ValueError: clip_value is negative, or no number.
 
     Example:
         >>> import minigrad
@@ -142,8 +144,7 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
         >>> x.grad.tolist()
         [-1.0, 0.5]
     """
-    if not clip_value >= 0:
-        raise ValueError(f"clip_grad_value: clip_value must not be negative, got {clip_value}")
+    check_number("clip_grad_value", "clip_value", clip_value, 0.0, infinite=True)
     for gradient in _gradients(parameters):
         np.clip(gradient.data, -clip_value, clip_value, out=gradient.data)
         wrote(gradient.data)

@@ -15,6 +15,7 @@ FILES = sorted([*(ROOT / "minigrad").rglob("*.py"), *(ROOT / "nn").rglob("*.py")
 # Each part may import those before it, and itself. What is new finds its place here first.
 LAYERS = [
     "_memory",
+    "_checks",
     "autograd",
     "ops",
     "linalg",

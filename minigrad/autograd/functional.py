@@ -49,7 +49,8 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: An argument or output does not hold floats; it says which.
+        TypeError: `function` is no function, `argnums` no number, or an argument or output does
+            not hold floats; it says which.
         ValueError: `argnums` does not fit the arguments.
 
     Example:
@@ -79,7 +80,8 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: An argument or output does not hold floats; it says which.
+        TypeError: `function` is no function, `argnums` no number, or an argument or output does
+            not hold floats; it says which.
         ValueError: `argnums` does not fit the arguments.
 
     Example:
@@ -88,6 +90,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
         >>> value_and_grad(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
         (Tensor(5., dtype=float32), Tensor([2., 4.], dtype=float32))
     """
+    _check("value_and_grad", function, argnums)
 
     @_of_the_same_arguments(function)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -209,7 +212,8 @@ def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False)
         `has_aux`, a pair of that and what the function returned besides.
 
     Raises:
-        TypeError: An argument or output does not hold floats; it says which.
+        TypeError: `function` is no function, `argnums` no number, or an argument or output does
+            not hold floats; it says which.
         ValueError: `argnums` does not fit the arguments.
 
     Example:
@@ -241,7 +245,8 @@ def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) 
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: An argument or output does not hold floats; it says which.
+        TypeError: `function` is no function, `argnums` no number, or an argument or output does
+            not hold floats; it says which.
         ValueError: `argnums` does not fit the arguments.
 
     Example:
@@ -302,6 +307,7 @@ def hvp(
 
 def _at(name: str, function: Function, inputs: Any, has_aux: bool) -> Evaluation:
     """The function at a point, all of whose coordinates are differentiated."""
+    _check(name, function)
     if not isinstance(inputs, tuple):
         raise TypeError(
             f"{name}: inputs must be the tuple of the function's arguments, got "
@@ -311,12 +317,33 @@ def _at(name: str, function: Function, inputs: Any, has_aux: bool) -> Evaluation
     return Evaluation(name, function, inputs, {}, every, has_aux, around="inputs")
 
 
+def _check(name: str, function: Any, argnums: Any = 0) -> None:
+    """Refuse what is no function, and the point in the place of `argnums`.
+
+    Raises:
+        TypeError: One of them is something else.
+    """
+    if not callable(function):
+        raise TypeError(
+            f"{name}: a function expected, got {type(function).__name__}; tensors that were "
+            f"computed already are differentiated by autograd.grad"
+        )
+    for i in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
+        if not isinstance(i, (int, np.integer)) or isinstance(i, bool):
+            raise TypeError(
+                f"{name}: argnums must be an int or a tuple of ints, got {type(i).__name__}; "
+                f"{name}(f) returns a function of f's arguments: write {name}(f)(x)"
+            )
+
+
 def _of_the_same_arguments(function: Function) -> Callable[[Function], Function]:
     """Give a derived function the name and signature of the original."""
     return functools.wraps(function, updated=())
 
 
 def _gradient(name: str, function: Function, argnums: Argnums, has_aux: bool) -> Function:
+    _check(name, function, argnums)
+
     @_of_the_same_arguments(function)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         call = Evaluation(name, function, args, kwargs, argnums, has_aux)
@@ -327,6 +354,8 @@ def _gradient(name: str, function: Function, argnums: Argnums, has_aux: bool) ->
 
 
 def _jacobian(name: str, function: Function, argnums: Argnums, has_aux: bool) -> Function:
+    _check(name, function, argnums)
+
     @_of_the_same_arguments(function)
     def derivative(*args: Any, **kwargs: Any) -> Any:
         call = Evaluation(name, function, args, kwargs, argnums, has_aux)

@@ -34,6 +34,8 @@ def default_collate(samples: Sequence[Any]) -> Any:
         >>> default_collate([{"x": [1, 2]}, {"x": [3, 4]}])
         {'x': [Tensor([1, 3], dtype=int64), Tensor([2, 4], dtype=int64)]}
     """
+    if not isinstance(samples, Sequence) or not samples:
+        raise TypeError(f"default_collate: a list of samples expected, got {samples!r}")
     first = samples[0]
     if isinstance(first, (str, bytes)):
         return list(samples)

@@ -11,7 +11,38 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
+from minigrad.autograd.dtypes import to_array
+
+
+def check_dataset(owner: str, dataset: Any) -> None:
+    """Anything with ``len`` and whole-number indices.
+
+    Raises:
+        TypeError: It is something else.
+    """
+    if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
+        raise TypeError(
+            f"{owner}: a dataset has len() and whole-number indices, "
+            f"{type(dataset).__name__} does not"
+        )
+
+
+def seeded(owner: str, generator: Any) -> np.random.Generator:
+    """A NumPy generator, given as such or by its seed.
+
+    Raises:
+        TypeError: It is neither.
+        ValueError: The seed is negative.
+    """
+    try:
+        return np.random.default_rng(generator)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"{owner}: generator must be a NumPy generator or a seed, a whole number from 0 on, "
+            f"got {generator!r}"
+        ) from None
 
 
 class Dataset:
@@ -64,7 +95,10 @@ class TensorDataset(Dataset):
     """
 
     def __init__(self, *tensors: Any) -> None:
-        self.tensors = tuple(t if isinstance(t, Tensor) else Tensor(t) for t in tensors)
+        self.tensors = tuple(
+            t if isinstance(t, Tensor) else Tensor(to_array(t, name="TensorDataset"))
+            for t in tensors
+        )
         shapes = [tensor.shape for tensor in self.tensors]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
             raise ValueError(
@@ -100,6 +134,9 @@ class Subset(Dataset):
     """
 
     def __init__(self, dataset: Any, indices: Iterable[int]) -> None:
+        check_dataset("Subset", dataset)
+        if not isinstance(indices, Iterable):
+            raise TypeError(f"Subset: whole numbers expected, got {indices!r}")
         numbers = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices))
         if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
             raise TypeError(f"Subset: whole numbers expected, got {numbers.dtype} {numbers.shape}")
@@ -138,9 +175,13 @@ class ConcatDataset(Dataset):
     """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
+        if not isinstance(datasets, Iterable):
+            raise TypeError(f"ConcatDataset: datasets expected, got {datasets!r}")
         self.datasets = list(datasets)
         if not self.datasets:
             raise ValueError("ConcatDataset: there is no dataset")
+        for dataset in self.datasets:
+            check_dataset("ConcatDataset", dataset)
         self.cumulative_sizes = [*accumulate(len(dataset) for dataset in self.datasets)]
 
     def __getitem__(self, index: int) -> Any:
@@ -184,7 +225,12 @@ def random_split(
         >>> sorted([*learned, *held_out]) == [*range(10)]
         True
     """
-    n = len(dataset)
+    check_dataset("random_split", dataset)
+    if not isinstance(lengths, Iterable):
+        raise TypeError(f"random_split: the lengths of the parts expected, got {lengths!r}")
+    n, lengths = len(dataset), list(lengths)
+    for length in lengths:
+        check_number("random_split", "each of lengths", length)
     whole = all(isinstance(length, (int, np.integer)) for length in lengths)
     counts = [int(length) if whole else math.floor(length * n) for length in lengths]
     if not whole and math.isclose(sum(lengths), 1.0) and min(counts) >= 0:
@@ -194,6 +240,6 @@ def random_split(
         raise ValueError(
             f"random_split: {list(lengths)} are neither lengths of {n} in all, nor shares of 1"
         )
-    draw = random.generator() if generator is None else np.random.default_rng(generator)
+    draw = random.generator() if generator is None else seeded("random_split", generator)
     parts = np.split(draw.permutation(n), np.cumsum(counts)[:-1])
     return [Subset(dataset, part) for part in parts]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
+from minigrad._checks import check_flag
 from minigrad.data.collate import default_collate
-from minigrad.data.datasets import Subset, TensorDataset
+from minigrad.data.datasets import Subset, TensorDataset, check_dataset, seeded
 from minigrad.data.prefetch import Prefetched
 
 Collate = Callable[[list[Any]], Any]
@@ -46,7 +47,7 @@ class DataLoader:
         batch_size: How many samples a batch has.
 
     Raises:
-        TypeError: The dataset has no ``len`` or no indices.
+        TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is no function.
         ValueError: `batch_size` or `prefetch` is no whole number, or too small.
 
     Example:
@@ -71,22 +72,25 @@ class DataLoader:
         generator: np.random.Generator | int | None = None,
         prefetch: int = 0,
     ) -> None:
-        if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
-            raise TypeError(
-                f"DataLoader: a dataset has len() and whole-number indices, "
-                f"{type(dataset).__name__} does not"
-            )
+        check_dataset("DataLoader", dataset)
+        check_flag("DataLoader", "shuffle", shuffle)
+        check_flag("DataLoader", "drop_last", drop_last)
         for name, value, least in (("batch_size", batch_size, 1), ("prefetch", prefetch, 0)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 raise ValueError(
                     f"DataLoader: {name} is a whole number from {least} on, got {value!r}"
                 )
+        if collate_fn is not None and not callable(collate_fn):
+            raise TypeError(
+                f"DataLoader: collate_fn must be a function of a list of samples, "
+                f"got {collate_fn!r}"
+            )
         self.dataset = dataset
         self.batch_size = batch_size
         self.shuffle = bool(shuffle)
         self.drop_last = bool(drop_last)
         self.collate_fn = collate_fn
-        self.generator = None if generator is None else np.random.default_rng(generator)
+        self.generator = None if generator is None else seeded("DataLoader", generator)
         self.prefetch = prefetch
         self._latest: _Progress | None = None
         self._loaded: _Progress | None = None

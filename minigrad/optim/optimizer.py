@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import wrote
@@ -65,17 +66,12 @@ class Optimizer:
         self.state: dict[Tensor, State] = {}
         self._scratch: dict[tuple[int, np.dtype[Any]], np.ndarray] = {}
         self._blocks = Blocks()
-        if isinstance(params, (Tensor, Mapping)):
-            raise TypeError(
-                f"{self._name}: an iterable of tensors or of dicts expected, got a single "
-                f"{type(params).__name__}; put it into a list"
-            )
-        given = list(params)
+        given = self._listed(params)
         if not given:
             raise ValueError(f"{self._name}: there is no parameter to train")
         groups = given if isinstance(given[0], Mapping) else [{"params": given}]
         for group in groups:
-            self.add_param_group(group)  # type: ignore[arg-type]
+            self.add_param_group(group)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
         """Train further parameters, with options of their own.
@@ -99,7 +95,7 @@ class Optimizer:
         if not isinstance(param_group, Mapping) or "params" not in param_group:
             raise TypeError(f"{self._name}: a group is a dict with 'params', got {param_group!r}")
         params = param_group["params"]
-        params = [params] if isinstance(params, Tensor) else list(params)
+        params = [params] if isinstance(params, Tensor) else self._listed(params)
         known = {id(param) for group in self.param_groups for param in group["params"]}
         for i, param in enumerate(params):
             self._check_param(i, param)
@@ -115,6 +111,21 @@ class Optimizer:
         options = {name: param_group.get(name, default) for name, default in self.defaults.items()}
         self._check_options(options)
         self.param_groups.append({"params": params, **options})
+
+    def _listed(self, params: Any) -> list[Any]:
+        """Parameters or groups as a list.
+
+        Raises:
+            TypeError: It is no iterable of them, but a model, or a single tensor or dict.
+        """
+        model = callable(getattr(params, "parameters", None))
+        if not model and isinstance(params, Iterable) and not isinstance(params, (Tensor, Mapping)):
+            return list(params)
+        remedy = "pass its parameters()" if model else "put it into a list"
+        raise TypeError(
+            f"{self._name}: an iterable of tensors or of dicts expected, got a single "
+            f"{type(params).__name__}; {remedy}"
+        )
 
     def _check_param(self, i: int, param: Any) -> None:
         if not isinstance(param, Tensor):
@@ -140,10 +151,7 @@ class Optimizer:
             self._check("each of betas", beta, 0.0, 1.0)
 
     def _check(self, name: str, value: Any, low: float, below: float = float("inf")) -> None:
-        number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not (number and low <= value < below):
-            limits = f"at least {low}" + (f" and below {below}" if below != float("inf") else "")
-            raise ValueError(f"{self._name}: {name} must be a number of {limits}, got {value!r}")
+        check_number(self._name, name, value, low, below=below)
 
     @property
     def _name(self) -> str:
@@ -163,7 +171,12 @@ class Optimizer:
 
         Returns:
             What the closure returned, or None.
+
+        Raises:
+            ValueError: An option was set out of range since the last step. Nothing is moved then.
         """
+        for group in self.param_groups:
+            self._check_options(group)
         loss = None
         if closure is not None:
             with enable_grad():

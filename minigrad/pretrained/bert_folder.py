@@ -11,6 +11,7 @@ from minigrad.pretrained.config import (
     FIXED,
     IGNORED,
     check_model_type,
+    model_folder,
     naming,
     read_config,
     write_config,
@@ -97,7 +98,7 @@ def load_bert(folder: str | Path) -> Bert:
         >>> model.config.num_attention_heads, model.pooler, model([[2, 7, 3]]).shape
         (12, None, (1, 3, 24))
     """
-    path = Path(folder) / "config.json"
+    path = model_folder("load_bert", folder) / "config.json"
     check_model_type(path, "bert", "load_bert")
     config = read_config(path, BertConfig, fixed=BERT_FIXED, ignored=BERT_IGNORED)
     tensors, file = read_tensors(Path(folder))

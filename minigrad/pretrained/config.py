@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
@@ -38,6 +39,24 @@ IGNORED = frozenset({
 })  # fmt: skip
 """Fields that do not change what a model computes: notes, tokens, how it was first drawn, how its
 classes are called. A head that one of them speaks of shows in the tensors."""
+
+
+def model_folder(function: str, folder: Any) -> Path:
+    """A folder as a path.
+
+    Raises:
+        FileNotFoundError: There is none.
+        TypeError: It is no path.
+    """
+    if not isinstance(folder, (str, PathLike)):
+        raise TypeError(f"{function}: the path of a folder expected, got {type(folder).__name__}")
+    path = Path(folder)
+    if not path.is_dir():
+        raise FileNotFoundError(
+            f"{function}: there is no folder {str(path)!r}; models are read from local folders "
+            f"(nothing is downloaded), such as `hf download NAME --local-dir FOLDER` makes"
+        )
+    return path
 
 
 def read_json(path: Path) -> Any:

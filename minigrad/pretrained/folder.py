@@ -16,7 +16,7 @@ import numpy as np
 from minigrad.io.atomic import replacing
 from minigrad.nn import Module
 from minigrad.nn.checks import optional_package
-from minigrad.pretrained.config import naming, read_json
+from minigrad.pretrained.config import model_folder, naming, read_json
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 
@@ -176,7 +176,7 @@ def load_tokenizer(folder: str | Path) -> Any:
         [1, 0, 2]
     """
     tokenizers = optional_package("load_tokenizer", "tokenizers", "pretrained")
-    path = Path(folder) / "tokenizer.json"
+    path = model_folder("load_tokenizer", folder) / "tokenizer.json"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
     try:

@@ -11,6 +11,7 @@ from minigrad.pretrained.config import (
     FIXED,
     IGNORED,
     check_model_type,
+    model_folder,
     naming,
     read_config,
     write_config,
@@ -81,7 +82,7 @@ def load_gpt2(folder: str | Path) -> GPT2:
         ValueError: .../config.json: cannot be honoured
           scale_attn_by_inverse_layer_idx: True is not supported, only False
     """
-    path = Path(folder) / "config.json"
+    path = model_folder("load_gpt2", folder) / "config.json"
     check_model_type(path, "gpt2", "load_gpt2")
     config = read_config(path, GPT2Config, fixed=GPT2_FIXED, ignored=GPT2_IGNORED)
     tensors, file = read_tensors(Path(folder))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.pretrained.bert_folder import load_bert
-from minigrad.pretrained.config import naming, read_config, read_json
+from minigrad.pretrained.config import model_folder, naming, read_config, read_json
 from minigrad.pretrained.folder import inside, load_tokenizer
 from minigrad.pretrained.pooling import Pooling
 from minigrad.pretrained.sentence import SentenceEncoder
@@ -118,7 +118,7 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
         ...
         ValueError: .../modules.json: ['CLIP'] is not supported, only Transformer, Pooling ...
     """
-    root = Path(folder)
+    root = model_folder("load_sentence_encoder", folder)
     places = _module_folders(root)
     texts = places["Transformer"]
     bert = load_bert(texts)

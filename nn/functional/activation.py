@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from minigrad import ops
 from minigrad._tensor import Tensor
+from minigrad.nn.checks import check_number
 from minigrad.ops import gelu, log_softmax, relu, sigmoid, silu, softmax, softplus, tanh
 
 __all__ = [
@@ -34,6 +35,7 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01) -> Tensor:
         >>> F.leaky_relu(minigrad.tensor([-1.0, 2.0]), 0.5).tolist()
         [-0.5, 2.0]
     """
+    check_number("leaky_relu", "negative_slope", negative_slope)
     return ops.where(input_ > 0, input_, input_ * negative_slope)
 
 
@@ -56,6 +58,7 @@ def elu(input_: Tensor, alpha: float = 1.0) -> Tensor:
         >>> F.elu(minigrad.tensor([-1000.0, 2.0])).tolist()
         [-1.0, 2.0]
     """
+    check_number("elu", "alpha", alpha)
     positive = input_ > 0
     below = ops.where(positive, 0.0, input_)  # so that no exponential overflows
     return ops.where(positive, input_, ops.expm1(below) * alpha)

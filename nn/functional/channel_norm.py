@@ -8,7 +8,7 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_size
+from minigrad.nn.checks import check_number, check_probability, check_size
 
 
 def batch_norm(
@@ -63,6 +63,8 @@ def batch_norm(
                     f"{input_.shape}, got {running.shape}"
                 )
             )
+    check_number("batch_norm", "eps", eps, 0.0)
+    check_probability("batch_norm", "momentum", momentum)
     if not training and running_mean is not None and running_var is not None:
         column = (-1, *(1,) * (input_.ndim - 2))
         scale = (running_var + eps) ** -0.5
@@ -137,6 +139,7 @@ def group_norm(
                     f"{input_.shape}, got {parameter.shape}"
                 )
             )
+    check_number("group_norm", "eps", eps, 0.0)
     within = math.prod(input_.shape[1:]) // num_groups
     rows = input_.reshape(input_.shape[0], num_groups, within)  # (N, C, ...) -> (N, G, M)
     out = ops.layer_norm(rows, ndim=1, eps=eps).reshape(input_.shape)

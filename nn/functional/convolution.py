@@ -109,7 +109,8 @@ def conv_transpose1d(
         bias: Shape (O,), or None.
         stride: How far apart neighbouring kernels are in the output.
         padding: How many elements are cut off at both ends of the output.
-        output_padding: How many more than needed are kept at the far end; less than the stride.
+        output_padding: How many more than needed are kept at the far end; less than the stride or
+            than the dilation.
         groups: Into how many parts the channels are split.
         dilation: How far apart the elements of a kernel are in the output.
 
@@ -151,7 +152,8 @@ def conv_transpose2d(
         bias: Shape (O,), or None.
         stride: How far apart neighbouring kernels are in the output, one number or one an axis.
         padding: How many rows and columns are cut off at all sides of the output.
-        output_padding: How many more than needed are kept at the far sides; less than the stride.
+        output_padding: How many more than needed are kept at the far sides; less than the stride
+            or than the dilation.
         groups: Into how many parts the channels are split.
         dilation: How far apart the elements of a kernel are in the output.
 
@@ -246,13 +248,18 @@ def _transposed(
     extra = check_sizes(owner, "output_padding", output_padding, axes, least=0)
     gaps = check_sizes(owner, "dilation", dilation, axes)
     parts = check_size(owner, "groups", groups)
-    if any(more >= step for more, step in zip(extra, strides, strict=True)):
+    if any(more >= max(spans) for more, *spans in zip(extra, strides, gaps, strict=True)):
         raise ValueError(
             located(
-                f"{owner}: output_padding {extra} must be less than the stride {strides} "
-                f"along each axis"
+                f"{owner}: output_padding {extra} must be less than the stride {strides} or the "
+                f"dilation {gaps} along each axis"
             )
         )
+
+    # What is as far as the stride or further is first less cut off, and then a border of zeros.
+    far = [max(more - step + 1, 0) for more, step in zip(extra, strides, strict=True)]
+    pairs = tuple((width, max(width - more, 0)) for width, more in zip(widths, far, strict=True))
+    border = [(0, max(more - width, 0)) for width, more in zip(widths, far, strict=True)]
 
     def transposed(x: Tensor) -> Tensor:
         size = tuple(
@@ -266,8 +273,10 @@ def _transposed(
                 located(f"{owner}: an input of shape {x.shape} would give an output of {size}; "
                         f"the padding {widths} is too wide")
             )  # fmt: skip
-        pairs = tuple((width, width) for width in widths)
-        out = ops.convolution_transpose(x, weight, size, strides, pairs, gaps, parts)
+        inside = tuple(whole - after for whole, (_, after) in zip(size, border, strict=True))
+        out = ops.convolution_transpose(x, weight, inside, strides, pairs, gaps, parts)
+        if any(far):
+            out = ops.pad(out, [(0, 0), (0, 0), *border])
         return out if bias is None else out + bias.reshape(-1, *(1,) * axes)
 
     return over_a_batch(owner, axes, input_, transposed)

@@ -10,6 +10,7 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import wrote
+from minigrad.nn.checks import check_number
 
 
 def embedding(
@@ -45,6 +46,8 @@ def embedding(
     """
     check_padding_idx("embedding", padding_idx, len(weight))
     if max_norm is not None:
+        check_number("embedding", "max_norm", max_norm, above=0.0)
+        check_number("embedding", "norm_type", norm_type, above=0.0, infinite=True)
         _shorten(np.asarray(input_), weight, max_norm, norm_type)
     return ops.embedding(input_, weight, padding_idx)
 

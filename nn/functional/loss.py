@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
 
 from minigrad import ops
 from minigrad._tensor import Tensor
+from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.mode import located
+from minigrad.autograd.results import wrap
+from minigrad.nn.checks import check_number, check_probability
 from minigrad.ops.loss import check_target, class_rows, row_weights
 
 Reduction = Literal["mean", "sum", "none"] | None
@@ -87,8 +91,7 @@ def huber_loss(
         >>> F.huber_loss(minigrad.tensor([0.0, 0.0]), minigrad.tensor([1.0, 3.0]), reduction="none")
         Tensor([0.5, 2.5], dtype=float32)
     """
-    if not delta > 0:
-        raise ValueError(f"huber_loss: delta must be positive, got {delta}")
+    check_number("huber_loss", "delta", delta, above=0.0)
     difference = input_ - _like("huber_loss", input_, target)
     near = ops.clip(difference, -delta, delta)
     return _reduced("huber_loss", near * (difference - 0.5 * near), reduction)
@@ -120,8 +123,7 @@ def smooth_l1_loss(
         2.0
     """
     name = "smooth_l1_loss"
-    if not beta >= 0:
-        raise ValueError(f"{name}: beta must not be negative, got {beta}")
+    check_number(name, "beta", beta, 0.0)
     difference = input_ - _like(name, input_, target)
     if beta == 0:
         return _reduced(name, ops.abs(difference), reduction)
@@ -140,21 +142,25 @@ def cross_entropy(
 ) -> Tensor:
     """The negative log-likelihood of the right class under the softmax of the scores.
 
+    With y the probabilities of the classes in place of the right one, as mixing samples and
+    distillation have them, it is the sum of -weight · y · log softmax(x) over the classes.
+
     Args:
         input_: Scores, of shape (N, C, ...) or (C,).
-        target: The right classes, integers of shape (N, ...) or ().
+        target: The right classes, integers of shape (N, ...) or (); or the probabilities of all
+            classes, floats of the shape of `input_`.
         weight: How much each class counts, of shape (C,).
-        reduction: "mean" (weighted by the weights of the targets), "sum", or "none" for one loss
-            per target.
-        ignore_index: A target that does not count.
+        reduction: "mean" (weighted by the weights of the targets; given probabilities, the plain
+            mean over the targets), "sum", or "none" for one loss per target.
+        ignore_index: A target that does not count, among integers.
         label_smoothing: The share of the likelihood that is spread over all classes evenly.
 
     Returns:
-        A scalar, or a tensor of the shape of `target`.
+        A scalar, or a tensor of shape (N, ...) or ().
 
     Raises:
-        ValueError: Shapes do not fit, or an option is out of range.
-        TypeError: The targets are not integers.
+        ValueError: Shapes do not fit, a target is no probability, or an option is out of range.
+        TypeError: The targets are no numbers.
         IndexError: A target is no class.
 
     Example:
@@ -162,11 +168,47 @@ def cross_entropy(
         >>> from minigrad.nn import functional as F
         >>> round(F.cross_entropy(minigrad.tensor([[0.0, 0.0]]), [1]).item(), 4)
         0.6931
+        >>> round(F.cross_entropy(minigrad.tensor([[0.0, 0.0]]), [[0.9, 0.1]]).item(), 4)
+        0.6931
     """
+    check_probability("cross_entropy", "label_smoothing", label_smoothing)
+    found = target if isinstance(target, Tensor) else np.asarray(target)
+    if found.dtype.kind == "f" and found.ndim == np.ndim(input_):
+        return _soft_cross_entropy(input_, found, weight, reduction, ignore_index, label_smoothing)
     return ops.cross_entropy(
         input_, target, weight, reduction=reduction or "none", ignore_index=ignore_index,
         label_smoothing=label_smoothing,
     )  # fmt: skip
+
+
+def _soft_cross_entropy(
+    input_: Tensor, target: Any, weight: Any, reduction: Reduction, ignore_index: int | None,
+    label_smoothing: float,
+) -> Tensor:  # fmt: skip
+    """The cross-entropy of probabilities; its pieces carry every derivative, the target's too."""
+    name = "cross_entropy"
+    y = _like(name, input_, target)
+    _check_probabilities(name, y)
+    if not y.ndim:
+        raise ValueError(located(f"{name}: logits need a class axis, got shape ()"))
+    if ignore_index is not None and ignore_index >= 0:
+        raise ValueError(located(f"{name}: ignore_index is for classes, not for probabilities"))
+    axis = min(1, y.ndim - 1)
+    classes = y.shape[axis]
+    log_p = ops.log_softmax(input_, axis=axis)
+    y = y.astype(log_p.dtype)
+    if label_smoothing:
+        y = y * (1.0 - label_smoothing) + label_smoothing / classes
+    log_p = ops.where((y == 0.0) & (log_p == -math.inf), 0.0, log_p)  # 0 · log 0 is 0
+    products = y * log_p
+    if weight is not None:
+        if np.shape(weight) != (classes,):
+            raise ValueError(
+                located(f"{name}: weight must have shape ({classes},), got {np.shape(weight)}")
+            )
+        counts = weight if isinstance(weight, Tensor) else Tensor(weight)
+        products = products * counts.astype(y.dtype).reshape(-1, *(1,) * (y.ndim - axis - 1))
+    return _reduced(name, -products.sum(axis=axis), reduction)
 
 
 def nll_loss(
@@ -334,14 +376,7 @@ def kl_div(
     if log_target:
         losses = ops.exp(y) * (y - input_)
     else:
-        low = np.asarray(y).min(initial=0.0)
-        if not low >= 0.0:
-            raise ValueError(
-                located(
-                    f"kl_div: the target must hold probabilities, got {low}; "
-                    f"for their logarithms pass log_target=True"
-                )
-            )
+        _check_probabilities("kl_div", y, "; for their logarithms pass log_target=True")
         some = ops.where(y > 0, y, 1.0)  # 0 · log 0 is 0
         losses = y * (ops.log(some) - input_)
     if reduction == "batchmean":
@@ -353,12 +388,20 @@ def kl_div(
 
 def _like(name: str, input_: Tensor, target: Any) -> Tensor:
     """The target as a tensor, of the shape of the input: nothing is broadcast."""
-    found = target if isinstance(target, Tensor) else Tensor(target)
+    found = target
+    if not isinstance(target, Tensor):
+        found = wrap(to_array(target, name=f"{name}: target"))
     if found.shape != input_.shape:
         raise ValueError(
             located(f"{name}: input of shape {input_.shape}, but target of shape {found.shape}")
         )
     return found
+
+
+def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:
+    low = y.data.min(initial=0.0)
+    if not low >= 0.0:
+        raise ValueError(located(f"{name}: the target must hold probabilities, got {low}{remedy}"))
 
 
 def _reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:

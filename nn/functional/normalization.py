@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
+from minigrad.nn.checks import check_number
 
 
 def layer_norm(
@@ -42,6 +43,7 @@ def layer_norm(
         [[-1.0, 1.0]]
     """
     sizes = _sizes("layer_norm", input_, normalized_shape)
+    check_number("layer_norm", "eps", eps, 0.0)
     return ops.layer_norm(input_, weight, bias, ndim=len(sizes), eps=eps)
 
 
@@ -77,11 +79,13 @@ def rms_norm(
     sizes = _sizes("rms_norm", input_, normalized_shape)
     if eps is None and input_.dtype.kind == "f":
         eps = float(np.finfo(input_.dtype).eps)
-    return ops.rms_norm(input_, weight, ndim=len(sizes), eps=eps or 0.0)
+    eps = 0.0 if eps is None else check_number("rms_norm", "eps", eps, 0.0)
+    return ops.rms_norm(input_, weight, ndim=len(sizes), eps=eps)
 
 
 def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
-    sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    shape = normalized_shape
+    sizes = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     if not sizes or tuple(input_.shape[-len(sizes) :]) != sizes:
         raise ValueError(
             located(f"{owner}: the input has shape {input_.shape}, its last axes must be {sizes}")

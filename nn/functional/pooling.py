@@ -319,6 +319,23 @@ def _average(
     return over_a_batch(owner, axes, input_, pooled)
 
 
+def parts_per_axis(
+    owner: str, axes: int, output_size: int | Sequence[int | None] | None
+) -> tuple[int | None, ...]:
+    """Into how many parts each axis is split; None for as many as it has elements.
+
+    Raises:
+        TypeError: A count is no whole number.
+        ValueError: There are more or fewer than axes, or one is too small.
+    """
+    given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,) * axes
+    if len(given) != axes:
+        raise ValueError(
+            located(f"{owner}: output_size must be an int or {axes} of them, got {output_size!r}")
+        )
+    return tuple(n if n is None else check_size(owner, "output_size", n) for n in given)
+
+
 def _adaptive(
     owner: str,
     axes: int,
@@ -326,14 +343,7 @@ def _adaptive(
     output_size: int | Sequence[int | None] | None,
     pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
 ) -> Tensor:
-    given = output_size if isinstance(output_size, Sequence) else (output_size,) * axes
-    if len(given) != axes:
-        raise ValueError(
-            located(f"{owner}: output_size must be an int or {axes} of them, got {output_size!r}")
-        )
-    for count in given:
-        if count is not None:
-            check_size(owner, "output_size", count)
+    given = parts_per_axis(owner, axes, output_size)
 
     def over(x: Tensor) -> Tensor:
         sizes = x.shape[2:]

@@ -11,7 +11,7 @@ from minigrad._creation import made, on_cpu
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_size, floating_dtype
+from minigrad.nn.checks import check_number, check_size, floating_dtype
 from minigrad.nn.functional.positional_encoding import sinusoidal_encoding
 
 
@@ -91,7 +91,8 @@ def rotary_pos_embedding(
         )
     width = input_.shape[-1]
     positions = _positions(input_.shape, position_ids, offset)  # (L,) or (N, 1, ..., L)
-    angles = positions[..., None] * float(base) ** (-np.arange(0, width, 2) / max(width, 1))
+    base = check_number("rotary_pos_embedding", "base", base, above=0.0)
+    angles = positions[..., None] * base ** (-np.arange(0, width, 2) / max(width, 1))
     cos, sin = np.cos(angles), np.sin(angles)  # in float64, whatever the input is
     return ops.rotate_pairs(input_, cos.astype(input_.dtype), sin.astype(input_.dtype), interleaved)
 

@@ -7,6 +7,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
+from minigrad.nn.checks import check_number
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
@@ -37,6 +38,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         raise ValueError(
             located(f"cosine_similarity: x1 {x1.shape} and x2 {x2.shape} do not broadcast")
         ) from None
+    check_number("cosine_similarity", "eps", eps, 0.0)
     directions = (_direction(ops.broadcast_to(x, shape), axis, eps) for x in (x1, x2))
     return ops.sum(ops.multiply(*directions), axis=axis)
 

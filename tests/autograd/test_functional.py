@@ -15,7 +15,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, ops
-from minigrad.autograd import Node, primitive
+from minigrad.autograd import Node, functional, primitive
 from minigrad.autograd.functional import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 TRANSFORMS = (grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp)
@@ -426,8 +426,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "grad: argnums=1, and the function was called with 1 positional arguments"),
     "argnums twice": (
         lambda: jacobian(SUM, (0, -2))(ONE, ONE), ValueError, "(0, -2) names an argument twice"),
-    "argnums None": (lambda: hessian(SUM, None)(ONE), ValueError, "argnums=None"),
-    "argnums by name": (lambda: grad(SUM, "x")(ONE), ValueError, "argnums='x'"),
+    "argnums None": (lambda: hessian(SUM, None), TypeError, "argnums must be"),
+    "argnums by name": (lambda: grad(SUM, "x"), TypeError, "argnums must be"),
     "inputs not in a tuple": (
         lambda: jvp(SUM, ONE, ONE), TypeError,
         "jvp: inputs must be the tuple of the function's arguments, got Tensor; for one argument "
@@ -909,3 +909,25 @@ def test_newton_finds_the_minimum_in_a_few_steps() -> None:
         step = np.linalg.solve(hessian(rosenbrock)(x).numpy(), grad(rosenbrock)(x).numpy())
         x = x - step
     np.testing.assert_allclose(x, [1.0, 1.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["grad", "value_and_grad", "jacobian", "hessian"])
+def test_the_point_in_the_place_of_argnums_is_refused_at_once(name: str) -> None:
+    """PyTorch's order, which would give a function without a word."""
+    transform: Any = getattr(functional, name)
+    x = minigrad.tensor([1.0, 2.0])
+    for point in (x, (x, x), np.ones(2), 0.5, None, True, (0, 1.0)):
+        with pytest.raises(TypeError, match=rf"^{name}: argnums must be .* write {name}\(f\)\(x\)"):
+            transform(lambda x: (x * x).sum(), point)
+
+
+@pytest.mark.parametrize("name", functional.__all__)
+def test_what_is_no_function_is_refused_at_once(name: str) -> None:
+    transform: Any = getattr(functional, name)
+    x = minigrad.tensor([1.0, 2.0])
+    rest = ((x,), (x,)) if name in ("jvp", "hvp") else (x,) if name == "vjp" else ()
+    for wrong in (x, None, 3):
+        with pytest.raises(
+            TypeError, match=rf"^{name}: a function expected, got .*autograd[.]grad"
+        ):
+            transform(wrong, *rest)

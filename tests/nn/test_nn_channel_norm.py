@@ -142,6 +142,26 @@ def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
         call()
 
 
+@pytest.mark.parametrize("affine", [True, False])
+def test_a_state_without_the_count_of_batches_loads(affine: bool) -> None:
+    """Lucid's layers keep none, and PyTorch's first ones kept none."""
+    other = nn.Sequential(nn.BatchNorm2d(3, affine=affine))
+    other(minigrad.randn(4, 3, 2, 2))
+    state = other.state_dict()
+    del state["0.num_batches_tracked"]
+    model = nn.Sequential(nn.BatchNorm2d(3, affine=affine))
+    model(minigrad.randn(4, 3, 2, 2))
+    assert model.load_state_dict(state) == ([], [])
+    for name, value in state.items():
+        np.testing.assert_array_equal(model.state_dict()[name].numpy(), value.numpy())
+    assert model[0].num_batches_tracked.item() == 1
+    del state["0.running_var"]
+    with pytest.raises(ValueError, match="0.running_var: missing"):
+        model.load_state_dict(state)
+    with pytest.raises(ValueError, match="0.num_batches_tracked: missing"):
+        model.load_state_dict({})
+
+
 def test_one_number_for_each_channel_is_evaluated() -> None:
     assert nn.BatchNorm1d(3).eval()(minigrad.ones((1, 3))).shape == (1, 3)
     assert nn.BatchNorm1d(3)(minigrad.ones((1, 3, 2))).shape == (1, 3, 2)

@@ -76,9 +76,9 @@ def test_by_value() -> None:
 @pytest.mark.parametrize("limit", [-1.0, float("nan")])
 def test_refusals(limit: float) -> None:
     parameter = with_gradient([1.0])
-    with pytest.raises(ValueError, match="max_norm must not be negative"):
+    with pytest.raises(ValueError, match="max_norm must be a number of at least 0"):
         clip_grad_norm(parameter, limit)
-    with pytest.raises(ValueError, match="clip_value must not be negative"):
+    with pytest.raises(ValueError, match="clip_value must be a number of at least 0"):
         clip_grad_value(parameter, limit)
     assert parameter.grad.tolist() == [1.0]
 

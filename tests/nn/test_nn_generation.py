@@ -189,12 +189,12 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"temperature": -1.0}, "temperature must be at least 0"),
+            ({"temperature": -1.0}, "temperature must be a number of at least 0"),
             ({"temperature": np.inf}, "temperature must be"),
             ({"temperature": np.nan}, "temperature must be"),
             ({"top_k": 0}, "top_k must be at least 1"),
             ({"top_p": 0.0}, "top_p must be above 0"),
-            ({"top_p": 1.5}, "top_p must be above 0"),
+            ({"top_p": 1.5}, "top_p must be a number from 0 to 1"),
         ],
         ids=str,
     )

@@ -155,9 +155,9 @@ class TestDropout:
 
     @pytest.mark.parametrize("p", [-0.1, 1.1, float("nan"), "0.5", None, True])
     def test_refusals(self, p: Any) -> None:
-        with pytest.raises(ValueError, match="must be a number from 0 to 1"):
+        with pytest.raises(ValueError, match="(?i)dropout: p must be a (finite )?number"):
             nn.Dropout(p)
-        with pytest.raises(ValueError, match="must be a number from 0 to 1"):
+        with pytest.raises(ValueError, match="(?i)dropout: p must be a (finite )?number"):
             F.dropout(minigrad.ones(1), p)
 
 

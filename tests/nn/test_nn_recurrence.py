@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import minigrad
 from minigrad import Tensor, nn
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
+from minigrad.nn import recurrence
 
 KINDS = ["RNN", "LSTM", "GRU"]
 
@@ -23,7 +25,7 @@ def states_of(result: Any) -> list[Tensor]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_cell_step_by_step_is_the_layer(kind: str) -> None:
     minigrad.random.seed(0)
-    layer, cell = getattr(nn, kind)(3, 4), getattr(nn, f"{kind}Cell")(3, 4)
+    layer, cell = getattr(nn, kind)(3, 4, batch_first=True), getattr(nn, f"{kind}Cell")(3, 4)
     cell.load_state_dict(
         {name.removesuffix("_l0"): value for name, value in layer.state_dict().items()}
     )
@@ -42,7 +44,7 @@ def test_the_cell_step_by_step_is_the_layer(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_sequence_in_two_parts(kind: str) -> None:
     """The states behind the first part are those before the second."""
-    layer = getattr(nn, kind)(3, 4, num_layers=2).double()
+    layer = getattr(nn, kind)(3, 4, num_layers=2, batch_first=True).double()
     x = minigrad.randn(2, 7, 3, dtype=np.float64)
     whole = layer(x)
     first, states = layer(x[:, :3])
@@ -57,7 +59,7 @@ def test_a_sequence_in_two_parts(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_output_sees_a_later_input(kind: str) -> None:
     for both in (False, True):
-        layer = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=both)
+        layer = getattr(nn, kind)(3, 4, num_layers=2, batch_first=True, bidirectional=both)
         x = minigrad.randn(1, 6, 3, requires_grad=True)
         (slope,) = grad(layer(x)[0][:, 2].sum(), [x])
         seen = np.abs(slope.numpy()).sum(axis=(0, 2)) > 0
@@ -66,10 +68,10 @@ def test_no_output_sees_a_later_input(kind: str) -> None:
 
 def test_dropout_is_between_layers_and_in_training_only() -> None:
     minigrad.random.seed(0)
-    layer = nn.LSTM(3, 40, num_layers=2, dropout=0.5)
+    layer = nn.LSTM(3, 40, num_layers=2, batch_first=True, dropout=0.5)
     x = minigrad.randn(2, 5, 3)
     assert (layer(x)[0].numpy() != layer(x)[0].numpy()).any()
-    lower = nn.LSTM(3, 40)
+    lower = nn.LSTM(3, 40, batch_first=True)
     lower.load_state_dict({k: v for k, v in layer.state_dict().items() if k.endswith("l0")})
     np.testing.assert_array_equal(layer(x)[1][0].numpy()[0], lower(x)[1][0].numpy()[0])
     layer.eval()
@@ -78,7 +80,7 @@ def test_dropout_is_between_layers_and_in_training_only() -> None:
 
 def test_dropout_of_a_single_layer_is_told_to_be_none() -> None:
     with pytest.warns(UserWarning, match="LSTM: dropout is between layers, and there is one"):
-        layer = nn.LSTM(3, 4, dropout=0.5)
+        layer = nn.LSTM(3, 4, batch_first=True, dropout=0.5)
     x = minigrad.randn(2, 5, 3)
     np.testing.assert_array_equal(layer(x)[0].numpy(), layer(x)[0].numpy())
 
@@ -86,7 +88,7 @@ def test_dropout_of_a_single_layer_is_told_to_be_none() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_dtypes_and_empty_batches(kind: str, dtype: Any) -> None:
-    layer = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True).to(dtype)
+    layer = getattr(nn, kind)(3, 4, num_layers=2, batch_first=True, bidirectional=True).to(dtype)
     for batch in (2, 0):
         x = minigrad.ones((batch, 5, 3), dtype=dtype, requires_grad=True)
         output, _ = result = layer(x)
@@ -100,7 +102,7 @@ def test_dtypes_and_empty_batches(kind: str, dtype: Any) -> None:
 
 def test_gates_that_are_wide_open_do_not_overflow() -> None:
     for kind in KINDS:
-        layer = getattr(nn, kind)(1, 2)
+        layer = getattr(nn, kind)(1, 2, batch_first=True)
         x = Tensor(np.full((1, 3, 1), 1e6, np.float32), requires_grad=True)
         with np.errstate(all="raise", under="ignore"):
             output = layer(x)[0]
@@ -108,21 +110,51 @@ def test_gates_that_are_wide_open_do_not_overflow() -> None:
         assert np.isfinite(output.numpy()).all() and np.isfinite(x.grad.numpy()).all()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_changed_default_is_told_once_where_it_matters(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recurrence, "_warned", False)
+    layer = getattr(nn, kind)(3, 4)
+    layer(minigrad.ones((5, 3)))  # without a batch there is nothing to confuse
+    getattr(nn, kind)(3, 4, batch_first=False)(minigrad.ones((5, 2, 3)))
+    message = f"{kind}: batch_first was not given.*(5, 2, 3).*5 steps of 2 sequences"
+    with pytest.warns(FutureWarning, match=message.replace("(", "[(]").replace(")", "[)]")) as told:
+        output, _ = layer(minigrad.ones((5, 2, 3)))
+    assert len(told) == 1 and told[0].filename == __file__
+    assert output.shape == (5, 2, 4)
+    layer(minigrad.ones((5, 2, 3)))
+    getattr(nn, kind)(3, 4)(minigrad.ones((5, 2, 3)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_time_comes_first_unless_told(kind: str) -> None:
+    minigrad.random.seed(0)
+    first, default = getattr(nn, kind)(3, 4, batch_first=True), getattr(nn, kind)(3, 4)
+    default.load_state_dict(first.state_dict())
+    x = minigrad.randn(2, 5, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        turned = default(x.swapaxes(0, 1))[0]
+    np.testing.assert_array_equal(turned.swapaxes(0, 1).numpy(), first(x)[0].numpy())
+
+
 REFUSALS: list[tuple[Any, str]] = [
-    (lambda: nn.LSTM(3, 4)(minigrad.ones((2, 5, 4))),
+    (lambda: nn.LSTM(3, 4, batch_first=True)(minigrad.ones((2, 5, 4))),
      "LSTM: an input of shape (N, L, I) or (L, I) with I = 3 expected, got (2, 5, 4)"),
-    (lambda: nn.GRU(3, 4, batch_first=False)(minigrad.ones(3)),
+    (lambda: nn.GRU(3, 4)(minigrad.ones(3)),
      "GRU: an input of shape (L, N, I) or (L, I) with I = 3 expected, got (3,)"),
-    (lambda: nn.LSTM(3, 4)(minigrad.ones((2, 0, 3))),
+    (lambda: nn.LSTM(3, 4, batch_first=True)(minigrad.ones((2, 0, 3))),
      "LSTM: a sequence without steps, of (2, 0, 3)"),
-    (lambda: nn.LSTM(3, 4)(minigrad.ones((2, 5, 3)), minigrad.ones((1, 2, 4))),
+    (lambda: nn.LSTM(3, 4, batch_first=True)(minigrad.ones((2, 5, 3)), minigrad.ones((1, 2, 4))),
      "LSTM: the state is a pair (h_0, c_0), got Tensor"),
-    (lambda: nn.LSTM(3, 4)(minigrad.ones((2, 5, 3)), (minigrad.ones((1, 2, 4)),) * 3),
+    (lambda: nn.LSTM(3, 4, batch_first=True)(
+        minigrad.ones((2, 5, 3)), (minigrad.ones((1, 2, 4)),) * 3),
      "LSTM: the state is a pair (h_0, c_0), got tuple"),
-    (lambda: nn.LSTM(3, 4)(
+    (lambda: nn.LSTM(3, 4, batch_first=True)(
         minigrad.ones((2, 5, 3)), (minigrad.ones((1, 2, 4)), minigrad.ones((2, 1, 4)))),
      "LSTM: c_0 must have shape (1, 2, 4) (layers times directions first"),
-    (lambda: nn.GRU(3, 4, 2)(minigrad.ones((2, 5, 3)), minigrad.ones((1, 2, 4))),
+    (lambda: nn.GRU(3, 4, 2, batch_first=True)(minigrad.ones((2, 5, 3)), minigrad.ones((1, 2, 4))),
      "GRU: h_0 must have shape (2, 2, 4)"),
     (lambda: nn.RNN(3, 4, nonlinearity="gelu"),  # type: ignore[arg-type]
      "RNN: nonlinearity must be \"tanh\" or \"relu\", got 'gelu'"),
@@ -158,8 +190,8 @@ def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
 
 def test_how_layers_show_themselves() -> None:
     assert repr(nn.LSTM(3, 4)) == "LSTM(3, 4)"
-    assert repr(nn.GRU(3, 4, 2, False, False, 0.1, True)) == (
-        "GRU(3, 4, num_layers=2, batch_first=False, dropout=0.1, bidirectional=True, bias=False)"
+    assert repr(nn.GRU(3, 4, 2, False, True, 0.1, True)) == (
+        "GRU(3, 4, num_layers=2, batch_first=True, dropout=0.1, bidirectional=True, bias=False)"
     )
     assert repr(nn.LSTMCell(3, 4, bias=False)) == "LSTMCell(3, 4, bias=False)"
 
@@ -168,7 +200,7 @@ def test_how_layers_show_themselves() -> None:
 def test_it_learns_to_remember(kind: str) -> None:
     """The sign of the first step, asked for at the last."""
     minigrad.random.seed(0)
-    layer, head = getattr(nn, kind)(1, 8), nn.Linear(8, 1)
+    layer, head = getattr(nn, kind)(1, 8, batch_first=True), nn.Linear(8, 1)
     x = minigrad.randn(64, 6, 1)
     target = (x.numpy()[:, 0] > 0).astype(np.float32)
     optimizer = minigrad.optim.Adam([*layer.parameters(), *head.parameters()], lr=0.03)

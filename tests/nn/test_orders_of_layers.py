@@ -84,14 +84,14 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "BatchNorm, evaluated": (lambda: nn.BatchNorm1d(4).eval(), [(5, 4)], lambda m, x: m(x)),
     "GroupNorm": (lambda: nn.GroupNorm(2, 4), [(2, 4, 3)], lambda m, x: m(x)),
     "RNN": (
-        lambda: nn.RNN(4, 2, 2, bidirectional=True), [X], lambda m, x: m(x)),
+        lambda: nn.RNN(4, 2, 2, batch_first=True, bidirectional=True), [X], lambda m, x: m(x)),
     "LSTM": (
-        lambda: nn.LSTM(4, 2, bidirectional=True), [X, (2, 2, 2), (2, 2, 2)],
+        lambda: nn.LSTM(4, 2, batch_first=True, bidirectional=True), [X, (2, 2, 2), (2, 2, 2)],
         lambda m, x, h, c: sum(m(x, (h, c))[1], m(x, (h, c))[0].sum())),
     "LSTM, dropout": (
-        lambda: nn.LSTM(4, 2, 2, dropout=0.4), [X], lambda m, x: m(x)[0]),
+        lambda: nn.LSTM(4, 2, 2, batch_first=True, dropout=0.4), [X], lambda m, x: m(x)[0]),
     "GRU": (
-        lambda: nn.GRU(4, 2, 2), [X, (2, 2, 2)], lambda m, x, h: m(x, h)),
+        lambda: nn.GRU(4, 2, 2, batch_first=True), [X, (2, 2, 2)], lambda m, x, h: m(x, h)),
     "cells": (
         lambda: nn.ModuleList([nn.RNNCell(4, 2), nn.LSTMCell(2, 2), nn.GRUCell(2, 2)]),
         [(3, 4), (3, 2)], lambda m, x, h: m[2](m[1](m[0](x, h), (h, h))[0], h)),

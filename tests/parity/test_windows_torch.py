@@ -29,10 +29,16 @@ CONVOLUTIONS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]]
     ("Conv2d", (2, 3, 2), {}, (2, 4, 5)),
     ("Conv2d", (2, 3, 2), {}, (0, 2, 4, 5)),
     ("ConvTranspose1d", (3, 4, 3), {"stride": 2, "padding": 1, "output_padding": 1}, (2, 3, 5)),
+    ("ConvTranspose1d", (3, 4, 3), {"dilation": 3, "output_padding": 2}, (2, 3, 5)),
+    ("ConvTranspose1d", (3, 4, 3), {"dilation": 4, "padding": 1, "output_padding": 3}, (3, 5)),
     ("ConvTranspose1d", (3, 4, 3), {}, (3, 5)),
     ("ConvTranspose2d", (4, 6, 3), {"stride": 2, "groups": 2, "dilation": 2}, (2, 4, 3, 4)),
     ("ConvTranspose2d", (2, 3, (2, 3)),
      {"stride": (3, 2), "padding": (0, 1), "output_padding": (2, 1), "bias": False}, (2, 2, 3, 3)),
+    ("ConvTranspose2d", (2, 4, 2),
+     {"stride": (1, 2), "dilation": (3, 1), "output_padding": (2, 1), "groups": 2}, (2, 2, 3, 3)),
+    ("ConvTranspose2d", (2, 3, 2),
+     {"stride": 2, "dilation": 4, "padding": 3, "output_padding": 3}, (2, 2, 3, 3)),
 ]  # fmt: skip
 
 

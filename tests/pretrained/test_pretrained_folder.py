@@ -130,3 +130,15 @@ def test_the_page_tells_of_every_field_and_activation() -> None:
         wanted = {field.name for field in dataclasses.fields(config)} | {*fixed} | ignored
         assert not wanted - told
     assert not {*ACTIVATIONS} - told
+
+
+@pytest.mark.parametrize(
+    "load", ["load_bert", "load_gpt2", "load_sentence_encoder", "load_tokenizer"]
+)
+def test_what_is_no_folder_is_refused_with_the_remedy(load: str) -> None:
+    function: Any = getattr(pretrained, load)
+    with pytest.raises(FileNotFoundError, match=f"^{load}: .*'bert-base-uncased'.*nothing is down"):
+        function("bert-base-uncased")
+    for wrong in (None, 3, ["folder"]):
+        with pytest.raises(TypeError, match=f"^{load}: the path of a folder expected, got"):
+            function(wrong)

@@ -43,7 +43,7 @@ class CosineAnnealingLR(LRScheduler):
     ) -> None:
         self._check_count("T_max", T_max)
         self.T_max = T_max
-        self.eta_min = float(eta_min)
+        self.eta_min = self._check_number("eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal
 
+from minigrad._checks import check_probability
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
 
@@ -108,7 +109,9 @@ class CyclicLR(_WithMomentum):
         if step_size_down is not None:
             self._check_count("step_size_down", step_size_down)
         self.step_size_up, self.step_size_down = step_size_up, step_size_down or step_size_up
-        self.mode, self.gamma = mode, float(gamma)
+        if scale_fn is not None and not callable(scale_fn):
+            raise TypeError(f"CyclicLR: scale_fn must be a function, got {scale_fn!r}")
+        self.mode, self.gamma = mode, self._check_number("gamma", gamma, 0.0)
         self.scale_fn, self.scale_mode = scale_fn, scale_mode
         self._take(optimizer)
         self._take_momentum(cycle_momentum, base_momentum, max_momentum)
@@ -209,8 +212,9 @@ class OneCycleLR(_WithMomentum):
             self._check_count("steps_per_epoch", steps_per_epoch)
             total_steps = epochs * steps_per_epoch
         self._check_count("total_steps", total_steps)
-        if not 0 <= pct_start <= 1:
-            raise ValueError(f"OneCycleLR: pct_start lies between 0 and 1, got {pct_start}")
+        check_probability("OneCycleLR", "pct_start", pct_start)
+        self._check_number("div_factor", div_factor, above=0.0)
+        self._check_number("final_div_factor", final_div_factor, above=0.0)
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
                 f"OneCycleLR: anneal_strategy is 'cos' or 'linear', got {anneal_strategy!r}"

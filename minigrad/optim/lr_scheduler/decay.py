@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
@@ -18,7 +19,7 @@ class LambdaLR(LRScheduler):
         last_epoch: How many steps were done before, less one.
 
     Raises:
-        TypeError: `optimizer` is no optimizer.
+        TypeError: `optimizer` is no optimizer, or `lr_lambda` no function.
         ValueError: There are not as many functions as groups.
 
     Example:
@@ -46,7 +47,15 @@ class LambdaLR(LRScheduler):
             )
         self._take(optimizer)
         groups = len(optimizer.param_groups)
-        self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
+        self.lr_lambdas: list[Any] = (
+            list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * groups
+        )
+        for factor in self.lr_lambdas:
+            if not callable(factor):
+                raise TypeError(
+                    f"LambdaLR: lr_lambda must be a function of the step, or a list of them, one "
+                    f"for each group, got {factor!r}"
+                )
         if len(self.lr_lambdas) != groups:
             raise ValueError(
                 f"LambdaLR: {len(self.lr_lambdas)} functions, the optimizer has {groups} groups"
@@ -55,7 +64,10 @@ class LambdaLR(LRScheduler):
 
     def get_lr(self) -> list[float]:
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
-        return [base * float(factor(self.last_epoch)) for base, factor in pairs]
+        return [
+            base * self._check_number("what lr_lambda returns", factor(self.last_epoch), 0.0)
+            for base, factor in pairs
+        ]
 
 
 class StepLR(LRScheduler):
@@ -86,7 +98,7 @@ class StepLR(LRScheduler):
     ) -> None:
         self._check_count("step_size", step_size)
         self.step_size = step_size
-        self.gamma = float(gamma)
+        self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -121,8 +133,13 @@ class MultiStepLR(LRScheduler):
         gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:
-        self.milestones = sorted(milestones)
-        self.gamma = float(gamma)
+        if not isinstance(milestones, Iterable):
+            raise TypeError(f"MultiStepLR: milestones must be whole numbers, got {milestones!r}")
+        given = list(milestones)
+        for step in given:
+            self._check_count("each of milestones", step, 0)
+        self.milestones = sorted(given)
+        self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -150,7 +167,7 @@ class ExponentialLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
-        self.gamma = float(gamma)
+        self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:

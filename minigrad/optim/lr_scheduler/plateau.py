@@ -57,13 +57,14 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"{self._name}: mode is 'min' or 'max', got {mode!r}")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"{self._name}: threshold_mode is 'rel' or 'abs'")
-        if not 0 <= factor < 1:
-            raise ValueError(f"{self._name}: factor must be below 1, got {factor}")
         self._check_count("patience", patience, 0)
         self._check_count("cooldown", cooldown, 0)
-        self.mode, self.factor, self.patience = mode, float(factor), patience
-        self.threshold, self.threshold_mode = float(threshold), threshold_mode
-        self.cooldown, self.cooldown_counter, self.eps = cooldown, 0, float(eps)
+        self.mode, self.patience = mode, patience
+        self.factor = self._check_number("factor", factor, 0.0, below=1.0)
+        self.threshold = self._check_number("threshold", threshold, 0.0)
+        self.threshold_mode = threshold_mode
+        self.cooldown, self.cooldown_counter = cooldown, 0
+        self.eps = self._check_number("eps", eps, 0.0)
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = 0
         super().__init__(optimizer)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from minigrad._checks import check_number
 from minigrad.optim.optimizer import Optimizer
 
 
@@ -49,6 +51,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
+        self._check_count("last_epoch", last_epoch, -1)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", group["lr"])
@@ -88,12 +91,18 @@ class LRScheduler:
         """An option as one number for each group, given as such or as one for all."""
         n = len(self.optimizer.param_groups)
         if not isinstance(value, (list, tuple)):
-            return [float(value)] * n
+            return [self._check_number(name, value, 0.0)] * n
         if len(value) != n:
             raise ValueError(
                 f"{self._name}: {name} has {len(value)} numbers, the optimizer {n} groups"
             )
-        return [float(number) for number in value]
+        return [self._check_number(name, number, 0.0) for number in value]
+
+    def _check_number(
+        self, name: str, value: Any, least: float = -math.inf, above: float = -math.inf,
+        below: float = math.inf,
+    ) -> float:  # fmt: skip
+        return check_number(self._name, name, value, least, above=above, below=below)
 
     def _check_count(self, name: str, value: Any, least: int = 1) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
@@ -113,7 +122,8 @@ class LRScheduler:
         """Set the learning rates of the next step.
 
         Raises:
-            ValueError: The optimizer was given further groups meanwhile.
+            ValueError: The optimizer was given further groups meanwhile, or a learning rate is
+                negative or not finite.
         """
         groups = self.optimizer.param_groups
         if len(groups) != len(self.base_lrs):
@@ -123,7 +133,8 @@ class LRScheduler:
             )
         self._step_count += 1
         self.last_epoch += 1
-        for group, lr in zip(groups, self.get_lr(), strict=True):
+        rates = [self._check_number("a learning rate", lr, 0.0) for lr in self.get_lr()]
+        for group, lr in zip(groups, rates, strict=True):
             group["lr"] = lr
 
     def state_dict(self) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class NoamScheduler(LRScheduler):
         self._check_count("warmup_steps", warmup_steps)
         self.model_size = model_size
         self.warmup_steps = warmup_steps
-        self.factor = float(factor)
+        self.factor = self._check_number("factor", factor, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -103,7 +103,7 @@ class WarmupCosineLR(LRScheduler):
         self._check_count("total_steps", total_steps, warmup_steps + 1)
         self.warmup_steps = warmup_steps
         self.total_steps = total_steps
-        self.eta_min = float(eta_min)
+        self.eta_min = self._check_number("eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:

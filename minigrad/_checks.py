@@ -1,0 +1,92 @@
+"""Checks of options: whole numbers, numbers in a range, probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least `least`, as an int.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{owner}: {name} must be an int, got {value!r}")
+    if value < least:
+        raise ValueError(f"{owner}: {name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -> tuple[int, ...]:
+    """A whole number for each of `count` axes; one number stands for all of them.
+
+    Raises:
+        TypeError: It is neither a whole number nor a sequence of them.
+        ValueError: There are more or fewer, or one is too small.
+    """
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return (check_size(owner, name, value, least),) * count
+    if len(value) != count:
+        raise ValueError(
+            f"{owner}: {name} must be an int or {count} ints, one for each axis, got {value!r}"
+        )
+    return tuple(check_size(owner, name, size, least) for size in value)
+
+
+def check_number(
+    owner: str,
+    name: str,
+    value: Any,
+    least: float = -math.inf,
+    *,
+    above: float = -math.inf,
+    below: float = math.inf,
+    infinite: bool = False,
+) -> float:
+    """A number of at least `least`, above `above` and below `below`, as a float.
+
+    It is finite; with `infinite` it may be inf.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if type(value) is float and least <= value < below and value > above:
+        return value
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    number = number and not isinstance(value, bool)
+    if number and infinite and value == math.inf:
+        return math.inf
+    if not (number and least <= value < below and value > above):
+        bounds = [("of at least", least), ("above", above), ("below", below)]
+        limits = " and ".join(f"{word} {bound}" for word, bound in bounds if math.isfinite(bound))
+        wanted = f"a number {limits}" if limits else "a finite number"
+        raise ValueError(f"{owner}: {name} must be {wanted}, got {value!r}")
+    return float(value)
+
+
+def check_probability(owner: str, name: str, value: Any) -> float:
+    """A number from 0 to 1, as a float.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (number and 0 <= value <= 1):
+        raise ValueError(f"{owner}: {name} must be a number from 0 to 1, got {value!r}")
+    return float(value)
+
+
+def check_flag(owner: str, name: str, value: Any) -> None:
+    """True or False, or 1 or 0.
+
+    Raises:
+        TypeError: It is something else, such as the word "False", which counts as true.
+    """
+    if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
+        raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")

@@ -1,0 +1,189 @@
+"""Every optimizer, schedule and loader: an option without sense is refused where it is given."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, data, nn, optim
+from minigrad.optim import lr_scheduler
+
+NAN, INF = float("nan"), float("inf")
+WRONG = [NAN, INF, -INF, -1, -0.5, None, "x", 1j, [NAN], (NAN, NAN), True]
+NUMERIC = re.compile(r"\b(int|float)\b")
+
+
+def leaf() -> Tensor:
+    return Tensor([1.0, 2.0], requires_grad=True)
+
+
+OPTIMIZERS = [
+    getattr(optim, name)
+    for name in optim.__all__
+    if inspect.isclass(getattr(optim, name)) and name != "Optimizer"
+]
+SCHEDULES: dict[str, dict[str, Any]] = {
+    "CosineAnnealingLR": {"T_max": 4},
+    "CyclicLR": {"base_lr": 0.1, "max_lr": 1.0},
+    "ExponentialLR": {"gamma": 0.5},
+    "LRScheduler": {},
+    "LambdaLR": {"lr_lambda": lambda step: 1.0},
+    "MultiStepLR": {"milestones": [1]},
+    "NoamScheduler": {"model_size": 4, "warmup_steps": 2},
+    "OneCycleLR": {"max_lr": 1.0, "total_steps": 5},
+    "ReduceLROnPlateau": {},
+    "StepLR": {"step_size": 2},
+    "WarmupCosineLR": {"warmup_steps": 1, "total_steps": 3},
+}
+
+MEANT: dict[str, tuple[Any, ...]] = {
+    "LRScheduler.last_epoch": (-1,), "CyclicLR.step_size_down": (None,),
+    "OneCycleLR.epochs": WRONG, "OneCycleLR.steps_per_epoch": WRONG,  # total_steps is given
+    "DataLoader.generator": (None, True),
+}  # fmt: skip
+"""Odd values that mean something."""
+
+
+class Idle(lr_scheduler.LRScheduler):
+    def get_lr(self) -> list[float]:
+        return self._lrs
+
+
+def makers() -> Iterator[tuple[str, Any, Callable[..., Any]]]:
+    """Each class with its signature, and a function that makes one with some options."""
+    for kind in OPTIMIZERS:
+        yield kind.__name__, kind, lambda kind=kind, **given: kind([leaf()], **given)
+    for name, needed in SCHEDULES.items():
+        schedule = getattr(lr_scheduler, name) if name != "LRScheduler" else Idle
+        yield (
+            name, schedule,
+            lambda schedule=schedule, needed=needed, **given: schedule(
+                optim.Adam([leaf()], lr=1.0), **needed | given
+            ),
+        )  # fmt: skip
+    yield "DataLoader", data.DataLoader, lambda **given: data.DataLoader(range(4), **given)
+
+
+MAKERS = {name: (kind, make) for name, kind, make in makers()}
+
+
+def test_every_class_is_walked() -> None:
+    assert set(SCHEDULES) == set(lr_scheduler.__all__)
+    assert len(OPTIMIZERS) >= 10
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_an_option_without_sense_is_refused_where_it_is_given(name: str) -> None:
+    kind, make = MAKERS[name]
+    own = kind.__name__
+    accepted = []
+    for option in inspect.signature(kind).parameters.values():
+        if option.name in ("params", "optimizer", "dataset"):
+            continue
+        if not NUMERIC.search(str(option.annotation)) and option.name != "collate_fn":
+            continue
+        owner = "LRScheduler" if option.name == "last_epoch" else name
+        meant = MEANT.get(f"{owner}.{option.name}", ())
+        for value in WRONG:
+            if any(value is m or value == m for m in meant) or value == option.default:
+                continue
+            if value is None and "None" in str(option.annotation):
+                continue
+            try:
+                make(**{option.name: value})
+            except (TypeError, ValueError) as error:
+                words = str(error)
+                assert words.startswith(f"{own}: "), f"{option.name}={value}: {error!r}"
+                assert option.name in words, f"{option.name}={value}: {error!r}"
+            else:
+                accepted.append((option.name, value))
+    assert not accepted
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS, ids=lambda kind: kind.__name__)
+def test_an_option_set_later_is_refused_by_the_next_step(kind: Any) -> None:
+    for option, value in (("lr", NAN), ("lr", INF), ("lr", -1.0), ("lr", None), ("lr", "0.1")):
+        x, y = leaf(), leaf()
+        optimizer = kind([{"params": [x]}, {"params": [y], "lr": 0.5}])
+        (x * y).sum().backward()
+        optimizer.param_groups[1][option] = value
+        with pytest.raises(ValueError, match=f"{kind.__name__}: {option} must be a number of at"):
+            optimizer.step()
+        np.testing.assert_array_equal(x.data, [1.0, 2.0])  # nothing was moved
+
+
+def test_what_is_no_list_of_parameters_is_refused_with_the_remedy() -> None:
+    model: Any = nn.Sequential(nn.Linear(2, 3))
+    for given, remedy in (
+        (model, "got a single Sequential; pass its parameters()"),
+        (model.parameters, "got a single method; "),
+        (leaf(), "got a single Tensor; put it into a list"),
+        ({"params": [leaf()]}, "got a single dict; put it into a list"),
+        (None, "got a single NoneType"),
+        (0.1, "got a single float"),
+    ):
+        for kind in OPTIMIZERS:
+            with pytest.raises(TypeError, match=f"^{kind.__name__}: .*{re.escape(remedy)}"):
+                kind(given)
+    with pytest.raises(TypeError, match="SGD: .*got a single Sequential; pass its parameters"):
+        optim.SGD([{"params": model}])
+
+
+@pytest.mark.parametrize("wrong", [0.5, None, "x", [0.5], []], ids=repr)
+def test_a_schedule_by_a_function_takes_functions(wrong: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="^LambdaLR: .*function"):
+        lr_scheduler.LambdaLR(optim.SGD([leaf()], lr=0.1), wrong)
+    with pytest.raises(TypeError, match="CyclicLR: scale_fn must be a function"):
+        lr_scheduler.CyclicLR(optim.Adam([leaf()]), 0.1, 1.0, scale_fn=wrong or 0)
+
+
+@pytest.mark.parametrize("wrong", [NAN, INF, -1.0, None, "x"], ids=repr)
+def test_a_rate_without_sense_is_not_set(wrong: Any) -> None:
+    class Mine(lr_scheduler.LRScheduler):
+        def get_lr(self) -> list[float]:
+            return [wrong if self.last_epoch else 1.0]
+
+    for make in (Mine, lambda o: lr_scheduler.LambdaLR(o, lambda step: wrong if step else 1.0)):
+        optimizer = optim.SGD([leaf()], lr=0.1)
+        schedule = make(optimizer)
+        before = optimizer.param_groups[0]["lr"]
+        with pytest.raises(ValueError, match=r"^(Mine: a learning rate|LambdaLR: what lr_lambda)"):
+            schedule.step()
+        assert optimizer.param_groups[0]["lr"] == before
+
+
+@pytest.mark.parametrize("wrong", [3, "x", [len]], ids=repr)
+def test_a_loader_collates_with_a_function(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="^DataLoader: collate_fn must be a function"):
+        data.DataLoader(range(4), collate_fn=wrong)
+
+
+def test_datasets_say_what_they_cannot_take() -> None:
+    for call, message in (
+        (lambda: data.TensorDataset(None), "TensorDataset: "),
+        (lambda: data.TensorDataset("text"), "TensorDataset: "),
+        (lambda: data.Subset(range(3), 1), "Subset: "),
+        (lambda: data.Subset(range(3), None), "Subset: "),
+        (lambda: data.Subset(3, [1]), "Subset: "),
+        (lambda: data.ConcatDataset(3), "ConcatDataset: "),
+        (lambda: data.ConcatDataset([3]), "ConcatDataset: "),
+        (lambda: data.random_split(range(3), 2), "random_split: "),
+        (lambda: data.random_split(range(3), [NAN, 1.0]), "random_split: "),
+        (lambda: data.random_split(range(3), ["x"]), "random_split: "),
+        (lambda: data.random_split(range(3), [INF]), "random_split: "),
+        (lambda: data.random_split(3, [1, 2]), "random_split: "),
+        (lambda: data.default_collate([]), "default_collate: "),
+        (lambda: data.default_collate(None), "default_collate: "),
+        (lambda: data.DataLoader(None), "DataLoader: "),
+        (lambda: data.DataLoader(range(3), shuffle="False"), "DataLoader: shuffle"),
+        (lambda: data.DataLoader(range(3), drop_last=NAN), "DataLoader: drop_last"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+            call()
+    assert minigrad.data.random_split(range(3), [1, 2], 0)
