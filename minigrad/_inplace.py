@@ -23,7 +23,7 @@ from minigrad.ops.indexing import getitem, normalized, write
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
-__all__ = ["assign", "inplace", "read_again", "set_item"]
+__all__ = ["assign", "inplace", "overwritten", "read_again", "set_item"]
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
@@ -87,6 +87,12 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In place: `{op.__name__}`, written into this tensor, which is returned."
     return method
+
+
+def overwritten(tensor: Tensor, function: Callable[..., Any], *args: Any) -> Tensor:
+    """Write ``function(tensor, *args)`` over the tensor, and return it."""
+    written: Tensor = inplace(function, function.__name__)(tensor, *args)
+    return written
 
 
 def _unrecorded(op: Callable[..., Any], tensor: Any, args: tuple[Any, ...]) -> Any:

@@ -54,8 +54,22 @@ def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callabl
     return activation
 
 
-class ReLU(Module):
+class _InPlace(Module):
+    """An activation that can write its result over its input."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+
+class ReLU(_InPlace):
     """The rectifier max(x, 0).
+
+    Args:
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -66,11 +80,14 @@ class ReLU(Module):
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.relu(input_)
+        return F.relu(input_, self.inplace)
 
 
-class ReLU6(Module):
+class ReLU6(_InPlace):
     """The rectifier that ends at 6: see `functional.relu6`.
+
+    Args:
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -81,14 +98,15 @@ class ReLU6(Module):
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.relu6(input_)
+        return F.relu6(input_, self.inplace)
 
 
-class LeakyReLU(Module):
+class LeakyReLU(_InPlace):
     """The rectifier that lets a little through below 0: see `functional.leaky_relu`.
 
     Args:
         negative_slope: The slope below 0.
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -97,23 +115,24 @@ class LeakyReLU(Module):
         [-0.5, 2.0]
     """
 
-    def __init__(self, negative_slope: float = 0.01) -> None:
-        super().__init__()
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__(inplace)
         self.negative_slope = negative_slope
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.leaky_relu(input_, self.negative_slope)
+        return F.leaky_relu(input_, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}"
+        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
 
 
-class ELU(Module):
+class ELU(_InPlace):
     """The exponential linear unit: see `functional.elu`.
 
     Args:
         alpha: What it falls to is -alpha.
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -122,20 +141,23 @@ class ELU(Module):
         [-1.0, 2.0]
     """
 
-    def __init__(self, alpha: float = 1.0) -> None:
-        super().__init__()
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
         self.alpha = alpha
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.elu(input_, self.alpha)
+        return F.elu(input_, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
-        return f"alpha={self.alpha}"
+        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
 
 
-class SELU(Module):
+class SELU(_InPlace):
     """The scaled exponential linear unit: see `functional.selu`.
+
+    Args:
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -146,7 +168,7 @@ class SELU(Module):
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.selu(input_)
+        return F.selu(input_, self.inplace)
 
 
 class GELU(Module):
@@ -178,10 +200,13 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class SiLU(Module):
+class SiLU(_InPlace):
     """The sigmoid linear unit x · σ(x).
 
     Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units", 2017.
+
+    Args:
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -192,14 +217,17 @@ class SiLU(Module):
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.silu(input_)
+        return F.silu(input_, self.inplace)
 
 
 Swish = SiLU
 
 
-class Mish(Module):
+class Mish(_InPlace):
     """The unit x · tanh(softplus(x)): see `functional.mish`.
+
+    Args:
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -210,11 +238,14 @@ class Mish(Module):
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.mish(input_)
+        return F.mish(input_, self.inplace)
 
 
-class HardSwish(Module):
+class HardSwish(_InPlace):
     """A SiLU of straight lines and a parabola: see `functional.hardswish`.
+
+    Args:
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -225,11 +256,14 @@ class HardSwish(Module):
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.hardswish(input_)
+        return F.hardswish(input_, self.inplace)
 
 
-class HardSigmoid(Module):
+class HardSigmoid(_InPlace):
     """A sigmoid of straight lines: see `functional.hardsigmoid`.
+
+    Args:
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -240,7 +274,7 @@ class HardSigmoid(Module):
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply it to each element of a tensor of any shape."""
-        return F.hardsigmoid(input_)
+        return F.hardsigmoid(input_, self.inplace)
 
 
 class Tanh(Module):

@@ -18,6 +18,7 @@ class Dropout(Module):
 
     Args:
         p: The probability, from 0 to 1.
+        inplace: Whether to write the result over the input.
 
     Example:
         >>> import minigrad
@@ -29,9 +30,10 @@ class Dropout(Module):
         {1.0}
     """
 
-    def __init__(self, p: float = 0.5) -> None:
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         self.p = check_probability("Dropout", "p", p)
+        self.inplace = inplace
 
     def forward(self, input_: Tensor) -> Tensor:
         """Drop elements, in training mode.
@@ -40,9 +42,9 @@ class Dropout(Module):
             input_: A tensor of any shape.
 
         Returns:
-            A tensor of the same shape; in evaluation mode the same tensor.
+            A tensor of the same shape; in evaluation mode, or in place, the same tensor.
         """
-        return F.dropout(input_, self.p, self.training)
+        return F.dropout(input_, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        return f"p={self.p}"
+        return f"p={self.p}, inplace=True" if self.inplace else f"p={self.p}"

@@ -1,11 +1,16 @@
-"""Activations: the ops themselves, and those that are a line of them."""
+"""Activations: the ops themselves, and those that are a line of them.
+
+With ``inplace=True`` the input holds the result afterwards. That saves no time here. It is refused
+where a rule needs what the input held before: by the backward pass, or at once for a leaf.
+"""
 
 from __future__ import annotations
 
 from minigrad import ops
+from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
 from minigrad.nn.checks import check_number
-from minigrad.ops import gelu, log_softmax, relu, sigmoid, silu, softmax, softplus, tanh
+from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 
 __all__ = [
     "elu", "gelu", "hardsigmoid", "hardswish", "leaky_relu", "log_softmax", "mish", "relu", "relu6",
@@ -16,7 +21,46 @@ SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """With these, means of 0 and variances of 1 are kept from layer to layer."""
 
 
-def leaky_relu(input_: Tensor, negative_slope: float = 0.01) -> Tensor:
+def relu(input_: Tensor, inplace: bool = False) -> Tensor:
+    """The rectifier max(x, 0): see `minigrad.relu`.
+
+    Args:
+        input_: x, a tensor of any shape.
+        inplace: Whether to write the result over the input.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> x = minigrad.tensor([-1.0, 2.0])
+        >>> F.relu(x, inplace=True) is x, x.tolist()
+        (True, [0.0, 2.0])
+    """
+    return overwritten(input_, ops.relu) if inplace else ops.relu(input_)
+
+
+def silu(input_: Tensor, inplace: bool = False) -> Tensor:
+    """The sigmoid linear unit x · σ(x): see `minigrad.silu`.
+
+    Args:
+        input_: x, a tensor of any shape.
+        inplace: Whether to write the result over the input.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> round(F.silu(minigrad.tensor(1.0)).item(), 4)
+        0.7311
+    """
+    return overwritten(input_, ops.silu) if inplace else ops.silu(input_)
+
+
+def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The rectifier that lets a little through below 0: x, or ``negative_slope · x``.
 
     Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models",
@@ -25,6 +69,7 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01) -> Tensor:
     Args:
         input_: x, a tensor of any shape.
         negative_slope: The slope below 0.
+        inplace: Whether to write the result over the input.
 
     Returns:
         A tensor of the same shape.
@@ -35,11 +80,13 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01) -> Tensor:
         >>> F.leaky_relu(minigrad.tensor([-1.0, 2.0]), 0.5).tolist()
         [-0.5, 2.0]
     """
+    if inplace:
+        return overwritten(input_, leaky_relu, negative_slope)
     check_number("leaky_relu", "negative_slope", negative_slope)
     return ops.where(input_ > 0, input_, input_ * negative_slope)
 
 
-def elu(input_: Tensor, alpha: float = 1.0) -> Tensor:
+def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
 
     Source: Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by
@@ -48,6 +95,7 @@ def elu(input_: Tensor, alpha: float = 1.0) -> Tensor:
     Args:
         input_: x, a tensor of any shape.
         alpha: What it falls to is -alpha.
+        inplace: Whether to write the result over the input.
 
     Returns:
         A tensor of the same shape.
@@ -58,19 +106,22 @@ def elu(input_: Tensor, alpha: float = 1.0) -> Tensor:
         >>> F.elu(minigrad.tensor([-1000.0, 2.0])).tolist()
         [-1.0, 2.0]
     """
+    if inplace:
+        return overwritten(input_, elu, alpha)
     check_number("elu", "alpha", alpha)
     positive = input_ > 0
     below = ops.where(positive, 0.0, input_)  # so that no exponential overflows
     return ops.where(positive, input_, ops.expm1(below) * alpha)
 
 
-def selu(input_: Tensor) -> Tensor:
+def selu(input_: Tensor, inplace: bool = False) -> Tensor:
     """The scaled exponential linear unit, which keeps means of 0 and variances of 1.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017.
 
     Args:
         input_: A tensor of any shape.
+        inplace: Whether to write the result over the input.
 
     Returns:
         A tensor of the same shape.
@@ -81,16 +132,19 @@ def selu(input_: Tensor) -> Tensor:
         >>> [round(x, 4) for x in F.selu(minigrad.tensor([-1000.0, 1.0])).tolist()]
         [-1.7581, 1.0507]
     """
+    if inplace:
+        return overwritten(input_, selu)
     return elu(input_, SELU_ALPHA) * SELU_SCALE
 
 
-def relu6(input_: Tensor) -> Tensor:
+def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
     """The rectifier that ends at 6: min(max(x, 0), 6).
 
     Source: Krizhevsky, "Convolutional deep belief networks on CIFAR-10", 2010.
 
     Args:
         input_: x, a tensor of any shape.
+        inplace: Whether to write the result over the input.
 
     Returns:
         A tensor of the same shape.
@@ -101,16 +155,19 @@ def relu6(input_: Tensor) -> Tensor:
         >>> F.relu6(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
         [0.0, 2.0, 6.0]
     """
+    if inplace:
+        return overwritten(input_, relu6)
     return ops.where(input_ >= 6, 6.0, relu(input_))
 
 
-def hardsigmoid(input_: Tensor) -> Tensor:
+def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
     """A sigmoid of straight lines: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
 
     Source: Courbariaux, Bengio and David, "BinaryConnect", 2015.
 
     Args:
         input_: x, a tensor of any shape.
+        inplace: Whether to write the result over the input.
 
     Returns:
         A tensor of the same shape.
@@ -121,16 +178,19 @@ def hardsigmoid(input_: Tensor) -> Tensor:
         >>> F.hardsigmoid(minigrad.tensor([-4.0, 0.0, 4.0])).tolist()
         [0.0, 0.5, 1.0]
     """
+    if inplace:
+        return overwritten(input_, hardsigmoid)
     return relu6(input_ + 3) / 6
 
 
-def hardswish(input_: Tensor) -> Tensor:
+def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     """A SiLU of straight lines and a parabola: x · hardsigmoid(x).
 
     Source: Howard et al., "Searching for MobileNetV3", 2019.
 
     Args:
         input_: x, a tensor of any shape.
+        inplace: Whether to write the result over the input.
 
     Returns:
         A tensor of the same shape.
@@ -141,16 +201,19 @@ def hardswish(input_: Tensor) -> Tensor:
         >>> F.hardswish(minigrad.tensor([-4.0, 3.0])).tolist()
         [0.0, 3.0]
     """
+    if inplace:
+        return overwritten(input_, hardswish)
     return input_ * hardsigmoid(input_)
 
 
-def mish(input_: Tensor) -> Tensor:
+def mish(input_: Tensor, inplace: bool = False) -> Tensor:
     """The unit x · tanh(softplus(x)).
 
     Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019.
 
     Args:
         input_: x, a tensor of any shape.
+        inplace: Whether to write the result over the input.
 
     Returns:
         A tensor of the same shape.
@@ -161,4 +224,6 @@ def mish(input_: Tensor) -> Tensor:
         >>> round(F.mish(minigrad.tensor(1.0)).item(), 4)
         0.8651
     """
+    if inplace:
+        return overwritten(input_, mish)
     return input_ * tanh(softplus(input_))

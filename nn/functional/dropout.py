@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from minigrad import ops, random
+from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
 from minigrad.nn.checks import check_probability
 
 
-def dropout(input_: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability p, and scale the others by 1 / (1 - p).
 
     Which elements is decided by a key drawn from `minigrad.random`.
@@ -19,6 +20,7 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         input_: A tensor of any shape.
         p: The probability, from 0 to 1.
         training: False to return the input as it is.
+        inplace: Whether to write the result over the input.
 
     Returns:
         A tensor of the same shape.
@@ -35,4 +37,5 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     p = check_probability("dropout", "p", p)
     if not training or p == 0.0:
         return input_
-    return ops.dropout(input_, p, random.key())
+    key = random.key()
+    return overwritten(input_, ops.dropout, p, key) if inplace else ops.dropout(input_, p, key)

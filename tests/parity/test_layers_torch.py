@@ -51,6 +51,53 @@ def test_layer(ours: Any, theirs: Any, shape: tuple[int, ...]) -> None:
     compare(ours.double(), randomise(theirs), [draw(*shape)], ours, theirs)
 
 
+IN_PLACE = ["ReLU", "ReLU6", "LeakyReLU", "ELU", "SELU", "SiLU", "Mish", "HardSwish", "HardSigmoid"]
+
+
+THEIRS = {"HardSwish": "Hardswish", "HardSigmoid": "Hardsigmoid"}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_in_place(name: str) -> None:
+    """The input holds the result, and gradients are PyTorch's, for a leaf and after what saves."""
+    ours = getattr(nn, name)(inplace=True)
+    theirs = getattr(torch.nn, THEIRS.get(name, name))(inplace=True)
+    assert "inplace=True" in repr(ours)
+    x, w = draw(4, 5) * 3, draw(5, 5)
+    mine, its = Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+    h, t = mine @ Tensor(w), its @ torch.tensor(w)
+    out = ours(h)
+    assert out is h
+    (out * x).sum().backward()
+    (theirs(t) * torch.tensor(x)).sum().backward()
+    assert_close(h.numpy(), t.detach().numpy())
+    np.testing.assert_allclose(mine.grad.numpy(), its.grad.numpy(), rtol=1e-7)
+    with pytest.raises(RuntimeError, match="a leaf that requires grad"):
+        ours(mine)
+    saved = mine.exp()
+    ours(saved)
+    with pytest.raises(RuntimeError, match="exp: its output was written in place"):
+        saved.sum().backward()
+    constant = Tensor(x)
+    assert ours(constant) is constant
+    assert_close(constant.numpy(), theirs(torch.tensor(x)).numpy())
+
+
+def test_dropout_in_place() -> None:
+    x = Tensor(draw(40, 5), requires_grad=True)
+    drop, h = nn.Dropout(0.5, inplace=True), x * 2.0
+    out = drop(h)
+    assert out is h
+    kept = out.numpy() != 0
+    assert 60 < kept.sum() < 140
+    assert_close(out.numpy(), np.where(kept, 4 * x.numpy(), 0))
+    out.sum().backward()
+    assert_close(x.grad.numpy(), np.where(kept, 4.0, 0))
+    before = h.numpy().copy()
+    assert drop.eval()(h) is h
+    assert_close(h.numpy(), before)
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"padding_idx": 1}, {"padding_idx": -1}, {"max_norm": 0.8},
                 {"max_norm": 0.8, "norm_type": 1.0}], ids=str,
