@@ -8,6 +8,7 @@ more than its call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,15 +33,24 @@ def call_path(op: Primitive) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature."""
     plain = not (op.variadic or op.residuals or op.several) and op.positional == len(op.params)
     if plain and op.arrays == 1 == len(op.params):
-        return _one_array(op)
+        return _as_named(op, _one_array(op))
     if plain and op.arrays == 1:
-        return _one_array_and_more(op)
+        return _as_named(op, _one_array_and_more(op))
     if plain and op.arrays == 2 == len(op.params) and not op.promotes:
-        return _two_arrays(op)
+        return _as_named(op, _two_arrays(op))
     return _any_signature(op)
 
 
-def _one_array(op: Primitive) -> Callable[..., Any]:
+def _as_named(op: Primitive, call: FunctionType) -> Callable[..., Any]:
+    """A path whose own parameters are called as the op's are, for a caller that names them."""
+    code = call.__code__
+    own, names = code.co_varnames[: code.co_argcount], op.params[: code.co_argcount]
+    if own != names:
+        call.__code__ = code.replace(co_varnames=names + code.co_varnames[code.co_argcount :])
+    return call
+
+
+def _one_array(op: Primitive) -> FunctionType:
     forward, floating = op.forward, op.floating
 
     def call(x: Any) -> Any:
@@ -67,7 +77,7 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
     return call
 
 
-def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
+def _one_array_and_more(op: Primitive) -> FunctionType:
     forward, floating, defaults = op.forward, op.floating, op.defaults[1:]
     needed, most = sum(default is REQUIRED for default in defaults), len(defaults)
 
@@ -104,7 +114,7 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
     return call
 
 
-def _two_arrays(op: Primitive) -> Callable[..., Any]:
+def _two_arrays(op: Primitive) -> FunctionType:
     forward, floating = op.forward, op.floating
 
     def call(a: Any, b: Any) -> Any:
