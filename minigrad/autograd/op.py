@@ -207,5 +207,8 @@ class Primitive:
             return function(*values)
         return function(*values[:n], **dict(zip(self.params[n:], values[n:], strict=True)))
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Primitive:
+        return self  # a copy would be another op
+
     def __repr__(self) -> str:
         return f"Primitive({self.name}{self.signature})"

@@ -13,7 +13,6 @@ from typing import Any
 from minigrad._tensor import Tensor
 from minigrad.autograd.memory import readable
 from minigrad.autograd.node import Node as Record
-from minigrad.autograd.primitive import registry
 from minigrad.viz.build import leaf_names, why_not
 from minigrad.viz.formula import Formula
 from minigrad.viz.labels import printable, shape_text
@@ -140,9 +139,8 @@ class _Writer:
         if node.saved:
             saved = (f"{s.name} {shape_text(s.shape)}, {readable(s.nbytes)}" for s in node.saved)
             yield from _wrapped(f"saved: {'; '.join(saved)}", "  ")
-        op = registry.get(node.label)
         for part in step.parts:
-            found = formula(op, part.name)
+            found = formula(node.primitive, part.name)
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next[number - 1]), "    ")
