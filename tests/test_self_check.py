@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from minigrad import Tensor, ops, self_check
@@ -56,19 +57,21 @@ def test_what_is_wrong_stands_at_the_end_apart_from_what_is_composed_of_it(
         assert itself.startswith("2 ops, 0 right")
 
 
-def test_a_wrong_rule_of_a_fused_op_is_its_own() -> None:
-    """Its composition may be right, or the other way round: both are rules of that op."""
+@pytest.mark.parametrize("factor", [2.0, np.nan])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_rule_that_is_wrong_in_one_kind_of_pass_is_wrong(factor: float, recorded: bool) -> None:
     right = ops.softmax.op.rules["x"].function
 
-    def only_recorded(g: Any, out: Any, axis: int) -> Any:
-        return right(g, out, axis) * (2 if isinstance(g, Tensor) else 1)
+    def wrong(g: Any, out: Any, axis: int) -> Any:
+        return right(g, out, axis) * (factor if isinstance(g, Tensor) == recorded else 1)
 
-    ops.softmax.defvjp(x=only_recorded)
+    ops.softmax.defvjp(x=wrong)
     try:
         outcome = self_check.check_op("softmax")
     finally:
         ops.softmax.defvjp(x=right)
-    assert outcome.first < 1e-6 < outcome.second
+    assert not outcome.right and not outcome.second < 1e-6
+    assert recorded == (outcome.first < 1e-6)
     assert [*self_check.report([outcome])][-1] == "wrong by itself: softmax"
 
 
