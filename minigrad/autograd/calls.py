@@ -18,7 +18,7 @@ from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.op import REQUIRED, Primitive
-from minigrad.autograd.results import record, record_several, wrap
+from minigrad.autograd.results import cut_off, record, record_several, wrap
 
 if TYPE_CHECKING:
     from minigrad.autograd.observer import Observer
@@ -65,8 +65,10 @@ def _one_array(op: Primitive) -> FunctionType:
         except Exception as error:
             raise explained(op, (array,), error) from None
         recording, scope, observers = state.get()
-        if source is None or not recording or not op.records:
+        if source is None or not recording:
             result = wrap(out)
+        elif not op.records:
+            result = cut_off(op, out)
         else:
             plan = op.plan(_FIRST)
             result = record(plan, (source,), plan.save(array, out), out, scope)
@@ -102,8 +104,10 @@ def _one_array_and_more(op: Primitive) -> FunctionType:
         except Exception as error:
             raise explained(op, (array, *static), error) from None
         recording, scope, observers = state.get()
-        if source is None or not recording or not op.records:
+        if source is None or not recording:
             result = wrap(out)
+        elif not op.records:
+            result = cut_off(op, out)
         else:
             plan = op.plan(_FIRST)
             result = record(plan, (source,), plan.save(array, *static, out), out, scope)
@@ -139,8 +143,10 @@ def _two_arrays(op: Primitive) -> FunctionType:
             raise explained(op, (x, y), error) from None
         recording, scope, observers = state.get()
         sources: tuple[Any, ...]
-        if (p is None and q is None) or not recording or not op.records:
+        if (p is None and q is None) or not recording:
             result = wrap(out)
+        elif not op.records:
+            result = cut_off(op, out)
         else:
             if q is None:
                 plan, sources = op.plan(_FIRST), (p,)
@@ -181,6 +187,8 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         recording, scope, observers = state.get()
         if not sources or not recording:
             result = tuple([wrap(part) for part in out]) if op.several else wrap(out)
+        elif not op.records:
+            result = tuple([cut_off(op, part) for part in out]) if op.several else cut_off(op, out)
         else:
             plan = op.plan(slots)
             saved = plan.save(*values, out, *extra)
@@ -224,9 +232,8 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
             values[i] = value._data
             if value._node is None:
                 continue
-            if op.records:  # the plan refuses an argument without a rule
-                slots.append(i)
-                sources.append(value._node)
+            slots.append(i)  # the plan refuses an argument without a rule
+            sources.append(value._node)
         elif value is None:
             continue
         elif i in op.promotes and not isinstance(value, np.ndarray):
