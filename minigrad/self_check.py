@@ -235,9 +235,10 @@ def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
             f"  {'right' if found.right else 'WRONG'}"
         )
     wrong = [found for found in checked.values() if not found.right]
+    count = len(checked)
     yield (
-        f"{len(checked)} {'op' if len(checked) == 1 else 'ops'}, {len(checked) - len(wrong)} right: "
-        f"relative errors against central differences, at most {LIMIT:.0e} is right"
+        f"{count} {'op' if count == 1 else 'ops'}, {count - len(wrong)} right: relative errors "
+        f"against central differences, at most {LIMIT:.0e} is right"
     )
     because: dict[tuple[str, ...], list[str]] = {}
     for found in wrong:

@@ -8,7 +8,6 @@ more than its call.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,16 +40,15 @@ def call_path(op: Primitive) -> Callable[..., Any]:
     return _any_signature(op)
 
 
-def _as_named(op: Primitive, call: FunctionType) -> Callable[..., Any]:
+def _as_named(op: Primitive, call: Any) -> Callable[..., Any]:
     """A path whose own parameters are called as the op's are, for a caller that names them."""
-    code = call.__code__
-    own, names = code.co_varnames[: code.co_argcount], op.params[: code.co_argcount]
-    if own != names:
-        call.__code__ = code.replace(co_varnames=names + code.co_varnames[code.co_argcount :])
+    code, n = call.__code__, call.__code__.co_argcount
+    if code.co_varnames[:n] != op.params[:n]:
+        call.__code__ = code.replace(co_varnames=op.params[:n] + code.co_varnames[n:])
     return call
 
 
-def _one_array(op: Primitive) -> FunctionType:
+def _one_array(op: Primitive) -> Callable[..., Any]:
     forward, floating = op.forward, op.floating
 
     def call(x: Any) -> Any:
@@ -79,7 +77,7 @@ def _one_array(op: Primitive) -> FunctionType:
     return call
 
 
-def _one_array_and_more(op: Primitive) -> FunctionType:
+def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
     forward, floating, defaults = op.forward, op.floating, op.defaults[1:]
     needed, most = sum(default is REQUIRED for default in defaults), len(defaults)
 
@@ -118,7 +116,7 @@ def _one_array_and_more(op: Primitive) -> FunctionType:
     return call
 
 
-def _two_arrays(op: Primitive) -> FunctionType:
+def _two_arrays(op: Primitive) -> Callable[..., Any]:
     forward, floating = op.forward, op.floating
 
     def call(a: Any, b: Any) -> Any:

@@ -260,7 +260,9 @@ def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]],
     return gradient, Probe(gradient, (), moved, seed)
 
 
-def relative_errors(function: Callable[..., Any], inputs: Any, seed: int = 0) -> tuple[float, float]:
+def relative_errors(
+    function: Callable[..., Any], inputs: Any, seed: int = 0
+) -> tuple[float, float]:
     """How far the first and the second derivatives are from their differences.
 
     Args:

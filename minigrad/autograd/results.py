@@ -12,7 +12,8 @@ from minigrad.autograd.op import Primitive
 from minigrad.autograd.plan import Plan
 
 __all__ = [
-    "cut_off", "pick", "picked", "record", "record_several", "with_history", "without_rules", "wrap",
+    "cut_off", "pick", "picked", "record", "record_several", "with_history", "without_rules",
+    "wrap",
 ]  # fmt: skip
 
 _new = object.__new__

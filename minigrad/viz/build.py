@@ -166,5 +166,6 @@ def why_not(tensor: Tensor) -> str:
         return f"{about}: only what is computed in floating point is differentiated and recorded"
     return (
         f"{about}: it was made under no_grad(), by detach(), by {without_rules()}, or of tensors "
-        "that do not require a gradient; compute it outside of no_grad() from a Tensor(..., requires_grad=True)"
+        "that do not require a gradient; compute it outside of no_grad() from a "
+        "Tensor(..., requires_grad=True)"
     )

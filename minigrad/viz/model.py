@@ -108,6 +108,9 @@ class Node:
         if self.primitive is None and self.kind in ("op", "fused"):
             object.__setattr__(self, "primitive", registry.get(self.label))
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Node:
+        return self
+
     def __reduce__(self) -> tuple[Any, tuple[()]]:
         """To pickle: an op is an object of this process, so it stays behind."""
         names = [one.name for one in fields(self) if one.name != "primitive"]

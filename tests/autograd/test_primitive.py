@@ -192,7 +192,7 @@ def test_a_plan_of_n_tensors_costs_n_steps(op: Any) -> None:
         before = sys.gettrace()
         sys.settrace(begin)
         try:
-            op.plan(slots).narrow((True, False) * (n // 2)).slot_names  # noqa: B018
+            op.plan(slots).narrow((True, False) * (n // 2)).slot_names
         finally:
             sys.settrace(before)
         return count
@@ -241,9 +241,7 @@ def test_some_of_many_tensors_get_gradients(join: Any) -> None:
     (join(tensors) * scale).sum().backward()
     for tensor in inputs:
         np.testing.assert_array_equal(tensor.grad.numpy(), expected[id(tensor)])
-    assert join(tensors)._node.plan.slot_names == tuple(
-        f"tensors[{i}]" for i in range(20) if i % 3
-    )
+    assert join(tensors)._node.plan.slot_names == tuple(f"tensors[{i}]" for i in range(20) if i % 3)
 
 
 def test_joint_rule_is_told_what_is_needed() -> None:

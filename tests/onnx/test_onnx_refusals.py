@@ -201,6 +201,21 @@ def test_an_op_of_ones_own(tmp_path: Path) -> None:
     assert written.difference is not None and written.difference <= 1e-6
 
 
+@pytest.mark.parametrize("name", ["relu", "tanh", "add", "getitem", "softmax"])
+def test_an_op_of_ones_own_is_not_exported_as_what_has_its_name(name: str, tmp_path: Path) -> None:
+    def forward(x: Any) -> Any:
+        return np.where(x > 0, x, 0.1 * x)
+
+    forward.__name__ = name
+    leaky = primitive(forward)
+    model, x = Inner(leaky), minigrad.randn(2, 3)
+    with pytest.raises(NotImplementedError, match=rf"\.{name}: this op has no"):
+        export(model, x, tmp_path / "model.onnx", verify=False)
+    leaky.defmeaning(lambda x: minigrad.where(x > 0, x, 0.1 * x))
+    written = export(model, x, tmp_path / "model.onnx")
+    assert written.difference is not None and written.difference <= 1e-6
+
+
 def test_a_cache_cannot_be_part_of_a_file(tmp_path: Path) -> None:
     layer, x = nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(2, 3, 8)
     inputs = {"src": x, "kv_cache": nn.DynamicKVCache(), "use_cache": True}
