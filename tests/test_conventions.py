@@ -186,11 +186,10 @@ def by_name(tree: ast.AST) -> Iterator[int]:
             keys = [node.slice]
             if isinstance(node.value, ast.Name) and node.value.id == "registry":
                 keys = [] if isinstance(node.slice, ast.Constant) else [node]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "registry.get":
+            keys = [node]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in ("get", "setdefault", "pop"):
-                keys = list(node.args)
-                if isinstance(node.func.value, ast.Name) and node.func.value.id == "registry":
-                    keys = [node]
+            keys = list(node.args) if node.func.attr in ("get", "setdefault", "pop") else []
         if any(key is node or is_name_of_an_op(key) for key in keys):
             yield node.lineno
 

@@ -17,8 +17,8 @@ __all__ = ["REQUIRED", "Primitive"]
 F = TypeVar("F", bound=Callable[..., Any])
 REQUIRED = inspect.Parameter.empty
 
-KEPT = 8
-"""Plans of a variadic op are kept for the next call where so many tensors, or fewer, matter."""
+KEPT, LONGEST = 256, 64
+"""How many plans of a variadic op are kept for later calls, and of how many tensors at most."""
 
 
 class Primitive:
@@ -98,7 +98,7 @@ class Primitive:
                 plan = self._plans[slots] = Plan(self, slots)
             else:
                 plan = VariadicPlan(self.plan(()), slots)
-                if slots[-1] < KEPT:
+                if slots[-1] < LONGEST and len(self._plans) < KEPT:
                     self._plans[slots] = plan
         return plan
 

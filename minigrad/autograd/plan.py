@@ -13,7 +13,8 @@ of the op's own arguments; what a plan names beside them gets a name that none o
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -163,22 +164,25 @@ class Plan:
 class VariadicPlan(Plan):
     """The plan of a variadic op for one choice of its tensors.
 
-    What does not depend on the choice is the plan that it begins with, for no tensors at all: so
-    it costs a few words, and there is no need to keep it for the next call of as many tensors.
+    What does not depend on the choice is in the plan for no tensors at all, and shared. So it is
+    made in so many steps as there are tensors, and need not be kept for the next call.
 
     Args:
         common: The plan of the op for no tensors.
         slots: Which tensors the node's edges feed, in ascending order.
-        wanted: Those whose cotangents are computed; all of them by default.
+        wanted: Which of their cotangents are computed; all of them by default.
     """
 
-    __slots__ = ("_common", "_wanted")
+    __slots__ = ("_common", "_needed")
 
     def __init__(
-        self, common: Plan, slots: tuple[int, ...], wanted: tuple[int, ...] | None = None
+        self, common: Plan, slots: tuple[int, ...], wanted: Iterable[bool] = repeat(True)
     ) -> None:
+        needed = [False] * (slots[-1] + 1)
+        for slot, want in zip(slots, wanted, strict=False):
+            needed[slot] = want
         self._common = common
-        self._wanted = slots if wanted is None else wanted
+        self._needed = tuple(needed)
         self.slots = slots
         self.op = common.op
         self.save = common.save
@@ -186,16 +190,12 @@ class VariadicPlan(Plan):
 
     def pull(self, g: Any, *saved: Any) -> list[Any]:
         """Run the rule, which answers for every tensor up to the last that has an edge."""
-        needed = [False] * (self.slots[-1] + 1)
-        for slot in self._wanted:
-            needed[slot] = True
-        parts = self._common.pull(g, tuple(needed), *saved)
+        parts = self._common.pull(g, self._needed, *saved)
         return [parts[slot] for slot in self.slots]
 
     def narrow(self, wanted: tuple[bool, ...]) -> Plan:
         """The same plan with a pull that computes only the wanted edges."""
-        chosen = tuple([s for s, want in zip(self.slots, wanted, strict=True) if want])
-        return VariadicPlan(self._common, self.slots, chosen)
+        return self if all(wanted) else VariadicPlan(self._common, self.slots, wanted)
 
     def __repr__(self) -> str:
         return repr(self._common)

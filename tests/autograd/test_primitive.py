@@ -215,7 +215,7 @@ def test_plans_of_variadic_ops_are_bounded(op: Any) -> None:
 
     tracemalloc.start()
     try:
-        use(100)
+        use(300)
         gc.collect()
         before, _ = tracemalloc.get_traced_memory()
         use(600)
