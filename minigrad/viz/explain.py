@@ -33,7 +33,7 @@ WIDTH = 100
 """Longer formulas go on in the next line."""
 
 
-def explain(target: Any, **names: Any) -> str:
+def explain(target: Any, /, **names: Any) -> str:
     """Tell a backward pass step by step, in the engine's order.
 
     Each step says which op's rule runs and in which module, what the op saved for it, the

@@ -205,7 +205,7 @@ class Trace(Observer):
 
     # What comes of it ---------------------------------------------------------------------------
 
-    def graph(self, *outputs: Any, **names: Any) -> Graph:
+    def graph(self, /, *outputs: Any, **names: Any) -> Graph:
         """The graph of what was watched.
 
         Args:

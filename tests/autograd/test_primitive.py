@@ -520,6 +520,19 @@ def test_an_argument_may_have_any_name(form: str) -> None:
             assert again.tolist() == [2.0, 2.0], (name, other)
 
 
+def test_names_that_are_handed_on_may_be_any() -> None:
+    """What a function takes for itself is no name that it takes for another."""
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    double = defined("self", "self * 2")
+    double.defvjp(self=lambda g: g * 2)
+    y = minigrad.autograd.checkpoint(lambda function: double(self=function), function=x)
+    assert grad(y.sum(), x).tolist() == [2.0, 2.0]
+    assert "gradient of target" in minigrad.viz.explain(double(x).sum(), target=x)
+    with minigrad.viz.trace() as traced:
+        double(x)
+    assert "self" in {node.label for node in traced.graph(self=x).nodes}
+
+
 @pytest.mark.parametrize("names", [("x", "x"), ("g", ""), ("out", ""), ("x", "needed"),
                                    ("x", "out"), ("x", "g")])  # fmt: skip
 def test_names_that_would_stand_for_two_things_are_refused(names: tuple[str, str]) -> None:
