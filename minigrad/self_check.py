@@ -11,15 +11,14 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.autograd.calls import call_path
 from minigrad.autograd.gradient_checks import relative_errors
+from minigrad.autograd.observer import Observer
+from minigrad.autograd.op import Primitive
 from minigrad.autograd.primitive import registry
 
 __all__ = ["Outcome", "check_op", "checked_ops", "report"]
 
 LIMIT = 1e-6
 """The largest relative error of a derivative that counts as right."""
-
-# What a program defines is its own to check.
-library = {n: op for n, op in registry.items() if op.forward.__module__.startswith("minigrad.")}
 
 
 class Draw:
@@ -132,22 +131,25 @@ class Outcome:
         arguments: Those that have a derivative.
         first: The relative error of the first derivative.
         second: That of the second.
+        through: The other ops that took part where it is wrong: those that its rules, or its
+            composition, are made of.
     """
 
     name: str
     arguments: tuple[str, ...]
     first: float
     second: float
+    through: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
         """Whether both are within the limit."""
-        return max(self.first, self.second) <= LIMIT
+        return self.first <= LIMIT and self.second <= LIMIT  # a NaN is not
 
 
 def checked_ops() -> list[str]:
     """The ops of the library that have a derivative, by name."""
-    return sorted(name for name, op in library.items() if op.records)
+    return sorted(name for name, op in registry.items() if op.records)
 
 
 def check_op(name: str, seed: int = 0) -> Outcome:
@@ -168,7 +170,7 @@ def check_op(name: str, seed: int = 0) -> Outcome:
         >>> check_op("matmul").right
         True
     """
-    op, draw = library[name], Draw(seed)
+    op, draw = registry[name], Draw(seed)
     sample = _SAMPLES[name](draw) if name in _SAMPLES else [draw(3, 4) for _ in range(op.arrays)]
     values = [*sample, *op.defaults[len(sample) :]]
     tensors = list(values[0]) if op.variadic else values
@@ -183,8 +185,24 @@ def check_op(name: str, seed: int = 0) -> Outcome:
         now = [_symmetric(x) if name in _OF_SYMMETRIC_MATRICES else x for x in tensors]
         return op.call_with(run, [now, *values[1:]] if op.variadic else now)
 
-    first, second = relative_errors(function, inputs)
-    return Outcome(name, tuple(op.params[slot] for slot in sorted(slots)), first, second)
+    with _Ran() as forward:
+        function()
+    with _Ran() as both:
+        first, second = relative_errors(function, inputs)
+    ran = both if first <= LIMIT else forward
+    through = sorted(one.name for one in ran.ops if one is not op and one.records)
+    arguments = tuple(op.params[slot] for slot in sorted(slots))
+    return Outcome(name, arguments, first, second, tuple(through))
+
+
+class _Ran(Observer):
+    """The ops that run, in a recorded backward pass too."""
+
+    def __init__(self) -> None:
+        self.ops: set[Primitive] = set()
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        self.ops.add(op)
 
 
 def _symmetric(x: Any) -> Any:
@@ -198,7 +216,7 @@ def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
         outcomes: What the checks found.
 
     Returns:
-        A heading, a line an op, and a summary.
+        A heading, a line an op, a summary, and what is wrong: by itself, or because of others.
 
     Example:
         >>> from minigrad.self_check import check_op, report
@@ -209,14 +227,42 @@ def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
         1 op, 1 right: relative errors against central differences, at most 1e-06 is right
     """
     yield f"{'op':18}{'arguments':24}{'1st order':>11}{'2nd order':>11}"
-    count = right = 0
+    checked: dict[str, Outcome] = {}
     for found in outcomes:
-        count, right = count + 1, right + found.right
+        checked[found.name] = found
         yield (
             f"{found.name:18}{', '.join(found.arguments):24}{found.first:11.0e}{found.second:11.0e}"
             f"  {'right' if found.right else 'WRONG'}"
         )
+    wrong = [found for found in checked.values() if not found.right]
+    count = len(checked)
     yield (
-        f"{count} {'op' if count == 1 else 'ops'}, {right} right: relative errors against central "
-        f"differences, at most {LIMIT:.0e} is right"
+        f"{count} {'op' if count == 1 else 'ops'}, {count - len(wrong)} right: relative errors "
+        f"against central differences, at most {LIMIT:.0e} is right"
     )
+    because: dict[tuple[str, ...], list[str]] = {}
+    for found in wrong:
+        because.setdefault(_roots(found, checked), []).append(found.name)
+    if () in because:
+        yield f"wrong by itself: {', '.join(because.pop(()))}"
+    for roots, names in because.items():
+        yield f"wrong because composed of {', '.join(roots)}: {', '.join(names)}"
+
+
+def _roots(found: Outcome, checked: dict[str, Outcome]) -> tuple[str, ...]:
+    """The ops that make an op wrong which is composed of them, itself or through others."""
+    causes = _causes(found, checked)
+    roots = [name for name in causes if not _causes(checked[name], checked)]
+    return tuple(roots or causes)
+
+
+def _causes(found: Outcome, checked: dict[str, Outcome]) -> list[str]:
+    """The wrong ops that an op is composed of, and that are not composed of it."""
+    for name in found.through:
+        if name not in checked:
+            checked[name] = check_op(name)
+    return [
+        name
+        for name in found.through
+        if not checked[name].right and found.name not in checked[name].through
+    ]

@@ -165,3 +165,55 @@ def test_no_one_takes_the_truth_of_a_tensor(path: Path) -> None:
         or (isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES)
     ]
     assert not asked
+
+
+def is_name_of_an_op(node: ast.AST) -> bool:
+    """Whether this is ``op.name``, ``node.plan.op.name`` and the like."""
+    if not isinstance(node, ast.Attribute) or node.attr != "name":
+        return False
+    owner = node.value
+    return (isinstance(owner, ast.Name) and owner.id == "op") or (
+        isinstance(owner, ast.Attribute) and owner.attr == "op"
+    )
+
+
+def by_name(tree: ast.AST) -> Iterator[int]:
+    """Where an op's name is compared, or something is looked up by it or by a drawing's label."""
+    for node in ast.walk(tree):
+        keys: list[ast.AST] = []
+        if isinstance(node, ast.Compare):
+            keys = [node.left, *node.comparators]
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            keys = [node.slice]
+            if isinstance(node.value, ast.Name) and node.value.id == "registry":
+                keys = [] if isinstance(node.slice, ast.Constant) else [node]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "registry.get":
+            keys = [node]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            keys = list(node.args) if node.func.attr in ("get", "setdefault", "pop") else []
+        if any(key is node or is_name_of_an_op(key) for key in keys):
+            yield node.lineno
+
+
+# Where a name is all that there is: what a user wrote, what a file says, a table of the library.
+NAMES_GIVEN = {
+    "minigrad/autograd/primitive.py", "minigrad/viz/formula/__init__.py", "minigrad/viz/model.py",
+    "minigrad/self_check.py", "minigrad/viz/passes.py", "minigrad/viz/weights.py",
+    "minigrad/onnx/export.py",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_an_op_is_looked_up_by_its_object(path: Path) -> None:
+    """Two ops may have one name: a program's own, or one that is defined anew."""
+    if path.relative_to(ROOT).as_posix() not in NAMES_GIVEN:
+        assert not [*by_name(syntax(path))]
+
+
+def test_look_ups_by_name_are_found() -> None:
+    for line in ('op.name == "exp"', 'node.plan.op.name in ("exp",)', "TABLE[step.call.op.name]",
+                 "registry.get(node.label)", "tallies.setdefault(node.plan.op.name, [])",
+                 "registry[op]"):  # fmt: skip
+        assert [*by_name(ast.parse(line))] == [1], line
+    for line in ("print(op.name)", "op is exp.op", 'registry["exp"]', 'self.name == "exp"'):
+        assert not [*by_name(ast.parse(line))], line

@@ -18,7 +18,7 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, rewritten, update, view_of
 from minigrad.autograd.node import Variable
 from minigrad.autograd.op import REQUIRED, Primitive
-from minigrad.autograd.results import record, record_several, wrap
+from minigrad.autograd.results import cut_off, record, record_several, wrap
 
 if TYPE_CHECKING:
     from minigrad.autograd.observer import Observer
@@ -33,12 +33,20 @@ def call_path(op: Primitive) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature."""
     plain = not (op.variadic or op.residuals or op.several) and op.positional == len(op.params)
     if plain and op.arrays == 1 == len(op.params):
-        return _one_array(op)
+        return _as_named(op, _one_array(op))
     if plain and op.arrays == 1:
-        return _one_array_and_more(op)
+        return _as_named(op, _one_array_and_more(op))
     if plain and op.arrays == 2 == len(op.params) and not op.promotes:
-        return _two_arrays(op)
+        return _as_named(op, _two_arrays(op))
     return _any_signature(op)
+
+
+def _as_named(op: Primitive, call: Any) -> Callable[..., Any]:
+    """A path whose own parameters are called as the op's are, for a caller that names them."""
+    code, n = call.__code__, call.__code__.co_argcount
+    if code.co_varnames[:n] != op.params[:n]:
+        call.__code__ = code.replace(co_varnames=op.params[:n] + code.co_varnames[n:])
+    return call
 
 
 def _one_array(op: Primitive) -> Callable[..., Any]:
@@ -58,8 +66,10 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
         except Exception as error:
             raise explained(op, (array,), error) from None
         recording, scope, observers = state.get()
-        if source is None or not recording or not op.records:
+        if source is None or not recording:
             result = wrap(out)
+        elif not op.records:
+            result = cut_off(op, out)
         else:
             plan = op.plan(_FIRST)
             result = record(plan, (source,), plan.save(array, out), out, scope)
@@ -99,8 +109,10 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
         except Exception as error:
             raise explained(op, (array, *static), error) from None
         recording, scope, observers = state.get()
-        if source is None or not recording or not op.records:
+        if source is None or not recording:
             result = wrap(out)
+        elif not op.records:
+            result = cut_off(op, out)
         else:
             plan = op.plan(_FIRST)
             result = record(plan, (source,), plan.save(array, *static, out), out, scope)
@@ -140,8 +152,10 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             raise explained(op, (x, y), error) from None
         recording, scope, observers = state.get()
         sources: tuple[Any, ...]
-        if (p is None and q is None) or not recording or not op.records:
+        if (p is None and q is None) or not recording:
             result = wrap(out)
+        elif not op.records:
+            result = cut_off(op, out)
         else:
             if q is None:
                 plan, sources = op.plan(_FIRST), (p,)
@@ -187,6 +201,8 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         recording, scope, observers = state.get()
         if not sources or not recording:
             result = tuple([wrap(part) for part in out]) if op.several else wrap(out)
+        elif not op.records:
+            result = tuple([cut_off(op, part) for part in out]) if op.several else cut_off(op, out)
         else:
             plan = op.plan(slots)
             saved = plan.save(*values, out, *extra)
@@ -240,9 +256,8 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
             values[i] = value._data
             if value._node is None:
                 continue
-            if op.records:  # the plan refuses an argument without a rule
-                slots.append(i)
-                sources.append(value._node)
+            slots.append(i)  # the plan refuses an argument without a rule
+            sources.append(value._node)
         elif value is None:
             continue
         elif i in op.promotes and not isinstance(value, np.ndarray):

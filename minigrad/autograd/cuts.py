@@ -19,6 +19,7 @@ from minigrad.autograd.mutation import history, owner
 from minigrad.autograd.node import FREED, Leaf, Node, Variable
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
+from minigrad.autograd.results import without_rules
 
 __all__ = ["why_no_grad"]
 
@@ -45,10 +46,9 @@ def why_no_grad(parameter: Any, loss: Any) -> str:
         >>> w = minigrad.ones(3, requires_grad=True)
         >>> why_no_grad(w, lambda: (w.detach() * 2.0).sum())  # doctest: +ELLIPSIS
         'detach: the values of the parameter of shape (3,) enter multiply without their history...'
-        >>> why_no_grad(w, minigrad.ones(3).sum())
+        >>> why_no_grad(w, minigrad.ones(3).sum())  # doctest: +ELLIPSIS
         'the loss has no history: nothing it was computed from requires grad, or it was made \
-under no_grad, from detached tensors, or by an op without a derivative; pass a function that \
-computes it to see where'
+under no_grad, from detached tensors, or by an op without a derivative...'
     """
     if not isinstance(parameter, Variable):
         raise TypeError(f"why_no_grad: a tensor expected, got {type(parameter).__name__}")
@@ -147,8 +147,8 @@ def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
     if history(loss) is None:
         return (
             "the loss has no history: nothing it was computed from requires grad, or it was made "
-            "under no_grad, from detached tensors, or by an op without a derivative; pass a "
-            "function that computes it to see where"
+            f"under no_grad, from detached tensors, or by {without_rules()}; pass a function that "
+            f"computes it to see where"
         )
     memory = owner(parameter._data)
     constant = ""
@@ -173,8 +173,8 @@ def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
                     node.scope,
                 )
     return constant or (
-        f"the graph of the loss does not lead to {name}: it is unused, or the way was cut (detach, "
-        f"no_grad, an op without a derivative); pass a function that computes the loss to see "
+        f"the graph of the loss does not lead to {name}: it is unused, or the way was cut (by "
+        f"detach, no_grad or {without_rules()}); pass a function that computes the loss to see "
         f"where"
     )
 

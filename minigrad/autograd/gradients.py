@@ -13,7 +13,7 @@ from minigrad.autograd.graph import Arrival, propagate
 from minigrad.autograd.hooks import retained_nodes
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable
-from minigrad.autograd.results import with_history, wrap
+from minigrad.autograd.results import with_history, without_rules, wrap
 
 __all__ = ["backward", "grad"]
 
@@ -111,8 +111,8 @@ def grad(
         if arrival is None:
             if not allow_unused:
                 raise RuntimeError(
-                    f"grad: the outputs do not depend on input {i} of shape {target.shape}; "
-                    f"pass allow_unused=True to get None for it"
+                    f"grad: the outputs do not depend on input {i} of shape {target.shape}, or "
+                    f"only by way of {without_rules()}; pass allow_unused=True to get None for it"
                 )
             found.append(None)
         else:
@@ -136,7 +136,7 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     if node is None:
         raise RuntimeError(
             f"{name}: the output does not require grad: no input of it did, or it was made under "
-            f"no_grad, by detach, or by an op without a derivative"
+            f"no_grad, by detach, or by {without_rules()}"
         )
     if gradient is None:
         if tensor._data.size != 1:

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad.autograd.mutation import history, owner
 from minigrad.autograd.node import Leaf, Node
+from minigrad.autograd.op import Primitive
 
 __all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "readable"]
 
@@ -97,9 +98,9 @@ def graph_memory(*outputs: Any) -> GraphMemory:
     of_leaves = {id(owner(leaf.tensor._data)) for leaf in leaves if leaf.tensor is not None}
     seen: dict[int, np.ndarray] = {}  # holds the arrays, so that no address is used twice meanwhile
     leaf_nbytes = 0
-    tallies: dict[str, list[int]] = {}
+    tallies: dict[Primitive, list[int]] = {}
     for node in sorted(nodes, key=lambda node: node.stamp):
-        tally = tallies.setdefault(node.plan.op.name, [0, 0])
+        tally = tallies.setdefault(node.plan.op, [0, 0])
         tally[0] += 1
         for array in () if node.freed else arrays(node.saved):
             memory = owner(array)
@@ -110,7 +111,7 @@ def graph_memory(*outputs: Any) -> GraphMemory:
                 leaf_nbytes += memory.nbytes
             else:
                 tally[1] += memory.nbytes
-    ops = [OpMemory(name, count, size) for name, (count, size) in tallies.items()]
+    ops = [OpMemory(op.name, count, size) for op, (count, size) in tallies.items()]
     ops.sort(key=lambda op: (-op.nbytes, op.name))
     return GraphMemory(tuple(ops), leaf_nbytes)
 

@@ -10,12 +10,15 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
-from minigrad.autograd.plan import Plan, Rule
+from minigrad.autograd.plan import Plan, Rule, VariadicPlan
 
 __all__ = ["REQUIRED", "Primitive"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 REQUIRED = inspect.Parameter.empty
+
+KEPT, LONGEST = 256, 64
+"""How many plans of a variadic op are kept for later calls, and of how many tensors at most."""
 
 
 class Primitive:
@@ -62,9 +65,11 @@ class Primitive:
         self.forward = forward
         self.signature = signature
         self.params = tuple(parameter.name for parameter in parameters)
-        if not parameters or {"g", "out", "needed"} & set(self.params):
+        names = ("g", "out", "needed", *self.params, *residuals)
+        if not parameters or len({*names}) < len(names):
             raise TypeError(
-                f"{self.name}: an op has at least one argument, and none named g, out or needed"
+                f"{self.name}: an op has at least one argument; arguments and residuals have names "
+                f"of their own, and none is named g, out or needed"
             )
         self.variadic = parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
         self.defaults = tuple(parameter.default for parameter in parameters)
@@ -89,10 +94,15 @@ class Primitive:
         """The plan for the case that the arguments in `slots` need gradients."""
         plan = self._plans.get(slots)
         if plan is None:
-            plan = self._plans[slots] = Plan(self, slots)
+            if not self.variadic or not slots:
+                plan = self._plans[slots] = Plan(self, slots)
+            else:
+                plan = VariadicPlan(self.plan(()), slots)
+                if slots[-1] < LONGEST and len(self._plans) < KEPT:
+                    self._plans[slots] = plan
         return plan
 
-    def defvjp(self, **rules: Callable[..., Any]) -> None:
+    def defvjp(self, /, **rules: Callable[..., Any]) -> None:
         """Define the vector-Jacobian product of one or more arguments.
 
         Args:
@@ -101,8 +111,11 @@ class Primitive:
                 use operations that NumPy arrays and tensors share; then every order is right.
 
         Raises:
-            TypeError: A name is not an argument, or a rule asks for something unknown.
+            TypeError: A name is not an argument, or a rule asks for something unknown; or the op is
+                variadic: then one rule answers for all of its tensors, see `defjoint`.
         """
+        if self.variadic:
+            raise TypeError(f"{self.name}: a variadic op has one rule for all: use defjoint")
         for name, rule in rules.items():
             self._slot(name)
             self.rules[name] = Rule(self, rule)
@@ -193,6 +206,9 @@ class Primitive:
         if n == len(values):
             return function(*values)
         return function(*values[:n], **dict(zip(self.params[n:], values[n:], strict=True)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Primitive:
+        return self  # a copy would be another op
 
     def __repr__(self) -> str:
         return f"Primitive({self.name}{self.signature})"

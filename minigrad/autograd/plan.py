@@ -6,19 +6,21 @@ them into two one-line functions, which `print(plan)` shows. For ``a * b``, both
     save = lambda a, b, out: (b, a)
     pull = lambda g, b, a: (vjp_a(g, b), vjp_b(g, a))
 
-So an op saves exactly what its rules read, and a backward step costs one call.
+So an op saves exactly what its rules read, and a backward step costs one call. The names are those
+of the op's own arguments; what a plan names beside them gets a name that none of them has.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from minigrad.autograd.op import Primitive
 
-__all__ = ["Plan", "Rule"]
+__all__ = ["Plan", "Rule", "VariadicPlan"]
 
 
 class Rule:
@@ -57,15 +59,13 @@ class Plan:
         op: The primitive.
         slots: Which arguments the node's edges feed: positions in the op's parameters, or, for a
             variadic op, positions among its tensors.
-        slot_names: The same as names.
         saved_names: What stands in `Node.saved`, in order.
         save: From ``(*arguments, out, *residuals)`` to the saved tuple.
         pull: From the cotangent of the output and what was saved to those of the edges.
     """
 
     __slots__ = (
-        "_narrow", "_source", "arguments_saved", "op", "pull", "save", "saved_names",
-        "slot_names", "slots",
+        "_narrow", "_source", "arguments_saved", "op", "pull", "save", "saved_names", "slots",
     )  # fmt: skip
 
     def __init__(
@@ -73,9 +73,6 @@ class Plan:
     ) -> None:
         self.op = op
         self.slots = slots
-        self.slot_names = tuple(
-            f"{op.params[0]}[{slot}]" if op.variadic else op.params[slot] for slot in slots
-        )
         self._narrow: dict[tuple[bool, ...], Plan] = {}
         self.saved_names = self._names_to_save()
         # Which array arguments are kept: a caller's ndarray among them must be copied first.
@@ -85,10 +82,19 @@ class Plan:
         kept = ", ".join(self._read(name) for name in self.saved_names)
         save = f"lambda {inputs}: ({kept}{',' if kept else ''})"
         calls, rules = self._calls(wanted or (True,) * len(slots))
-        pull = f"lambda {', '.join(('g', *self.saved_names))}: {calls}"
+        given = ("g", "needed") if op.variadic else ("g",)
+        pull = f"lambda {', '.join((*given, *self.saved_names))}: {calls}"
         self._source = f"{op.name}\n    save = {save}\n    pull = {pull}"
         self.save: Callable[..., tuple[Any, ...]] = eval(save)
         self.pull: Callable[..., Any] = eval(pull, rules)
+
+    @property
+    def slot_names(self) -> tuple[str, ...]:
+        """What the arguments in `slots` are called."""
+        op = self.op
+        if op.variadic:
+            return tuple([f"{op.params[0]}[{slot}]" for slot in self.slots])
+        return tuple([op.params[slot] for slot in self.slots])
 
     def narrow(self, wanted: tuple[bool, ...]) -> Plan:
         """The same plan with a pull that computes only the wanted edges, None for the others."""
@@ -98,8 +104,6 @@ class Plan:
 
     def _rules(self) -> list[Rule]:
         op = self.op
-        if op.joint is not None and op.variadic:
-            return [op.joint]
         ruled = op.rules if op.joint is None else [op.params[slot] for slot in op.joint_slots]
         names = [op.params[slot] for slot in self.slots]
         for name in names:
@@ -120,31 +124,78 @@ class Plan:
         """The expression for `name` within the parameters of `save`."""
         op = self.op
         argument = name.removesuffix("_shape")
-        if name in op.params or argument not in op.params:
+        if name in (*op.params, *op.residuals) or argument not in op.params:
             return name
         if op.variadic and argument == op.params[0]:
-            return f"tuple([x.shape for x in {argument}])"
+            return f"(*[x.shape for x in {argument}],)"
         return f"{argument}.shape"
 
     def _calls(self, wanted: tuple[bool, ...]) -> tuple[str, dict[str, Any]]:
         """The expression that `pull` evaluates, and the rules that it names."""
-        op = self.op
+        op, taken = self.op, {"g", "needed", *self.saved_names}
+        rules: dict[str, Any] = {}
+
+        def named(name: str, function: Callable[..., Any]) -> str:
+            while name in taken or name in rules:
+                name += "_"
+            rules[name] = function
+            return name
+
         if op.joint is not None:
-            # A variadic op's rule answers for every tensor, in order: no need to know how many.
+            vjp = named("vjp", op.joint.function)
+            if op.variadic:
+                return f"{vjp}({', '.join(('g', 'needed', *op.joint.needs))})", rules
             needed = {slot for slot, want in zip(self.slots, wanted, strict=True) if want}
-            order = tuple(range(max(self.slots) + 1)) if op.variadic else op.joint_slots
-            flags = tuple(slot in needed for slot in order)
-            places = [order.index(slot) for slot in self.slots]
-            arguments = ", ".join(("g", repr(flags), *op.joint.needs))
-            rules = {"vjp": op.joint.function, "edges": lambda parts: [parts[i] for i in places]}
-            return f"edges(vjp({arguments}))", rules
+            flags = tuple(slot in needed for slot in op.joint_slots)
+            places = [op.joint_slots.index(slot) for slot in self.slots]
+            edges = named("edges", lambda parts: [parts[i] for i in places])
+            return f"{edges}({vjp}({', '.join(('g', repr(flags), *op.joint.needs))}))", rules
         calls: list[str] = []
-        rules = {}
         for slot, want in zip(self.slots, wanted, strict=True):
-            rule, name = op.rules[op.params[slot]], f"vjp_{op.params[slot]}"
-            rules[name] = rule.function
+            rule = op.rules[op.params[slot]]
+            name = named(f"vjp_{op.params[slot]}", rule.function)
             calls.append(f"{name}({', '.join(('g', *rule.needs))})" if want else "None")
         return f"({', '.join(calls)},)", rules
 
     def __repr__(self) -> str:
         return self._source
+
+
+class VariadicPlan(Plan):
+    """The plan of a variadic op for one choice of its tensors.
+
+    What does not depend on the choice is in the plan for no tensors at all, and shared. So it is
+    made in so many steps as there are tensors, and need not be kept for the next call.
+
+    Args:
+        common: The plan of the op for no tensors.
+        slots: Which tensors the node's edges feed, in ascending order.
+        wanted: Which of their cotangents are computed; all of them by default.
+    """
+
+    __slots__ = ("_common", "_needed")
+
+    def __init__(
+        self, common: Plan, slots: tuple[int, ...], wanted: Iterable[bool] = repeat(True)
+    ) -> None:
+        needed = [False] * (slots[-1] + 1)
+        for slot, want in zip(slots, wanted, strict=False):
+            needed[slot] = want
+        self._common = common
+        self._needed = tuple(needed)
+        self.slots = slots
+        self.op = common.op
+        self.save = common.save
+        self.saved_names = common.saved_names
+
+    def pull(self, g: Any, *saved: Any) -> list[Any]:
+        """Run the rule, which answers for every tensor up to the last that has an edge."""
+        parts = self._common.pull(g, self._needed, *saved)
+        return [parts[slot] for slot in self.slots]
+
+    def narrow(self, wanted: tuple[bool, ...]) -> Plan:
+        """The same plan with a pull that computes only the wanted edges."""
+        return self if all(wanted) else VariadicPlan(self._common, self.slots, wanted)
+
+    def __repr__(self) -> str:
+        return repr(self._common)

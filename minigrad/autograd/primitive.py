@@ -42,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Forward = Callable[Concatenate[Any, P], Any]
 
 registry: dict[str, Primitive] = {}
-"""Every primitive that has been defined, by name."""
+"""The library's own ops, by name. What a program defines is known by its object alone."""
 
 by_numpy: dict[Any, Callable[..., Any]] = {}
 """The op that answers for a NumPy function."""
@@ -54,7 +54,7 @@ class Op(Protocol, Generic[P]):
     op: Primitive
     __name__: str
 
-    def defvjp(self, **rules: Callable[..., Any]) -> None: ...
+    def defvjp(self, /, **rules: Callable[..., Any]) -> None: ...
     def defjoint(self, *names: str) -> Callable[[F], F]: ...
     def defmeaning(self, meaning: F) -> F: ...
     def __call__(self, first: Any, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
@@ -78,7 +78,8 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
     Used bare (``@primitive``) or with arguments (``@primitive(np.exp, floating=True)``). The
     function gets NumPy arrays (Python scalars stay scalars) and returns an array, or, with
     `residuals`, the output followed by them. Its rules are then given by ``defvjp`` on the result;
-    an op without rules records nothing.
+    an op without rules records nothing. An op is known by its object: one that has the name of an
+    op of minigrad replaces nothing, and is called by its module's name too, ``__main__.tanh``.
 
     Args:
         *numpy_functions: NumPy functions that the op answers for when they meet a Tensor.
@@ -120,10 +121,26 @@ def _make(
     functools.update_wrapper(call, forward)
     call.__signature__ = op.signature  # type: ignore[attr-defined]
     call.__name__ = op.name
+    _name(op)
     for name in ("defvjp", "defjoint", "defmeaning"):
         setattr(call, name, getattr(op, name))
     call.op = op  # type: ignore[attr-defined]
-    registry[op.name] = op
     for function in numpy_functions:
         by_numpy[function] = call
     return call
+
+
+def _name(op: Primitive) -> None:
+    """Enter an op of the library; one of a program that has its name is told apart by its module.
+
+    Raises:
+        TypeError: The library has two ops of one name.
+    """
+    module = str(op.forward.__module__)
+    known = registry.get(op.name)
+    if not module.startswith("minigrad."):
+        op.name = op.name if known is None else f"{module}.{op.name}"
+    elif known is not None and known.forward.__module__ != module:  # otherwise it was reloaded
+        raise TypeError(f"{op.name}: {known.forward.__module__} has an op of that name")
+    else:
+        registry[op.name] = op

@@ -28,7 +28,7 @@ from minigrad.autograd.results import record_several, with_history
 __all__ = ["checkpoint"]
 
 
-def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call a function so that its graph keeps the inputs alone and is made again when needed.
 
     Values and gradients are those of ``function(*args, **kwargs)``, at every order. Gradients also

@@ -11,7 +11,10 @@ from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.plan import Plan
 
-__all__ = ["pick", "picked", "record", "record_several", "with_history", "wrap"]
+__all__ = [
+    "cut_off", "pick", "picked", "record", "record_several", "with_history", "without_rules",
+    "wrap",
+]  # fmt: skip
 
 _new = object.__new__
 _ndarray = np.ndarray
@@ -22,6 +25,25 @@ def wrap(out: Any) -> Any:
     tensor = _new(Variable.result_class)
     tensor._data = out if out.__class__ is _ndarray else np.asarray(out)
     return tensor
+
+
+_cut_by: Primitive | None = None  # the last op without rules that a history ended at
+
+
+def cut_off(op: Primitive, out: Any) -> Any:
+    """A result whose inputs had a history, of an op without rules: it has none."""
+    global _cut_by
+    tensor = wrap(out)
+    if tensor._data.dtype.kind == "f":  # whole numbers and bools have no derivative
+        _cut_by = op
+    return tensor
+
+
+def without_rules() -> str:
+    """For an error about a missing history: the op without a derivative that was called last."""
+    if _cut_by is None:
+        return "an op without a derivative"
+    return f"an op without a derivative, as the last was: {_cut_by.name} (defvjp gives it one)"
 
 
 def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, scope: Scope | None) -> Any:

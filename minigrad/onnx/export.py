@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.primitive import registry
 from minigrad.io.atomic import replacing
 from minigrad.nn.module import Module
 from minigrad.onnx.constants import make_constant, needs_table
@@ -24,7 +25,7 @@ from minigrad.onnx.verify import difference
 
 __all__ = ["Exported", "export"]
 
-TABLE = OPERATORS | SHAPE_OPERATORS
+TABLE = {registry[name]: operator for name, operator in (OPERATORS | SHAPE_OPERATORS).items()}
 OPSET = 20  # the first with Gelu
 IR_VERSION = 10  # what readers of that opset know
 TRIES = 20
@@ -224,7 +225,7 @@ def _symbols_of_tables(step: Step, parameters: set[str]) -> Iterator[str]:
         if not isinstance(value, Value) or value.made or value.name in parameters:
             continue
         stops = []
-        if step.call.op.name == "getitem":
+        if step.call.op is registry["getitem"]:
             index = step.arguments[1]
             first = index[0] if isinstance(index, tuple) and index else index
             stops = [first.stop] if isinstance(first, slice) else []
@@ -239,7 +240,7 @@ def _written(program: Program, axes: Axes) -> Graph:
     graph = Graph(program.inputs, axes, make_constant)
     for step in program.steps:
         graph.path = step.call.path
-        operator = TABLE.get(step.call.op.name)
+        operator = TABLE.get(step.call.op)
         if operator is None:
             raise refused(step.call, "this op has no ONNX operator")
         try:

@@ -50,7 +50,7 @@ class Run(Observer):
 
     Args:
         sizes: The size of each symbol in this run.
-        exported: The names of the ops that the file can hold.
+        exported: The ops that the file can hold.
 
     Attributes:
         arrays: The value of each number.
@@ -60,7 +60,7 @@ class Run(Observer):
         outputs: The outputs, by name.
     """
 
-    def __init__(self, sizes: Mapping[str, int], exported: Container[str]) -> None:
+    def __init__(self, sizes: Mapping[str, int], exported: Container[Primitive]) -> None:
         self.sizes = dict(sizes)
         self.arrays: list[np.ndarray] = []
         self.calls: list[Call] = []
@@ -77,7 +77,7 @@ class Run(Observer):
         """Note an op, or what it means."""
         noted = tuple(self._noted(argument) for argument in arguments)
         outputs = result if isinstance(result, tuple) else (result,)
-        if op.name not in self._exported and op.meaning is not None:
+        if op not in self._exported and op.meaning is not None:
             meant = self._meant(op, arguments)
             for output, ref in zip(outputs, meant, strict=True):
                 self._know(output, ref.number)
@@ -149,7 +149,7 @@ class Run(Observer):
 
 def watch(
     model: Any, args: Any, inputs: Mapping[str, Any], sizes: Mapping[str, int],
-    exported: Container[str],
+    exported: Container[Primitive],
 ) -> Run:  # fmt: skip
     """Run a model, and note what it does.
 
@@ -158,7 +158,7 @@ def watch(
         args: The bound arguments of its forward, with the inputs as tensors.
         inputs: Those tensors, by name.
         sizes: The size of each symbol.
-        exported: The names of the ops that the file can hold.
+        exported: The ops that the file can hold.
 
     Returns:
         The run.

@@ -15,6 +15,7 @@ import numpy as np
 
 from minigrad.autograd.mode import Scope
 from minigrad.autograd.node import Leaf
+from minigrad.autograd.op import Primitive
 from minigrad.nn.parameter import Parameter
 from minigrad.viz.model import Diagram, Edge, Group, Kind, Node, Saved
 
@@ -45,6 +46,7 @@ class Entry:
         leaf: The leaf of a tensor that requires a gradient.
         inputs: What an op read.
         seconds: How long it took, if that was asked for.
+        primitive: The op itself.
         meaning: Of a fused op, the composed ops that say what it means.
     """
 
@@ -61,6 +63,7 @@ class Entry:
     saved: tuple[Saved, ...] = ()
     error: str = ""
     seconds: float | None = None
+    primitive: Primitive | None = None
     meaning: list[Entry] = field(default_factory=list)
     result: Entry | None = None  # within the meaning, what comes out of it
 
@@ -100,7 +103,7 @@ def assemble(
         node = Node(
             f"n{len(nodes)}", _kind(entry, parameters), label, entry.shape, entry.dtype, home,
             entry.notes, entry.line, entry.recorded, entry.saved, entry.error,
-            entry.seconds,
+            entry.seconds, entry.primitive,
         )  # fmt: skip
         ids[entry] = boxes[entry] = node.id
         nodes.append(node)
@@ -120,7 +123,8 @@ def assemble(
         group = f"g{len(groups)}"
         closed = Node(
             group, "fused", entry.label, entry.shape, entry.dtype, home,
-            entry.notes, entry.line, entry.recorded, entry.saved, seconds=entry.seconds,
+            entry.notes, entry.line, entry.recorded, entry.saved, "", entry.seconds,
+            entry.primitive,
         )  # fmt: skip
         path = next((g.path for g in groups if g.id == home), "")
         groups.append(Group(group, entry.label, path, "", home, op=closed))

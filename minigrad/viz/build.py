@@ -14,6 +14,7 @@ from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node
+from minigrad.autograd.results import without_rules
 from minigrad.nn.module import Module
 from minigrad.viz.assemble import assemble
 from minigrad.viz.drawing import Graph
@@ -165,6 +166,7 @@ def why_not(tensor: Tensor) -> str:
     if tensor.dtype.kind != "f":
         return f"{about}: only what is computed in floating point is differentiated and recorded"
     return (
-        f"{about}: it was made under no_grad(), by detach(), or of tensors that do not require a "
-        "gradient; compute it outside of no_grad() from a Tensor(..., requires_grad=True)"
+        f"{about}: it was made under no_grad(), by detach(), by {without_rules()}, or of tensors "
+        "that do not require a gradient; compute it outside of no_grad() from a "
+        "Tensor(..., requires_grad=True)"
     )

@@ -14,7 +14,6 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.memory import readable
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
-from minigrad.autograd.primitive import registry
 from minigrad.viz.build import leaf_names, why_not
 from minigrad.viz.formula import Formula
 from minigrad.viz.labels import printable, shape_text
@@ -35,7 +34,7 @@ WIDTH = 100
 """Longer formulas go on in the next line."""
 
 
-def explain(target: Any, **names: Any) -> str:
+def explain(target: Any, /, **names: Any) -> str:
     """Tell a backward pass step by step, in the engine's order.
 
     Each step says which op's rule runs and in which module, what the op saved for it, the
@@ -141,9 +140,8 @@ class _Writer:
         if node.saved:
             saved = (f"{s.name} {shape_text(s.shape)}, {readable(s.nbytes)}" for s in node.saved)
             yield from _wrapped(f"saved: {'; '.join(saved)}", "  ")
-        op = registry.get(node.label)
         for part in step.parts:
-            found = formula(op, part.name)
+            found = formula(node.primitive, part.name)
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next[number - 1]), "    ")

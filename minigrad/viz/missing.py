@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from minigrad.autograd.primitive import registry
 from minigrad.viz.model import Diagram, Node
 
 __all__ = ["missing_gradients"]
@@ -99,9 +98,9 @@ class _Search:
 
     def _unrecorded(self, node: Node) -> str:
         """Why an op is in no graph."""
-        if node.label == "detach":
+        op = node.primitive
+        if op is None and node.label == "detach":
             return DETACHED
-        op = registry.get(node.label)
         if op is not None and not op.records:
             return f"{node.label} has no derivative: what it returns does not change smoothly."
         carry = [self._carries(source) for source in self.sources[node.id]]

@@ -7,9 +7,12 @@ back without loss; everything that draws reads it and nothing else.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from typing import Any, Literal, Self, get_args
 
+from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import registry
 from minigrad.viz.heatmap import Heatmap
 from minigrad.viz.tape import Step, Summary
 
@@ -76,6 +79,8 @@ class Node:
         error: The message of the error that ended the forward pass in this op.
         seconds: How long an op takes, or all ops of a closed module; None unless a trace took the
             time.
+        primitive: The op itself, which its label does not tell; None for what is no op, and for a
+            program's own op where the graph comes from another process.
 
     Example:
         >>> import minigrad
@@ -97,6 +102,19 @@ class Node:
     saved: tuple[Saved, ...] = ()
     error: str = ""
     seconds: float | None = None
+    primitive: Primitive | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.primitive is None and self.kind in ("op", "fused"):
+            object.__setattr__(self, "primitive", registry.get(self.label))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Node:
+        return self
+
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        """To pickle: an op is an object of this process, so it stays behind."""
+        names = [one.name for one in fields(self) if one.name != "primitive"]
+        return partial(Node, **{name: getattr(self, name) for name in names}), ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +214,8 @@ class Diagram:
             >>> viz.Graph.from_json(drawing.to_json()) == drawing
             True
         """
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n"
+        plain = asdict(self, dict_factory=_without_ops)
+        return json.dumps({"format": FORMAT, **plain}, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -227,6 +246,10 @@ class Diagram:
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"from_json: this is no graph that viz wrote: {error}") from error
+
+
+def _without_ops(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in fields if name != "primitive"}
 
 
 def _group(row: dict[str, Any]) -> Group:

@@ -16,7 +16,7 @@ from minigrad.autograd.node import Leaf
 from minigrad.autograd.node import Node as Record
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.plan import Rule
-from minigrad.autograd.primitive import by_numpy
+from minigrad.autograd.primitive import by_numpy, registry
 from minigrad.autograd.results import pick
 from minigrad.viz.assemble import assemble
 from minigrad.viz.formula import Formula, formulas
@@ -31,8 +31,8 @@ Shape = tuple[int, ...]
 _CALLS: Mapping[Any, Any] = by_numpy
 
 ELEMENTWISE = frozenset(
-    call.op.name for function, call in _CALLS.items() if getattr(function, "signature", 0) is None
-) | {"where", "clip", "broadcast_to"}
+    call.op for function, call in _CALLS.items() if getattr(function, "signature", 0) is None
+) | {registry[name] for name in ("where", "clip", "broadcast_to")}
 """Ops whose rules return cotangents of the shape of the output: the engine un-broadcasts them."""
 
 
@@ -141,12 +141,13 @@ def planned(root: Record, names: dict[Leaf, str]) -> tuple[Diagram, list[PassSte
 def _raw_shape(op: Primitive, name: str, out: Shape, argument: Shape) -> Shape:
     """The shape of what a rule returns for an argument before un-broadcasting, if that is plain."""
     found = formula(op, name)
-    if op.name in ELEMENTWISE or (found is not None and found.text in ("ḡ", "−ḡ")):
+    if op in ELEMENTWISE or (found is not None and found.text in ("ḡ", "−ḡ")):
         return out
-    if op.name == "matmul" and len(argument) == 1:
+    matmul = op is registry["matmul"]
+    if matmul and len(argument) == 1:
         return (*out[:-1], *argument)
     summed = name == "b" and len(argument) == 2  # the rule itself sums over a stack
-    if op.name == "matmul" and len(argument) <= len(out) and not summed:
+    if matmul and len(argument) <= len(out) and not summed:
         return (*out[:-2], *argument[-2:])
     return argument
 

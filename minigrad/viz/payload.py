@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from minigrad.autograd.primitive import registry
 from minigrad.viz.fold import closed_boxes
-from minigrad.viz.formula import formulas
+from minigrad.viz.formula import Formula
 from minigrad.viz.labels import contents, text_width, title
 from minigrad.viz.layout import skeleton
 from minigrad.viz.lesson import lesson
 from minigrad.viz.missing import missing_gradients
 from minigrad.viz.model import Diagram, Group, Node
+from minigrad.viz.passes import formula
 from minigrad.viz.program import around
 from minigrad.viz.reasons import saved_reasons
 from minigrad.viz.tape import Step
@@ -40,9 +40,9 @@ FIELDS = {
               "box=node"],
     "edge": ["source", "target", "slot", "name=", "shape=", "dtype="],
     "part": ["target=", "slot", "name=", "sent=summary", "raw_shape=", "arrival", "arrivals",
-             "check", "unchecked=", "total=summary", "equation=", "answers="],
+             "check", "unchecked=", "total=summary", "equation=", "answers=", "formula"],
     "step": ["node", "op=", "cotangent=summary", "parts=part*"],
-    "formula": ["op=", "argument=", "mathml=", "notes=", "source=", "place=", "origin="],
+    "formula": ["mathml=", "notes=", "source=", "place=", "origin="],
 }  # fmt: skip
 """The fields of each kind of row. ``=`` stands before what a pooled field holds: ``summary`` is a
 row of its own, ``saved*`` a list of rows, and nothing is a value as it is."""
@@ -65,6 +65,8 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     boxes = closed_boxes(diagram)
     written = contents(diagram, [*diagram.nodes, *boxes.values()])
 
+    formulas: list[Formula] = []
+
     def box(node: Node) -> dict[str, Any]:
         drawn = written[node.id]
         lines = [(*line, text_width(line.text, line.style)) for line in drawn.lines]
@@ -81,8 +83,8 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "nodes": pool.rows("node", map(box, diagram.nodes)),
         "groups": pool.rows("group", (_group(group, boxes, box) for group in diagram.groups)),
         "edges": pool.rows("edge", map(asdict, diagram.edges)),
-        "steps": pool.rows("step", _steps(diagram)),
-        "formulas": pool.rows("formula", _formulas(diagram.steps)),
+        "steps": pool.rows("step", _steps(diagram, boxes, formulas)),
+        "formulas": pool.rows("formula", map(asdict, formulas)),
         "pool": pool.values,
         "skeleton": skeleton(diagram).to_row(),
         "closed": sorted(closed),
@@ -92,15 +94,6 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _formulas(steps: Sequence[Step]) -> Iterable[dict[str, Any]]:
-    """The rules that ran, one for each op and argument."""
-    ran = {(step.op, part.name.partition("[")[0]) for step in steps for part in step.parts}
-    for op in sorted({op for op, _ in ran} & {*registry}):
-        for name, formula in formulas(op).items():
-            if (op, name) in ran:
-                yield asdict(formula) | {"op": op, "argument": name}
-
-
 def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
     return asdict(group) | {
         "title": [line.text for line in title(group)],
@@ -108,15 +101,33 @@ def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
     }
 
 
-def _steps(diagram: Diagram) -> Iterable[dict[str, Any]]:
-    """The steps, with the lesson of each part."""
+def _steps(
+    diagram: Diagram, boxes: Mapping[str, Node], formulas: list[Formula]
+) -> Iterable[dict[str, Any]]:
+    """The steps, with the lesson and the formula of each part; each formula is noted once."""
     nodes = {node.id: node for node in diagram.nodes}
+    places: dict[int, int] = {}
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
+
+    def place(step: Step, argument: str) -> int | None:
+        found = formula((nodes.get(step.node) or boxes[step.node]).primitive, argument)
+        if found is None:
+            return None
+        if id(found) not in places:
+            places[id(found)] = len(formulas)
+            formulas.append(found)
+        return places[id(found)]
+
     for step in diagram.steps:
         node, shapes = nodes.get(step.node), into[step.node]
-        parts = [asdict(part) | lesson(step, part, node, shapes)._asdict() for part in step.parts]
+        parts = [
+            asdict(part)
+            | lesson(step, part, node, shapes)._asdict()
+            | {"formula": place(step, part.name)}
+            for part in step.parts
+        ]
         yield asdict(step) | {"parts": parts}
 
 

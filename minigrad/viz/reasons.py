@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from minigrad.autograd.op import Primitive
-from minigrad.autograd.primitive import registry
 from minigrad.viz.labels import shape_text
 from minigrad.viz.model import Node
 from minigrad.viz.products import Product, Share, Term
@@ -152,7 +151,7 @@ def saved_reasons(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
         Pairs of the name of an array and what it is for; with ``""`` for a name, why something
         was not kept.
     """
-    op = registry.get(node.label)
+    op = node.primitive
     if op is None:
         return ()
     saved = {one.name for one in node.saved}

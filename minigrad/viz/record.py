@@ -50,7 +50,10 @@ def read(
         dtype: Any = record.dtype
         if plan.op.several:
             shape, dtype = shape[0], dtype[0]
-        entry = Entry("op", plan.op.name, shape, dtype.name, record.scope, saved=saved_by(record))
+        entry = Entry(
+            "op", plan.op.name, shape, dtype.name, record.scope,
+            saved=saved_by(record), primitive=plan.op,
+        )  # fmt: skip
         for source, slot, name in zip(record.edges, plan.slots, plan.slot_names, strict=True):
             above = entries.get(source) or known[source]
             entry.inputs.append(Input(above, slot, name, source.shape, source.dtype.name))

@@ -83,7 +83,7 @@ class Trace(Observer):
             "op", op.name, first.shape, first.dtype.name, state.get().scope,
             notes=_notes(op, arguments), line=user_line(), recorded=node is not None,
             saved=saved_by(node, numbers=True) if node is not None else (),
-            seconds=fastest(op, arguments) if self._timed else None,
+            seconds=fastest(op, arguments) if self._timed else None, primitive=op,
         )  # fmt: skip
         reads = list(_read_by(op, arguments))
         for _, name, value in reads:  # first, so that a detached view of one is known as such
@@ -209,7 +209,7 @@ class Trace(Observer):
 
     # What comes of it ---------------------------------------------------------------------------
 
-    def graph(self, *outputs: Any, **names: Any) -> Graph:
+    def graph(self, /, *outputs: Any, **names: Any) -> Graph:
         """The graph of what was watched.
 
         Args:

@@ -13,6 +13,7 @@ import numpy as np
 from minigrad.autograd.graph import unbroadcast
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import registry
 from minigrad.ops.dropout import dropout_factor
 from minigrad.viz.assemble import Entry
 from minigrad.viz.heatmap import Cells, Heatmap
@@ -23,10 +24,10 @@ __all__ = ["Weights"]
 HEADS = 16
 """Of more heads the first are kept."""
 
-PRODUCTS = frozenset({"matmul", "einsum", "tensordot"})
+PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum", "tensordot"))
 """What multiplies weights by values."""
 
-BETWEEN = frozenset({"multiply", "dropout", "astype"})
+BETWEEN = frozenset(registry[name] for name in ("multiply", "dropout", "astype"))
 """What may come between the softmax and that."""
 
 
@@ -54,7 +55,7 @@ class Weights:
     def ran(self, entry: Entry, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         """Keep a corner of a softmax."""
         array = result._data
-        if op.name != "softmax" or not self.limit or array.ndim < 2 or not array.size:
+        if op is not registry["softmax"] or not self.limit or array.ndim < 2 or not array.size:
             return
         if arguments[op.params.index("axis")] not in (-1, array.ndim - 1):
             return
@@ -73,7 +74,7 @@ class Weights:
         if entry in self._seen:
             self._seen[entry].gradients = self._corner(cotangent)
         for inner in entry.meaning:
-            if inner in self._seen and node.plan.op.name == "attention":
+            if inner in self._seen and node.plan.op is registry["attention"]:
                 saved = dict(zip(node.plan.saved_names, node.saved, strict=True))
                 gradient = np.matmul(cotangent, np.swapaxes(saved["value"], -1, -2))
                 if saved["dropout"]:
@@ -136,7 +137,7 @@ def _weighs(entry: Entry, readers: Mapping[Entry, list[tuple[int, Entry]]]) -> b
     current = [entry]
     while current:
         found = [read for one in current for read in readers.get(one, ())]
-        if any(slot == 0 and reader.label in PRODUCTS for slot, reader in found):
+        if any(slot == 0 and reader.primitive in PRODUCTS for slot, reader in found):
             return True
-        current = list(dict.fromkeys(reader for _, reader in found if reader.label in BETWEEN))
+        current = list(dict.fromkeys(reader for _, reader in found if reader.primitive in BETWEEN))
     return False

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import io
+import keyword
+import random
+import re
+import sys
+import tokenize
+import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +18,10 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, no_grad, ops
-from minigrad.autograd import Update, grad, gradcheck, gradgradcheck, primitive
-from minigrad.autograd.primitive import by_numpy
+from minigrad.autograd import Update, calls, grad, gradcheck, gradgradcheck, primitive
+from minigrad.autograd import plan as plan_module
+from minigrad.autograd.primitive import by_numpy, registry
+from minigrad.autograd.recomputation import _CHECKPOINT as checkpoint_op
 
 
 def variable(*shape: int, seed: int = 0) -> Tensor:
@@ -149,6 +160,90 @@ def test_variadic() -> None:
         my_total(variable(3), powr=2)
 
 
+VARIADIC = [*(op for op in registry.values() if op.variadic), checkpoint_op]
+
+
+@pytest.mark.parametrize("op", VARIADIC, ids=lambda op: op.name)
+def test_a_plan_of_n_tensors_costs_n_steps(op: Any) -> None:
+    """Counted: comparisons of slots, and instructions of the interpreter."""
+
+    class Slot(int):
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Slot.compared += 1
+            return int(self) == other
+
+        __hash__ = int.__hash__
+
+    def steps(n: int) -> int:
+        count = 0
+
+        def local(frame: Any, event: str, arg: Any) -> Any:
+            nonlocal count
+            count += event == "opcode"
+            return local
+
+        def begin(frame: Any, event: str, arg: Any) -> Any:
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+            return local
+
+        slots = tuple(map(Slot, range(0, 3 * n, 3)))
+        before = sys.gettrace()
+        sys.settrace(begin)
+        try:
+            op.plan(slots).narrow((True, False) * (n // 2)).slot_names
+        finally:
+            sys.settrace(before)
+        return count
+
+    few, many = steps(100), steps(400)
+    assert many < 4.4 * few
+    assert Slot.compared < 2000
+
+
+@pytest.mark.parametrize("op", VARIADIC, ids=lambda op: op.name)
+def test_plans_of_variadic_ops_are_bounded(op: Any) -> None:
+    """However many tensors there are, and whichever of them require a gradient."""
+    draw = random.Random(0)
+
+    def use(times: int) -> None:
+        for _ in range(times):
+            n = draw.randint(1, 60)
+            slots = tuple(sorted(draw.sample(range(60), n)))
+            op.plan(slots).narrow(tuple(draw.choices((True, False), k=n)))
+
+    tracemalloc.start()
+    try:
+        use(300)
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        use(600)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 100_000
+
+
+@pytest.mark.parametrize("join", [minigrad.concatenate, minigrad.stack])
+def test_some_of_many_tensors_get_gradients(join: Any) -> None:
+    """Among constants, in whole passes and in passes to some of them, recorded or not."""
+    tensors = [variable(2, seed=i) if i % 3 else np.ones(2) for i in range(20)]
+    inputs = [t for t in tensors if isinstance(t, Tensor)]
+    scale = np.arange(1.0, 41.0).reshape((40,) if join is minigrad.concatenate else (20, 2))
+    expected = {id(t): scale.reshape(20, 2)[i] for i, t in enumerate(tensors)}
+    for chosen in (inputs, inputs[::3], inputs[-1:], inputs[:1]):
+        for create in (False, True):
+            found = grad((join(tensors) * scale).sum(), chosen, create_graph=create)
+            for tensor, gradient in zip(chosen, found, strict=True):
+                np.testing.assert_array_equal(gradient.numpy(), expected[id(tensor)])
+    (join(tensors) * scale).sum().backward()
+    for tensor in inputs:
+        np.testing.assert_array_equal(tensor.grad.numpy(), expected[id(tensor)])
+    assert join(tensors)._node.plan.slot_names == tuple(f"tensors[{i}]" for i in range(20) if i % 3)
+
+
 def test_joint_rule_is_told_what_is_needed() -> None:
     asked: list[tuple[bool, ...]] = []
 
@@ -277,6 +372,28 @@ def test_an_op_without_rules_records_nothing() -> None:
     np.testing.assert_array_equal(x.grad.numpy(), np.rint(x.numpy()))
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_the_error_that_follows_names_the_op_without_rules(several: bool) -> None:
+    @primitive(several=several)
+    def my_forgotten(a: Any, b: Any, c: Any = 1) -> Any:
+        return (a * b, a) if several else a * b
+
+    x = variable(3)
+    out = my_forgotten(x, 2.0)
+    y = ((out[0] if several else out) * 2).sum()
+    x.argmax(), x > 1  # no one takes these for the cause
+    used = (x * 2).sum()
+    with pytest.raises(RuntimeError, match="backward: .*my_forgotten"):
+        y.backward()
+    with pytest.raises(RuntimeError, match="grad: .*my_forgotten"):
+        grad(y, x)
+    with pytest.raises(RuntimeError, match="grad: .*input 0 .*my_forgotten"):
+        grad(used, variable(3))
+    assert "my_forgotten" in minigrad.autograd.why_no_grad(x, y)
+    with pytest.raises((RuntimeError, ValueError), match="my_forgotten"):
+        minigrad.viz.graph(y)
+
+
 def test_rules_may_be_replaced() -> None:
     @primitive
     def my_identity(x: Any) -> Any:
@@ -342,6 +459,123 @@ def test_a_rule_that_returns_none_gives_no_gradient() -> None:
     x = variable(2)
     (my_stop(x) + x).sum().backward()
     assert x.grad.tolist() == [1.0, 1.0]
+
+
+# Names ---------------------------------------------------------------------------------------
+
+
+def identifiers() -> list[str]:
+    """Every name that stands in the code that calls an op or writes code for one."""
+    found: set[str] = set()
+    for module in (calls, plan_module):
+        source = Path(str(module.__file__)).read_text(encoding="utf-8")
+        found |= {t.string for t in tokenize.generate_tokens(io.StringIO(source).readline)
+                  if t.type == tokenize.NAME}  # fmt: skip
+    plans = [registry["divide"].plan((0, 1)), registry["linear"].plan((0, 1)),
+             registry["concatenate"].plan(()), registry["exp"].plan((0,))]  # fmt: skip
+    found |= {*re.findall(r"[A-Za-z_]\w*", repr(plans)), "vjp_x_", "x_shape", "tuple"}
+    return sorted(n for n in found if not keyword.iskeyword(n) and n not in {"g", "out", "needed"})
+
+
+def defined(signature: str, result: str, **options: Any) -> Any:
+    names: dict[str, Any] = {"primitive": primitive, "options": options}
+    exec(f"@primitive(**options)\ndef f({signature}): return {result}", names)
+    return names["f"]
+
+
+def rule(names: str, result: str) -> Any:
+    return eval(f"lambda g, {names}: {result}")
+
+
+OTHERS = ("x", "vjp_x")
+FORMS: dict[str, Any] = {
+    "one": lambda n, o: (f := defined(n, f"{n} * 2"), f.defvjp(**{n: rule(n, f"g * 2 + 0 * {n}")})),
+    "static": lambda n, o: (f := defined(f"{o}, {n}=3", f"{o} * {n}"),
+                            f.defvjp(**{o: rule(n, f"g * {n}")})),
+    "two": lambda n, o: (f := defined(f"{o}, {n}", f"{o} * {n}"),
+                         f.defvjp(**{n: rule(o, f"g * {o}"), o: rule(n, f"g * {n}")})),
+    "joint": lambda n, o: (f := defined(f"{o}, {n}", f"{o} * {n}"),
+                           f.defjoint(o, n)(rule(f"needed, {o}, {n}", f"(g * {n}, g * {o})"))),
+    "variadic": lambda n, o: (f := defined(f"*{n}, {o}=1", f"{n}[0] * {o}"), f.defjoint(n)(
+        rule(f"needed, {n}, {n}_shape, {o}", f"[g * {o} for _ in {n}]"))),
+    "residual": lambda n, o: (f := defined(o, f"({o} * 2, 2)", residuals=(n,)),
+                              f.defvjp(**{o: rule(n, f"g * {n}")})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_argument_may_have_any_name(form: str) -> None:
+    """Whatever the library's own code is called: arguments, static ones, tensors, residuals."""
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    for name in identifiers():
+        for other in OTHERS if form in ("two", "joint", "residual") else OTHERS[:1]:
+            if name == other:
+                continue
+            f, _ = FORMS[form](name, other)
+            given = {"one": {name: x}, "static": {other: x, name: 2}, "variadic": {other: 2},
+                     "residual": {other: x}}.get(form, {name: x, other: 2.0})  # fmt: skip
+            out = f(x, **given) if form == "variadic" else f(**given)
+            wanted = grad(out.sum(), x, retain_graph=True)
+            assert wanted.tolist() == [2.0, 2.0], (name, other)
+            again = grad(out.sum(), x, create_graph=True)
+            assert again.tolist() == [2.0, 2.0], (name, other)
+
+
+def test_names_that_are_handed_on_may_be_any() -> None:
+    """What a function takes for itself is no name that it takes for another."""
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    double = defined("self", "self * 2")
+    double.defvjp(self=lambda g: g * 2)
+    y = minigrad.autograd.checkpoint(lambda function: double(self=function), function=x)
+    assert grad(y.sum(), x).tolist() == [2.0, 2.0]
+    assert "gradient of target" in minigrad.viz.explain(double(x).sum(), target=x)
+    with minigrad.viz.trace() as traced:
+        double(x)
+    assert "self" in {node.label for node in traced.graph(self=x).nodes}
+
+
+@pytest.mark.parametrize("names", [("x", "x"), ("g", ""), ("out", ""), ("x", "needed"),
+                                   ("x", "out"), ("x", "g")])  # fmt: skip
+def test_names_that_would_stand_for_two_things_are_refused(names: tuple[str, str]) -> None:
+    argument, residual = names
+    with pytest.raises(TypeError, match="f: .*names of their own"):
+        defined(argument, argument, residuals=(residual,) if residual else ())
+
+
+def test_a_variadic_op_takes_one_rule_for_all() -> None:
+    op = defined("*tensors", "sum(tensors)")
+    with pytest.raises(TypeError, match="f: .*variadic.*defjoint"):
+        op.defvjp(tensors=lambda g: g)
+
+
+def own(name: str) -> Any:
+    """An op of a program, by any name."""
+
+    def forward(x: Any) -> Any:
+        return x * 7
+
+    forward.__name__ = name
+    return primitive(forward)
+
+
+def test_an_op_of_a_program_replaces_none_of_the_library() -> None:
+    before = dict(registry)
+    for name in before:
+        first, again = own(name), own(name)  # as in a cell that is run twice
+        assert first.op.name == again.op.name == f"{__name__}.{name}"
+        assert first.__name__ == name
+    assert own("my_own").op.name == "my_own"
+    assert registry == before
+    assert all(op.name == name for name, op in registry.items())
+
+
+def test_the_library_has_one_op_of_each_name() -> None:
+    def tanh(x: Any) -> Any:
+        return x
+
+    tanh.__module__ = "minigrad.ops.elsewhere"
+    with pytest.raises(TypeError, match="tanh: minigrad.* has an op of that name"):
+        primitive(tanh)
 
 
 # Errors ---------------------------------------------------------------------------------------

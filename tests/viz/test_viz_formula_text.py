@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from minigrad.autograd.primitive import registry
 from minigrad.ops import activation
-from minigrad.self_check import library
 from minigrad.viz import formulas
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -57,7 +57,7 @@ ELEMENTWISE = [
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_the_text_gives_the_numbers_of_the_rule(name: str) -> None:
-    op, rng = library[name], np.random.default_rng(len(name))
+    op, rng = registry[name], np.random.default_rng(len(name))
     low = 1.5 if name == "arccosh" else 0.1
     names: dict[str, Any] = {p: rng.uniform(low, low + 0.8, 7) for p in op.params[: op.arrays]}
     names |= dict(zip(op.params[op.arrays :], op.defaults[op.arrays :], strict=True))
@@ -71,7 +71,7 @@ def test_the_text_gives_the_numbers_of_the_rule(name: str) -> None:
 
 
 def test_the_text_of_cases() -> None:
-    op, x = library["gelu"], np.linspace(-2, 2, 9)
+    op, x = registry["gelu"], np.linspace(-2, 2, 9)
     for approximate in ("none", "tanh"):
         body, _, rest = formulas("gelu")["x"].text.partition(", where ")
         names = {**NAMES, "g": np.cos(x), "x": x, "approximate": approximate, "tanh": np.tanh}

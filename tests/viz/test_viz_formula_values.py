@@ -12,8 +12,9 @@ from op_cases import CASES, OURS, Case
 import minigrad
 from minigrad import Tensor
 from minigrad.autograd import grad
+from minigrad.autograd.primitive import registry
 from minigrad.ops import elementwise
-from minigrad.self_check import checked_ops, library
+from minigrad.self_check import checked_ops
 from minigrad.viz.formula import readings, written
 from minigrad.viz.formula.terms import Call
 from minigrad.viz.formula.written import Written
@@ -48,7 +49,7 @@ def everything() -> Compared:
 @pytest.mark.parametrize("name", checked_ops())
 def test_a_formula_gives_the_numbers_of_its_rule(name: str) -> None:
     compared = everything()
-    for argument, _, _ in readings(library[name]):
+    for argument, _, _ in readings(registry[name]):
         assert compared.counts[name, argument], f"no case differentiates {argument}"
         assert not compared.errors[name, argument]
 
@@ -56,7 +57,7 @@ def test_a_formula_gives_the_numbers_of_its_rule(name: str) -> None:
 @pytest.mark.parametrize("name", checked_ops())
 def test_every_rule_is_read(name: str) -> None:
     """None is shown as a bare call of itself."""
-    op = library[name]
+    op = registry[name]
     slots = op.joint_slots if op.joint else tuple(map(op.params.index, op.rules))
     found = list(readings(op))
     assert {argument for argument, _, _ in found} == {op.params[slot] for slot in slots}

@@ -71,7 +71,7 @@ def formulas(op: Any) -> dict[str, Formula]:
     """Say what an op sends back to each of its arguments.
 
     Args:
-        op: An op, its record, or its name.
+        op: An op, its record, or the name of one of minigrad's own.
 
     Returns:
         A formula for each argument that has a derivative, in terms of ḡ, the gradient with respect
@@ -79,7 +79,7 @@ def formulas(op: Any) -> dict[str, Formula]:
         which it was. An op without rules has none.
 
     Raises:
-        KeyError: There is no op of that name.
+        KeyError: minigrad has no op of that name.
 
     Example:
         >>> from minigrad import viz
@@ -147,7 +147,7 @@ def _formula(op: Primitive, rule: Rule, reading: Reading) -> Formula:
 def _record(op: Any) -> Primitive:
     if isinstance(op, str):
         if op not in registry:
-            raise KeyError(f"formulas: there is no op {op!r}")
+            raise KeyError(f"formulas: there is no op {op!r} in minigrad; pass your own itself")
         return registry[op]
     record: Primitive = getattr(op, "op", op)
     return record

@@ -127,8 +127,7 @@ function savedView(node) {
 
 /** What one argument gets. */
 function partView(step, part, link) {
-  const argument = part.name.replace(/\[.*/, "");
-  const formula = data.formulas.find((one) => one.op === step.op && one.argument === argument);
+  const formula = part.formula === null ? null : data.formulas[part.formula];
   const { arrival, arrivals, total } = part;
   const turned = String(part.raw_shape) !== String(part.sent.shape);
   return h(
