@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from minigrad.viz.labels import printable, shape_text
 from minigrad.viz.model import Diagram, Group, Node
+from minigrad.viz.tape import Summary
 from minigrad.viz.text import columns
 
 __all__ = ["Change", "Difference", "diff"]
@@ -165,10 +166,10 @@ class _Boxes:
         self.norms: dict[Key, list[float]] = defaultdict(list)
         stepped = {step.node for step in diagram.steps}
         for step in diagram.steps:
-            self.norms[keys[step.node]].append(step.cotangent.norm)
+            self.norms[keys[step.node]].append(_norm(step.cotangent))
             for part in step.parts:
                 if part.target not in stepped:
-                    self.norms[keys[part.target]].append(part.sent.norm)
+                    self.norms[keys[part.target]].append(_norm(part.sent))
 
     def name(self, key: Key) -> str:
         """Say what a box is and where."""
@@ -226,6 +227,11 @@ def _read(one: _Boxes, other: _Boxes, key: Key) -> Iterator[str]:
                 other.name(right) if right is not None else "nothing",
             )
             yield f"{printable(name) or 'reads'}: {' → '.join(sources)}"
+
+
+def _norm(gradient: Summary) -> float:
+    """The norm of a gradient, 0 where only rounding is left of it."""
+    return 0.0 if gradient.cancelled else gradient.norm
 
 
 def _moved(what: str, before: list[float], after: list[float], rtol: float) -> Iterator[str]:

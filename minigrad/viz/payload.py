@@ -29,7 +29,8 @@ from minigrad.viz.timing import cost
 __all__ = ["payload"]
 
 FIELDS = {
-    "summary": ["shape=", "dtype=", "norm", "low", "high", "mean", "nans", "infs", "values"],
+    "summary": ["shape=", "dtype=", "norm", "low", "high", "mean", "nans", "infs", "values",
+                "cancelled"],
     "saved": ["name=", "shape=", "dtype=", "nbytes", "numbers=summary"],
     "node": [
         "id", "kind=", "label=", "shape=", "dtype=", "group=", "notes=", "line=", "recorded",

@@ -528,7 +528,7 @@ def test_within_a_notebook(open_page: Open) -> None:
     for index in range(2):
         frame = shown.frame_locator("iframe").nth(index)
         frame.get_by_role("button", name="Take the first step").click()
-        assert frame.locator("#status").inner_text() == "step 1 of 2: sum"
+        assert frame.locator("#status").inner_text() == "step 1 of 1: linear"
 
 
 def test_attention_weights(open_page: Open) -> None:

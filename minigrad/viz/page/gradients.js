@@ -16,6 +16,7 @@ function health(summary) {
   if (summary.nans) return { kind: "bad", sign: "⬣", words: `NaN ×${summary.nans}` };
   if (summary.infs) return { kind: "bad", sign: "⬣", words: `∞ ×${summary.infs}` };
   if (summary.norm === 0) return { kind: "zero", sign: "○", words: "0" };
+  if (summary.cancelled) return { kind: "zero", sign: "○", words: "≈ 0" };
   return { kind: "good", sign: "", words: number(summary.norm) };
 }
 
