@@ -55,7 +55,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str) -> str
     diagram, closed = view(graph, depth)
     fields = {
         "title": _text(title),
-        "style": squeeze.style(_asset("explore.css")),
+        "style": squeeze.style(_asset("mathml.css") + _asset("explore.css")),
         "facts": _text(_facts(graph)),
         "picture": draw(diagram, closed),
         "guide": _guide(diagram, start),
