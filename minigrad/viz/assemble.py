@@ -45,6 +45,7 @@ class Entry:
         leaf: The leaf of a tensor that requires a gradient.
         inputs: What an op read.
         seconds: How long it took, if that was asked for.
+        freed: Whether a backward pass has let go of what it saved.
         meaning: Of a fused op, the composed ops that say what it means.
     """
 
@@ -61,6 +62,7 @@ class Entry:
     saved: tuple[Saved, ...] = ()
     error: str = ""
     seconds: float | None = None
+    freed: bool = False
     meaning: list[Entry] = field(default_factory=list)
     result: Entry | None = None  # within the meaning, what comes out of it
 
@@ -100,7 +102,7 @@ def assemble(
         node = Node(
             f"n{len(nodes)}", _kind(entry, parameters), label, entry.shape, entry.dtype, home,
             entry.notes, entry.line, entry.recorded, entry.saved, entry.error,
-            entry.seconds,
+            entry.seconds, entry.freed,
         )  # fmt: skip
         ids[entry] = boxes[entry] = node.id
         nodes.append(node)

@@ -72,10 +72,11 @@ class Node:
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
         recorded: False for an op that is in no graph: under ``no_grad``, say; and for a parameter
             that is frozen.
-        saved: What an op keeps for its backward step; empty once that has run.
+        saved: What an op keeps for its backward step; empty once that has run: see `freed`.
         error: The message of the error that ended the forward pass in this op.
         seconds: How long an op takes, or all ops of a closed module; None unless a trace took the
             time.
+        freed: Whether a backward pass has let go of what the op saved, so that it is not known.
 
     Example:
         >>> import minigrad
@@ -97,6 +98,7 @@ class Node:
     saved: tuple[Saved, ...] = ()
     error: str = ""
     seconds: float | None = None
+    freed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,7 @@ def _gradients(graph: Diagram) -> dict[str, str]:
 
 
 def _norm(gradient: Summary) -> str:
-    return f"{gradient.norm:.3g}{' (zero up to rounding)' * gradient.cancelled}"
+    return ", ".join([f"{gradient.norm:.3g}", *gradient.remarks()])
 
 
 def _text(text: str) -> str:

@@ -51,6 +51,7 @@ def read(
         if plan.op.several:
             shape, dtype = shape[0], dtype[0]
         entry = Entry("op", plan.op.name, shape, dtype.name, record.scope, saved=saved_by(record))
+        entry.freed = record.saved is FREED and bool(plan.saved_names)
         for source, slot, name in zip(record.edges, plan.slots, plan.slot_names, strict=True):
             above = entries.get(source) or known[source]
             entry.inputs.append(Input(above, slot, name, source.shape, source.dtype.name))

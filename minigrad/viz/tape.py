@@ -59,6 +59,16 @@ class Summary:
         values = None if row["values"] is None else tuple(row["values"])
         return cls(**{**row, "shape": tuple(row["shape"]), "values": values})
 
+    def remarks(self) -> list[str]:
+        """What the norm does not tell: how many elements it leaves out, and whether it is zero.
+
+        Returns:
+            Such as ``["2 NaN", "1 inf"]``.
+        """
+        counts = ((self.nans, "NaN"), (self.infs, "inf"))
+        found = [f"{count} {name}" for count, name in counts if count]
+        return found + ["zero up to rounding"] * self.cancelled
+
 
 def summary(array: np.ndarray, error: float = 0.0) -> Summary:
     """Sum an array up.

@@ -120,7 +120,7 @@ class TestWhereItIsSaid:
 
     def test_in_the_table_of_a_page(self) -> None:
         page = self.graph().to_html()
-        assert "(zero up to rounding)" in page.partition("<table>")[2].partition("</table>")[0]
+        assert ", zero up to rounding" in page.partition("<table>")[2].partition("</table>")[0]
 
     def test_in_json_old_and_new(self) -> None:
         graph = self.graph()

@@ -101,6 +101,8 @@ function came(step, shares, link) {
 /** What an op kept of the forward pass, and for which rule. */
 function savedView(node) {
   const kept = new Map(node.kept);
+  if (node.freed)
+    return h("p", {}, "It is not known any more: a backward pass has run and let go of it.");
   if (!node.saved.length && !node.kept.length) return h("p", {}, "Nothing.");
   return [
     h(
