@@ -13,7 +13,7 @@ from typing import Any, Literal, Self, get_args
 from minigrad.viz.heatmap import Heatmap
 from minigrad.viz.tape import Step, Summary
 
-__all__ = ["Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
+__all__ = ["UNKNOWN", "Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
 
 Kind = Literal[
     "op", "fused", "parameter", "buffer", "input", "constant", "output", "module"
@@ -21,6 +21,9 @@ Kind = Literal[
 
 FORMAT = 2
 """Changes when old JSON can no longer be read."""
+
+UNKNOWN = ": unknown"
+"""Ends a note on an argument that the engine's record does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Node:
         dtype: Its dtype.
         group: The id of the innermost group around the box, None at the top.
         notes: For a closed module, the parameters inside, one a line; for an op, its numbers and
-            other static arguments.
+            other static arguments. Without a trace only what its rules saved is known of them.
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
         recorded: False for an op that is in no graph: under ``no_grad``, say; and for a parameter
             that is frozen.

@@ -135,7 +135,8 @@ class _Writer:
             remarks = node.notes
         else:
             called = printable(node.label)
-            named = len(read) > 1 and called not in COMMUTATIVE
+            second = bool(read) and bool(read[0][0].slot)  # nothing is known of the first
+            named = second or (len(read) > 1 and called not in COMMUTATIVE)
             arguments = [self._argument(edge, home, named) for edge, _ in read]
             arguments += map(printable, node.notes)
             remarks = tuple(f"residual {self._source(e, home)}" for e, thick in read if thick)

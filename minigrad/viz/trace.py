@@ -27,7 +27,7 @@ from minigrad.viz.assemble import Entry, Input, assemble
 from minigrad.viz.cancelling import errors_sent, precision
 from minigrad.viz.drawing import Graph
 from minigrad.viz.model import Kind
-from minigrad.viz.record import read, saved_by
+from minigrad.viz.record import notes, read, saved_by
 from minigrad.viz.step_check import check_part
 from minigrad.viz.tape import Part, Step, Summary, norm, summary
 from minigrad.viz.timing import fastest
@@ -85,7 +85,8 @@ class Trace(Observer):
         first = outputs[0]
         entry = Entry(
             "op", op.name, first.shape, first.dtype.name, state.get().scope,
-            notes=_notes(op, arguments), line=user_line(), recorded=node is not None,
+            notes=notes(op, dict(zip(op.params, arguments, strict=True))), line=user_line(),
+            recorded=node is not None,
             saved=saved_by(node, numbers=True) if node is not None else (),
             seconds=fastest(op, arguments) if self._timed else None,
         )  # fmt: skip
@@ -371,24 +372,6 @@ def _read_by(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str
     for slot, (name, value) in enumerate(named):
         if isinstance(value, Variable) or (isinstance(value, np.ndarray) and value.ndim):
             yield slot, name, value
-
-
-def _notes(op: Primitive, arguments: Sequence[Any]) -> tuple[str, ...]:
-    """The numbers and static arguments that are not the defaults, one a line."""
-    notes = []
-    for name, value, default in zip(op.params, arguments, op.defaults, strict=True):
-        if (op.variadic and name == op.params[0]) or value is None or isinstance(value, Variable):
-            continue
-        if name.endswith("key"):
-            continue  # of a random stream: a number that says nothing
-        if isinstance(value, np.ndarray):
-            if value.ndim:
-                continue
-            value = value.item()
-        if value is not default and value != default:
-            text = repr(value)
-            notes.append(f"{name} = {text if len(text) <= 32 else text[:31] + '…'}")
-    return tuple(notes)
 
 
 def _inputs(entry: Entry) -> Iterator[Entry]:

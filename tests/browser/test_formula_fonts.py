@@ -1,4 +1,4 @@
-"""Formulas as a browser draws them, with the fonts that are installed and with one for text only."""
+"""Formulas as a browser draws them, with the fonts that are installed and with one for text."""
 
 from __future__ import annotations
 
@@ -56,9 +56,7 @@ def browser(request: Any, tmp_path_factory: Any) -> Iterator[Any]:
         surroundings["FONTCONFIG_FILE"] = str(settings)
     with sync_playwright() as playwright:
         chromium = shutil.which("chromium")
-        running = playwright.chromium.launch(
-            executable_path=chromium, args=FLAGS, env=surroundings
-        )
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS, env=surroundings)
         yield running
         running.close()
 
@@ -77,8 +75,9 @@ def roots_of(page: Any) -> list[tuple[np.ndarray, float, list[float]]]:
     for root in page.locator("msqrt, mroot, .root").all():
         em, inside = root.evaluate(
             """(root) => [parseFloat(getComputedStyle(root).fontSize),
-                [...root.children].filter((child) => !["", "√"].includes(child.textContent)).map((child) =>
-                    child.getBoundingClientRect().left - root.getBoundingClientRect().left)]"""
+                [...root.children].filter((child) => !["", "√"].includes(child.textContent))
+                    .map((child) => child.getBoundingClientRect().left
+                        - root.getBoundingClientRect().left)]"""
         )
         found.append((picture(page, root), em, inside))
     return found

@@ -125,6 +125,7 @@ def test_a_long_chain() -> None:
     assert lines(viz.diff(*graphs)) == [
         "+ add #5001 3",
         "≠ output reads: add #5000 → add #5001",
+        "? 5,000 boxes of which not all is known",
     ]
 
 

@@ -24,7 +24,7 @@ def test_ops_in_order_with_arguments_by_name() -> None:
         "b → 3 · input",
         "%0 = subtract(a = x, b) → 2×3",
         "%1 = subtract(a = x, b) → 2×3",
-        "%2 = sum(%1) → 2×1",
+        "%2 = sum(%1, axis = -1) → 2×1",
         "%3 = multiply(%0, %2) → 2×3",
         "output = %3 → 2×3",
     ]
