@@ -115,6 +115,8 @@ class Edge:
         name: What the op calls that argument.
         shape: The shape of the tensor.
         dtype: Its dtype.
+        output: Of what leaves a closed module, the id of the node inside that made it: a module
+            may have several outputs.
 
     Example:
         >>> import minigrad
@@ -130,6 +132,7 @@ class Edge:
     name: str = ""
     shape: tuple[int, ...] = ()
     dtype: str = "float32"
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
