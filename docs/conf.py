@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 import minigrad
+from minigrad.viz.formula.mathml import ROOT
 
 project = "minigrad"
 author = "The minigrad developers"
@@ -40,19 +42,26 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_title = f"minigrad {version}"
 html_copy_source = False
-html_static_path = ["_static"]
-html_css_files = ["formula.css"]
+html_static_path = ["_static", "../minigrad/viz/page/mathml.css"]
+html_css_files = ["formula.css", "mathml.css"]
 html_show_sphinx = False
 html_math_renderer = "mathml"
 
 
+def mathml(tex: str, display: str = "inline") -> str:
+    """Write a formula as mathml.css sets it, which needs no font for mathematics."""
+    formula = convert(tex, display=display)
+    formula = formula.replace("<msqrt>", ROOT).replace("</msqrt>", "</mrow>")
+    return re.sub("<mi>(?=[^<&]{2})", '<mi mathvariant="normal">', formula)
+
+
 def visit_inline_math(translator: HTML5Translator, node: nodes.math) -> None:
-    translator.body.append(convert(node.astext()))
+    translator.body.append(mathml(node.astext()))
     raise nodes.SkipNode
 
 
 def visit_block_math(translator: HTML5Translator, node: nodes.math_block) -> None:
-    formula = convert(node.astext(), display="block")
+    formula = mathml(node.astext(), display="block")
     translator.body.append(f'<div class="formula">{formula}</div>\n')
     raise nodes.SkipNode
 

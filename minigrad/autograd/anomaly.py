@@ -174,14 +174,16 @@ def _message(
 
 
 def _range(value: Any) -> str:
-    """Dtype, shape and range of an array; a number as it is."""
+    """Dtype, shape and range of an array, and how many NaN and infinities; a number as it is."""
     if not isinstance(value, np.ndarray):
         return f"{value!r}"
-    head = f"{value.dtype} {value.shape}"
-    known = value[np.isfinite(value)] if value.dtype.kind == "f" else value
-    if not known.size:
-        return head
-    return f"{head} from {known.min():.6g} to {known.max():.6g}"
+    parts = [f"{value.dtype} {value.shape}"]
+    known = value[np.isfinite(value)]
+    if known.size:
+        parts.append(f"from {known.min():.6g} to {known.max():.6g}")
+    counts = {"NaN": np.isnan(value), "inf": np.isposinf(value), "-inf": np.isneginf(value)}
+    bad = ", ".join(f"{where.sum()} {name}" for name, where in counts.items() if where.any())
+    return " ".join([*parts, f"with {bad}"] if bad else parts)
 
 
 def _is_float(value: Any) -> bool:

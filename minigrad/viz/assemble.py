@@ -46,6 +46,7 @@ class Entry:
         leaf: The leaf of a tensor that requires a gradient.
         inputs: What an op read.
         seconds: How long it took, if that was asked for.
+        freed: Whether a backward pass has let go of what it saved.
         primitive: The op itself.
         meaning: Of a fused op, the composed ops that say what it means.
     """
@@ -63,6 +64,7 @@ class Entry:
     saved: tuple[Saved, ...] = ()
     error: str = ""
     seconds: float | None = None
+    freed: bool = False
     primitive: Primitive | None = None
     meaning: list[Entry] = field(default_factory=list)
     result: Entry | None = None  # within the meaning, what comes out of it
@@ -103,7 +105,7 @@ def assemble(
         node = Node(
             f"n{len(nodes)}", _kind(entry, parameters), label, entry.shape, entry.dtype, home,
             entry.notes, entry.line, entry.recorded, entry.saved, entry.error,
-            entry.seconds, entry.primitive,
+            entry.seconds, entry.freed, entry.primitive,
         )  # fmt: skip
         ids[entry] = boxes[entry] = node.id
         nodes.append(node)
@@ -124,7 +126,7 @@ def assemble(
         closed = Node(
             group, "fused", entry.label, entry.shape, entry.dtype, home,
             entry.notes, entry.line, entry.recorded, entry.saved, "", entry.seconds,
-            entry.primitive,
+            entry.freed, entry.primitive,
         )  # fmt: skip
         path = next((g.path for g in groups if g.id == home), "")
         groups.append(Group(group, entry.label, path, "", home, op=closed))

@@ -28,7 +28,8 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
 
     A module is run once, in the mode that it is in, on copies of its inputs: the caller's tensors
     and gradients and the random state stay as they are. Tensors show the graph that they have,
-    also after a backward pass.
+    also after a backward pass. Of arguments without a gradient the engine knows what rules saved;
+    others are said to be unknown, and `trace` knows them.
 
     Args:
         target: A Module; or a Tensor, or a tuple, list or dict of Tensors.

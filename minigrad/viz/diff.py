@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from minigrad.viz.labels import printable, shape_text
-from minigrad.viz.model import Diagram, Group, Node
+from minigrad.viz.model import UNKNOWN, Diagram, Group, Node
+from minigrad.viz.tape import Summary
 from minigrad.viz.text import columns
 
 __all__ = ["Change", "Difference", "diff"]
@@ -54,6 +55,8 @@ class Difference:
         added: The boxes that only the second graph has.
         removed: The boxes that only the first graph has.
         changed: The boxes that are not the same in both.
+        unknown: The boxes in both of which something is not known: of a graph that was not traced
+            only what rules saved, and nothing of that once a backward pass has run.
 
     Example:
         >>> import minigrad
@@ -67,25 +70,34 @@ class Difference:
     added: tuple[Change, ...] = ()
     removed: tuple[Change, ...] = ()
     changed: tuple[Change, ...] = ()
+    unknown: tuple[Change, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
 
     def __repr__(self) -> str:
-        if not self:
+        if not self and not self.unknown:
             return "no difference"
-        return columns(
+        signs = (("+", self.added), ("−", self.removed), ("≠", self.changed), ("?", self.unknown))
+        lines = [
             (f"{sign} {change.name}", ", ".join(change.facts) or _tensor(change))
-            for sign, changes in (("+", self.added), ("−", self.removed), ("≠", self.changed))
+            for sign, changes in (signs[:3] if self else signs)
             for change in changes
-        )
+        ]
+        if not self:
+            lines.insert(0, ("no difference in what is known", ""))
+        elif self.unknown:
+            lines.append((f"? {len(self.unknown):,} boxes of which not all is known", ""))
+        return columns(iter(lines))
 
 
 def diff(before: Diagram, after: Diagram, *, rtol: float = 0.0) -> Difference:
     """Compare two graphs, box by box.
 
     Compared are shapes, dtypes, static arguments, what each op reads and whether it was recorded;
-    and, where both graphs were traced, the norms of what was saved and of the gradients.
+    the norms of constants that were saved; and, where both graphs were traced, those of everything
+    that was saved and of the gradients. An argument that is not known is not compared: a trace
+    knows all of them, a graph that was not traced those that require a gradient or were saved.
 
     Args:
         before: One whole graph.
@@ -119,14 +131,16 @@ def diff(before: Diagram, after: Diagram, *, rtol: float = 0.0) -> Difference:
         raise ValueError(f"diff: rtol should be 0 or more, not {rtol}")
     one, other = _Boxes(before), _Boxes(after)
     both = {key: node for key, node in one.nodes.items() if key in other.nodes}
-    changes = (
+    changes = [
         Change(one.name(key), node, other.nodes[key], tuple(_facts(one, other, key, rtol)))
         for key, node in both.items()
-    )
+    ]
+    unknown = (replace(change, facts=_unknown(change)) for change in changes)
     return Difference(
         tuple(Change(other.name(k), None, n) for k, n in other.nodes.items() if k not in both),
         tuple(Change(one.name(k), n, None) for k, n in one.nodes.items() if k not in both),
         tuple(change for change in changes if change.facts),
+        tuple(change for change in unknown if change.facts),
     )
 
 
@@ -165,10 +179,10 @@ class _Boxes:
         self.norms: dict[Key, list[float]] = defaultdict(list)
         stepped = {step.node for step in diagram.steps}
         for step in diagram.steps:
-            self.norms[keys[step.node]].append(step.cotangent.norm)
+            self.norms[keys[step.node]].append(_norm(step.cotangent))
             for part in step.parts:
                 if part.target not in stepped:
-                    self.norms[keys[part.target]].append(part.sent.norm)
+                    self.norms[keys[part.target]].append(_norm(part.sent))
 
     def name(self, key: Key) -> str:
         """Say what a box is and where."""
@@ -199,7 +213,7 @@ def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
         yield f"shape {shape_text(a.shape)} → {shape_text(b.shape)}"
     if a.dtype != b.dtype:
         yield f"dtype {a.dtype} → {b.dtype}"
-    for kind, texts in (("notes", (a.notes, b.notes)), ("error", ((a.error,), (b.error,)))):
+    for kind, texts in (("notes", _known(a, b)), ("error", ((a.error,), (b.error,)))):
         if texts[0] != texts[1]:
             left, right = (", ".join(map(printable, text)) or "none" for text in texts)
             yield f"{kind if kind == 'error' else 'arguments'} {left} → {right}"
@@ -215,6 +229,26 @@ def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
         yield from _moved(f"norm of saved {name}", [saved[0][name]], [saved[1][name]], rtol)
 
 
+def _known(a: Node, b: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The notes of two boxes on arguments that both know."""
+    lost = {note.removesuffix(UNKNOWN) for note in (*a.notes, *b.notes) if note.endswith(UNKNOWN)}
+    if a.freed or b.freed:
+        return (), ()
+    first, second = (
+        tuple(note for note in node.notes if note.partition(" = ")[0] not in lost)
+        for node in (a, b)
+    )
+    return first, second
+
+
+def _unknown(change: Change) -> tuple[str, ...]:
+    """What is not known of a box in one of two graphs."""
+    boxes = [node for node in (change.before, change.after) if node is not None]
+    lost = [note for node in boxes for note in node.notes if note.endswith(UNKNOWN)]
+    freed = ["what was saved" + UNKNOWN] * any(node.freed for node in boxes)
+    return tuple(dict.fromkeys((*lost, *freed)))
+
+
 def _read(one: _Boxes, other: _Boxes, key: Key) -> Iterator[str]:
     before: Mapping[str, Key] = one.read.get(key, {})
     after: Mapping[str, Key] = other.read.get(key, {})
@@ -226,6 +260,11 @@ def _read(one: _Boxes, other: _Boxes, key: Key) -> Iterator[str]:
                 other.name(right) if right is not None else "nothing",
             )
             yield f"{printable(name) or 'reads'}: {' → '.join(sources)}"
+
+
+def _norm(gradient: Summary) -> float:
+    """The norm of a gradient, 0 where only rounding is left of it."""
+    return 0.0 if gradient.cancelled else gradient.norm
 
 
 def _moved(what: str, before: list[float], after: list[float], rtol: float) -> Iterator[str]:

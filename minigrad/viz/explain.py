@@ -207,11 +207,8 @@ def _numbers(numbers: Summary | None) -> str:
         return ""
     if numbers.values is not None and len(numbers.values) <= SHOWN:
         flat = ", ".join(f"{value:.4g}" for value in numbers.values)
-        return f" = {flat if not numbers.shape else f'[{flat}]'}"
-    bad = [
-        f"{count} {word}" for count, word in ((numbers.nans, "NaN"), (numbers.infs, "inf")) if count
-    ]
-    return f" (norm {numbers.norm:.4g}{''.join(f', {one}' for one in bad)})"
+        return ", ".join([f" = {flat if not numbers.shape else f'[{flat}]'}", *numbers.remarks()])
+    return f" ({', '.join([f'norm {numbers.norm:.4g}', *numbers.remarks()])})"
 
 
 def _count(number: int, one: str, several: str = "") -> str:

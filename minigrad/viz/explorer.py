@@ -33,6 +33,12 @@ __all__ = ["Page", "explore"]
 HEIGHT = 640
 """Of the page within a notebook, in pixels."""
 
+WEIGHTED = (
+    "with fixed pseudo-random numbers for its gradient, as if the loss were the sum of the output "
+    "times these numbers. The plain sum would teach little: behind a normalization or a softmax it "
+    "is constant, and every gradient before it zero"
+)
+
 
 class Page(os.PathLike[str]):
     """An HTML file that was written: its path, and in a notebook the page itself.
@@ -87,8 +93,9 @@ def explore(
     """Write a page on which to explore a compute graph and step through its backward pass.
 
     A module is run once on its inputs, as they are and in the mode that it is in; then a backward
-    pass runs from its loss, if it returns one, and otherwise from the sum of its output. It writes
-    no ``.grad``, and leaves the random state as it was.
+    pass runs from its loss, if it returns one, and otherwise from its output, with fixed
+    pseudo-random numbers for the output's gradient. It writes no ``.grad``, and leaves the random
+    state as it was.
 
     Args:
         target: A Module; or a Graph or a Trace; or a Tensor that was computed, or several.
@@ -196,12 +203,13 @@ def _finish(
     start = "No backward pass was asked for."
     results = list(results)
     if backward:
-        end, start = _loss(results)
+        end, start = _end(results)
         if end is not None and history(end) is not None:
-            if all(end is not tensor for _, tensor in results):
-                results.append((start.removeprefix("the "), end))
+            given = None
+            if end.size != 1:
+                given, start = _weights(end), f"{start}, {WEIGHTED}"
             leaves = [node.tensor for node in read([history(end)]) if isinstance(node, Leaf)]
-            grad(end, [leaf for leaf in leaves if leaf is not None], retain_graph=retain)
+            grad(end, [leaf for leaf in leaves if leaf is not None], given, retain_graph=retain)
     drawing = traced.graph(*(tensor for _, tensor in results))
     here, names = user_line(), iter(name for name, _ in results)
 
@@ -216,17 +224,20 @@ def _finish(
     return replace(drawing, nodes=tuple(map(told, drawing.nodes)), groups=groups), start
 
 
-def _loss(results: Sequence[tuple[str, Tensor]]) -> tuple[Tensor | None, str]:
+def _weights(output: Tensor) -> np.ndarray:
+    """Fixed numbers for the gradient of an output, with few digits: one can reckon with them."""
+    return np.random.default_rng(0).standard_normal(output.shape).round(2).astype(output.dtype)
+
+
+def _end(results: Sequence[tuple[str, Tensor]]) -> tuple[Tensor | None, str]:
     """Where a backward pass can begin, and in words; None, and why not, if nowhere."""
     able = [(name, tensor) for name, tensor in results if isinstance(history(tensor), Node)]
     if not able:
         return None, f"There is no backward pass: the output {why_not(results[0][1])}"
     scalars = [(name, tensor) for name, tensor in able if tensor.size == 1]
     losses = [(name, tensor) for name, tensor in scalars if "loss" in name]
-    for name, tensor in (*losses, *scalars[:1]):
-        return tensor, f"the {name}" if name == "output" else name
-    name, tensor = able[0]
-    return tensor.sum(), f"the sum of {'the output' if name == 'output' else name}"
+    name, tensor = (*losses, *scalars, *able)[0]
+    return tensor, f"the {name}" if name == "output" else name
 
 
 class _Given:

@@ -132,6 +132,7 @@ def closed_boxes(diagram: Diagram) -> dict[str, Node]:
     """
     closed = {node.id for node in diagram.nodes}
     parents = {group.id: group.parent for group in diagram.groups}
+    leaving = _leaving(diagram)
     inside: dict[str, list[Node]] = defaultdict(list)
     for node in diagram.nodes:
         around = node.group
@@ -139,7 +140,7 @@ def closed_boxes(diagram: Diagram) -> dict[str, Node]:
             inside[around].append(node)
             around = parents[around]
     return {
-        group.id: _box(group, inside[group.id], diagram.groups)
+        group.id: _box(group, inside[group.id], diagram.groups, leaving[group.id])
         for group in diagram.groups
         if group.id in inside and group.id not in closed
     }
@@ -157,6 +158,7 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         outer = around[node.group]
         if outer is not None:
             inside[outer].append(node)
+    leaving = _leaving(diagram)
     nodes: list[Node] = []
     place: dict[str, str] = {}  # node -> the box that shows it
     for node in reversed(diagram.nodes):  # a box stands where its last op stood
@@ -165,16 +167,17 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         if outer is None:
             nodes.append(node)
         elif outer in inside:
-            nodes.append(_box(groups[outer], inside.pop(outer), diagram.groups))
+            nodes.append(_box(groups[outer], inside.pop(outer), diagram.groups, leaving[outer]))
     edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
     for edge in diagram.edges:
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
-        if target == edge.target:
-            moved = edge if source == edge.source else replace(edge, source=source)
-        else:
-            moved = replace(edge, source=source, target=target, slot=None, name="")
+        moved = edge
+        if source != edge.source:
+            moved = replace(moved, source=source, output=edge.output or edge.source)
+        if target != edge.target:
+            moved = replace(moved, target=target, slot=None, name="")
         edges.setdefault((edge.source, target, moved.slot, moved.name), moved)
     return replace(
         diagram,
@@ -184,8 +187,27 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
     )
 
 
-def _box(group: Group, inside: list[Node], groups: Sequence[Group]) -> Node:
-    """The one box that stands for a closed group."""
+def _leaving(diagram: Diagram) -> dict[str, set[str]]:
+    """For each group the nodes in it that are read outside: its outputs."""
+    parents = {group.id: group.parent for group in diagram.groups}
+    home = {node.id: node.group for node in diagram.nodes}
+    found: dict[str, set[str]] = defaultdict(set)
+    for edge in diagram.edges:
+        around, outside = home[edge.source], set()
+        group = home[edge.target]
+        while group is not None:
+            outside.add(group)
+            group = parents[group]
+        while around is not None and around not in outside:
+            found[around].add(edge.source)
+            around = parents[around]
+    return found
+
+
+def _box(
+    group: Group, inside: list[Node], groups: Sequence[Group], leaving: Collection[str]
+) -> Node:
+    """The one box that stands for a closed group: it shows the last of its outputs."""
     if group.op is not None:
         return replace(group.op, id=group.id, group=group.parent)
     prefix = f"{group.path}." if group.path else ""
@@ -200,7 +222,8 @@ def _box(group: Group, inside: list[Node], groups: Sequence[Group]) -> Node:
         notes = tuple(
             f"{node.label.removeprefix(prefix)} {shape_text(node.shape)}" for node in parameters
         )
-    last, homes = inside[-1], {node.group for node in inside}
+    outputs = [node for node in inside if node.id in leaving]
+    last, homes = (outputs or inside)[-1], {node.group for node in inside}
     fused = [other.op for other in groups if other.op is not None and other.id in homes]
     times = [node.seconds for node in (*inside, *fused) if node.seconds is not None]
     return Node(

@@ -149,7 +149,7 @@ def _call(group: Group | None) -> list[str]:
 
 
 def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
-    """Find the ops whose operands need names: there are several, and their order matters.
+    """Find the ops whose operands need names: their order matters, and one is not the first.
 
     Args:
         diagram: A diagram, whole or collapsed.
@@ -161,14 +161,13 @@ def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
     into: dict[str, list[int]] = defaultdict(list)
     for index, edge in enumerate(diagram.edges):
         into[edge.target].append(index)
-    return {
-        target: tuple(edges)
-        for target, edges in into.items()
-        if len(edges) > 1
-        and nodes[target].kind in ("op", "fused")
-        and nodes[target].label not in COMMUTATIVE
-        and sum(not _told(diagram.edges[index], nodes) for index in edges) > 1
-    }
+    found = {}
+    for target, edges in into.items():
+        if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
+            unnamed = sum(not _told(diagram.edges[index], nodes) for index in edges)
+            if unnamed > 1 or (unnamed and diagram.edges[edges[0]].slot):
+                found[target] = tuple(edges)
+    return found
 
 
 def _told(edge: Edge, nodes: dict[str, Node]) -> bool:

@@ -16,7 +16,7 @@ from minigrad.autograd.primitive import registry
 from minigrad.viz.heatmap import Heatmap
 from minigrad.viz.tape import Step, Summary
 
-__all__ = ["Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
+__all__ = ["UNKNOWN", "Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
 
 Kind = Literal[
     "op", "fused", "parameter", "buffer", "input", "constant", "output", "module"
@@ -24,6 +24,9 @@ Kind = Literal[
 
 FORMAT = 2
 """Changes when old JSON can no longer be read."""
+
+UNKNOWN = ": unknown"
+"""Ends a note on an argument that the engine's record does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +74,15 @@ class Node:
         dtype: Its dtype.
         group: The id of the innermost group around the box, None at the top.
         notes: For a closed module, the parameters inside, one a line; for an op, its numbers and
-            other static arguments.
+            other static arguments. Without a trace only what its rules saved is known of them.
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
         recorded: False for an op that is in no graph: under ``no_grad``, say; and for a parameter
             that is frozen.
-        saved: What an op keeps for its backward step; empty once that has run.
+        saved: What an op keeps for its backward step; empty once that has run: see `freed`.
         error: The message of the error that ended the forward pass in this op.
         seconds: How long an op takes, or all ops of a closed module; None unless a trace took the
             time.
+        freed: Whether a backward pass has let go of what the op saved, so that it is not known.
         primitive: The op itself, which its label does not tell; None for what is no op, and for a
             program's own op where the graph comes from another process.
 
@@ -102,6 +106,7 @@ class Node:
     saved: tuple[Saved, ...] = ()
     error: str = ""
     seconds: float | None = None
+    freed: bool = False
     primitive: Primitive | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -128,6 +133,8 @@ class Edge:
         name: What the op calls that argument.
         shape: The shape of the tensor.
         dtype: Its dtype.
+        output: Of what leaves a closed module, the id of the node inside that made it: a module
+            may have several outputs.
 
     Example:
         >>> import minigrad
@@ -143,6 +150,7 @@ class Edge:
     name: str = ""
     shape: tuple[int, ...] = ()
     dtype: str = "float32"
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from minigrad.viz.model import Diagram, Node
 from minigrad.viz.payload import payload
 from minigrad.viz.svg import draw
 from minigrad.viz.svg_legend import entries
+from minigrad.viz.tape import Summary
 
 __all__ = ["write_page"]
 
@@ -42,7 +43,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str) -> str
         graph: The whole graph.
         depth: How many levels of modules are open at first; None for a number that can be read.
         title: What the graph is called.
-        start: Where the backward pass begins, such as ``"the sum of the output"``; why there is
+        start: Where the backward pass begins, such as ``"the output of sum"``; why there is
             none if the graph has no steps.
 
     Returns:
@@ -54,7 +55,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str) -> str
     diagram, closed = view(graph, depth)
     fields = {
         "title": _text(title),
-        "style": squeeze.style(_asset("explore.css")),
+        "style": squeeze.style(_asset("mathml.css") + _asset("explore.css")),
         "facts": _text(_facts(graph)),
         "picture": draw(diagram, closed),
         "guide": _guide(diagram, start),
@@ -165,10 +166,14 @@ def _gradients(graph: Diagram) -> dict[str, str]:
     """The norm of what came to each box in the end."""
     found: dict[str, str] = {}
     for step in graph.steps:
-        found.setdefault(step.node, f"{step.cotangent.norm:.3g}")
+        found.setdefault(step.node, _norm(step.cotangent))
         for part in step.parts:
-            found[part.target] = f"{(part.total or part.sent).norm:.3g}"
+            found[part.target] = _norm(part.total or part.sent)
     return found
+
+
+def _norm(gradient: Summary) -> str:
+    return ", ".join([f"{gradient.norm:.3g}", *gradient.remarks()])
 
 
 def _text(text: str) -> str:

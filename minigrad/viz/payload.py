@@ -29,12 +29,13 @@ from minigrad.viz.timing import cost
 __all__ = ["payload"]
 
 FIELDS = {
-    "summary": ["shape=", "dtype=", "norm", "low", "high", "mean", "nans", "infs", "values"],
+    "summary": ["shape=", "dtype=", "norm", "low", "high", "mean", "nans", "infs", "values",
+                "cancelled"],
     "saved": ["name=", "shape=", "dtype=", "nbytes", "numbers=summary"],
     "node": [
         "id", "kind=", "label=", "shape=", "dtype=", "group=", "notes=", "line=", "recorded",
         "saved=saved*", "error=", "glyph=", "lines=", "slots=", "missing=", "kept=",
-        "cost=", "around=",
+        "cost=", "around=", "freed",
     ],
     "group": ["id", "name=", "path=", "module=", "parent=", "size", "call", "calls", "title=",
               "box=node"],
@@ -63,6 +64,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     steps = {step.node: step for step in diagram.steps}
     missing = missing_gradients(diagram)
     boxes = closed_boxes(diagram)
+    fused = {group.id for group in diagram.groups if group.op is not None}
     written = contents(diagram, [*diagram.nodes, *boxes.values()])
 
     formulas: list[Formula] = []
@@ -70,7 +72,8 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     def box(node: Node) -> dict[str, Any]:
         drawn = written[node.id]
         lines = [(*line, text_width(line.text, line.style)) for line in drawn.lines]
-        kept = saved_reasons(node, steps.get(node.id)) if node.kind in ("op", "fused") else ()
+        op = node.kind in ("op", "fused") and node.group not in fused
+        kept = saved_reasons(node, steps.get(node.id)) if op else ()
         return asdict(node) | {
             "glyph": drawn.glyph, "lines": lines, "slots": drawn.slots,
             "missing": missing.get(node.id, ""), "kept": kept, "cost": cost(node),

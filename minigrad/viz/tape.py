@@ -10,10 +10,13 @@ from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["Part", "Step", "Summary", "summary"]
+__all__ = ["Part", "Step", "Summary", "norm", "summary"]
 
 IN_FULL = 64
 """Arrays of up to this many elements are kept whole."""
+
+MARGIN = 16.0
+"""How often the estimate of an error may be exceeded: it comes from one choice of signs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class Summary:
         nans: How many elements are NaN.
         infs: How many are infinite.
         values: All elements in order, if they are few and finite; None otherwise.
+        cancelled: Whether it is zero up to rounding: its terms cancel, and rounding leaves this.
 
     Example:
         >>> import numpy as np
@@ -47,6 +51,7 @@ class Summary:
     nans: int = 0
     infs: int = 0
     values: tuple[float, ...] | None = None
+    cancelled: bool = False
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> Self:
@@ -54,12 +59,23 @@ class Summary:
         values = None if row["values"] is None else tuple(row["values"])
         return cls(**{**row, "shape": tuple(row["shape"]), "values": values})
 
+    def remarks(self) -> list[str]:
+        """What the norm does not tell: how many elements it leaves out, and whether it is zero.
 
-def summary(array: np.ndarray) -> Summary:
+        Returns:
+            Such as ``["2 NaN", "1 inf"]``.
+        """
+        counts = ((self.nans, "NaN"), (self.infs, "inf"))
+        found = [f"{count} {name}" for count, name in counts if count]
+        return found + ["zero up to rounding"] * self.cancelled
+
+
+def summary(array: np.ndarray, error: float = 0.0) -> Summary:
     """Sum an array up.
 
     Args:
         array: Any array of numbers.
+        error: By how much rounding may have changed it, as a norm.
 
     Returns:
         A few numbers about it.
@@ -79,18 +95,25 @@ def summary(array: np.ndarray) -> Summary:
         if finite.size
         else (0.0, 0.0, 0.0)
     )
-    whole = finite.size == exact.size <= IN_FULL
+    whole = finite.size == exact.size
+    size = norm(finite)
     return Summary(
         array.shape,
         array.dtype.name,
-        float(np.sqrt((finite * finite).sum())),
+        size,
         low,
         high,
         mean,
         nans,
         exact.size - finite.size - nans,
-        tuple(exact.ravel().tolist()) if whole else None,
+        tuple(exact.ravel().tolist()) if whole and exact.size <= IN_FULL else None,
+        whole and 0 < size <= MARGIN * error < np.inf,
     )
+
+
+def norm(array: np.ndarray) -> float:
+    """The root of the sum of the squares, in float64."""
+    return float(np.sqrt(np.square(array, dtype=np.float64).sum()))
 
 
 @dataclass(frozen=True, slots=True)

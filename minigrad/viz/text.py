@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from minigrad.viz.fold import collapse, residuals
@@ -83,8 +84,18 @@ class _Writer:
         around = residuals(diagram)
         for index, edge in enumerate(diagram.edges):
             self.into[edge.target].append((edge, index in around))
-        made = [node for node in diagram.nodes if node.kind in ("op", "fused", "module")]
-        self.numbers = {node.id: f"%{number}" for number, node in enumerate(made)}
+        # The tensors that come out of each box: of a closed module there may be several.
+        self.made: dict[str, dict[str, Node]] = {
+            node.id: {"": node} for node in diagram.nodes if node.kind in ("op", "fused", "module")
+        }
+        boxes = {node.id: node for node in diagram.nodes if node.kind == "module"}
+        for edge in sorted(diagram.edges, key=lambda edge: int(edge.output[1:] or 0)):
+            if edge.source in boxes:
+                self.made[edge.source].pop("", None)
+                tensor = replace(boxes[edge.source], shape=edge.shape, dtype=edge.dtype)
+                self.made[edge.source][edge.output] = tensor
+        every = ((box, output) for box, outputs in self.made.items() for output in outputs)
+        self.numbers = {made: f"%{number}" for number, made in enumerate(every)}
         given = [node for node in diagram.nodes if node.kind == "constant"]
         self.constants = {node.id: f"const{number}" for number, node in enumerate(given)}
 
@@ -96,7 +107,7 @@ class _Writer:
         open_: list[Group] = []
         entered: set[str] = set()
         for node in self.diagram.nodes:
-            if node.id not in self.numbers:
+            if node.id not in self.made:
                 continue
             around = self._around(node.group)
             kept = sum(a is b for a, b in zip(open_, around, strict=False))
@@ -135,14 +146,17 @@ class _Writer:
             remarks = node.notes
         else:
             called = printable(node.label)
-            named = len(read) > 1 and called not in COMMUTATIVE
+            second = bool(read) and bool(read[0][0].slot)  # nothing is known of the first
+            named = second or (len(read) > 1 and called not in COMMUTATIVE)
             arguments = [self._argument(edge, home, named) for edge, _ in read]
             arguments += map(printable, node.notes)
             remarks = tuple(f"residual {self._source(e, home)}" for e, thick in read if thick)
             remarks += (f"✕ {printable(node.error)}",) if node.error else ()
             remarks += ("not recorded",) if not node.recorded else ()
-        result = "" if node.error else f"→ {self._tensor(node)}"
-        left = f"{indent}{self.numbers[node.id]} = {called}({', '.join(arguments)})"
+        outputs = self.made[node.id]
+        result = "" if node.error else f"→ {', '.join(map(self._tensor, outputs.values()))}"
+        numbers = ", ".join(self.numbers[node.id, output] for output in outputs)
+        left = f"{indent}{numbers} = {called}({', '.join(arguments)})"
         return _Row(left, result, remarks)
 
     def _argument(self, edge: Edge, home: Group | None, named: bool) -> str:
@@ -153,8 +167,9 @@ class _Writer:
 
     def _source(self, edge: Edge, home: Group | None) -> str:
         """Where a tensor comes from: an op's number, or the name of what was given."""
-        if edge.source in self.numbers:
-            return self.numbers[edge.source]
+        outputs = self.made.get(edge.source)
+        if outputs is not None:
+            return self.numbers[edge.source, edge.output if edge.output in outputs else ""]
         node = self.nodes[edge.source]
         if node.kind == "constant":
             return f"{self.constants[node.id]} {shape_text(node.shape)}"

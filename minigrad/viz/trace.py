@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import ChainMap, Counter
 from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from math import hypot
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,12 @@ from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.results import pick, wrap
 from minigrad.viz.assemble import Entry, Input, assemble
+from minigrad.viz.cancelling import errors_sent, precision
 from minigrad.viz.drawing import Graph
 from minigrad.viz.model import Kind
-from minigrad.viz.record import read, saved_by
+from minigrad.viz.record import notes, read, saved_by
 from minigrad.viz.step_check import check_part
-from minigrad.viz.tape import Part, Step, Summary, summary
+from minigrad.viz.tape import Part, Step, Summary, norm, summary
 from minigrad.viz.timing import fastest
 from minigrad.viz.weights import Weights
 
@@ -59,7 +61,9 @@ class Trace(Observer):
         self._ran: dict[Node, tuple[Primitive, Sequence[Any]]] = {}
         self._steps: list[tuple[int, Entry, Summary, list[Any]]] = []  # with the number of the pass
         self._pass, self._stamp = 0, 0
-        self._totals: dict[Entry, np.ndarray] = {}  # what has come to each entry in this pass
+        # What has come in this pass: to each output of an op that has several, for itself.
+        self._totals: dict[Node | Leaf, np.ndarray] = {}
+        self._errors: dict[Entry, float] = {}  # by how much rounding may have changed it
 
     def name(self, value: Any, name: str) -> None:
         """Say what a tensor or an array that ops will read is called.
@@ -81,7 +85,8 @@ class Trace(Observer):
         first = outputs[0]
         entry = Entry(
             "op", op.name, first.shape, first.dtype.name, state.get().scope,
-            notes=_notes(op, arguments), line=user_line(), recorded=node is not None,
+            notes=notes(op, dict(zip(op.params, arguments, strict=True))), line=user_line(),
+            recorded=node is not None,
             saved=saved_by(node, numbers=True) if node is not None else (),
             seconds=fastest(op, arguments) if self._timed else None, primitive=op,
         )  # fmt: skip
@@ -134,27 +139,35 @@ class Trace(Observer):
         if node.stamp >= self._stamp:  # within a pass, nodes run from the youngest to the oldest
             self._pass += 1
             self._totals.clear()
+            self._errors.clear()
         self._stamp = node.stamp
         entry = self._entry_of(node)
         cotangents = _arrays(cotangent)
         self._weights.pulled(entry, node, cotangents[0])
-        sent = []
-        for edge, slot, name, part in zip(
-            node.edges, node.plan.slots, node.plan.slot_names, parts, strict=True
+        came, sent = self._errors.get(entry, 0.0), []
+        noise = errors_sent(node, cotangents, came, [part is not None for part in parts])
+        unit = precision(cotangents[0])
+        for edge, slot, name, part, shaken in zip(
+            node.edges, node.plan.slots, node.plan.slot_names, parts, noise, strict=True
         ):
             if part is None:
                 continue
             raw = _dense(part, edge.shape)
-            array = raw if raw.shape == edge.shape else unbroadcast(raw, edge.shape)
-            error, why = None, "its arguments were not seen"
+            array = unbroadcast(raw, edge.shape)
+            difference, why = None, "its arguments were not seen"
             if node in self._ran:
-                error, why = check_part(*self._ran[node], slot, cotangents, array)
+                difference, why = check_part(*self._ran[node], slot, cotangents, array)
             target, array = self._entry_of(edge), array.astype(edge.dtype, copy=False)
-            before = self._totals.get(target)
-            self._totals[target] = array.copy() if before is None else before + array
-            total = None if before is None else summary(self._totals[target])
-            sent.append((target, slot, name, summary(array), raw.shape, error, why, total))
-        self._steps.append((self._pass, entry, summary(cotangents[0]), sent))
+            error = unit * norm(unbroadcast(_dense(shaken, edge.shape), edge.shape))
+            before = self._totals.get(edge)
+            self._totals[edge] = array.copy() if before is None else before + array
+            self._errors[target] = hypot(self._errors.get(target, 0.0), error)
+            total = None
+            if before is not None:
+                total = summary(self._totals[edge], self._errors[target])
+            numbers = summary(array, error)
+            sent.append((target, slot, name, numbers, raw.shape, difference, why, total))
+        self._steps.append((self._pass, entry, summary(cotangents[0], came), sent))
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
@@ -363,24 +376,6 @@ def _read_by(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str
     for slot, (name, value) in enumerate(named):
         if isinstance(value, Variable) or (isinstance(value, np.ndarray) and value.ndim):
             yield slot, name, value
-
-
-def _notes(op: Primitive, arguments: Sequence[Any]) -> tuple[str, ...]:
-    """The numbers and static arguments that are not the defaults, one a line."""
-    notes = []
-    for name, value, default in zip(op.params, arguments, op.defaults, strict=True):
-        if (op.variadic and name == op.params[0]) or value is None or isinstance(value, Variable):
-            continue
-        if name.endswith("key"):
-            continue  # of a random stream: a number that says nothing
-        if isinstance(value, np.ndarray):
-            if value.ndim:
-                continue
-            value = value.item()
-        if value is not default and value != default:
-            text = repr(value)
-            notes.append(f"{name} = {text if len(text) <= 32 else text[:31] + '…'}")
-    return tuple(notes)
 
 
 def _inputs(entry: Entry) -> Iterator[Entry]:

@@ -42,6 +42,24 @@ def this_file() -> str:
     return Path(__file__).name
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([-np.inf, 1.0], "from 1 to 1 with 1 -inf"),
+        ([np.inf, np.inf], "with 2 inf"),
+        ([np.inf, -np.inf], "with 1 inf, 1 -inf"),
+        ([np.inf, np.nan], "with 1 NaN, 1 inf"),
+        ([np.nan, 2.0], "from 2 to 2 with 1 NaN"),
+    ],
+)
+def test_a_range_counts_what_it_leaves_out(given: list[float], told: str) -> None:
+    """The infinities of an input are what explains a NaN."""
+    with minigrad.detect_anomaly(), pytest.raises(FloatingPointError) as caught:
+        minigrad.tensor(given) - minigrad.tensor(given)
+    for name in ("a", "b"):
+        assert f"{name} float32 (2,) {told}" in str(caught.value)
+
+
 def test_the_forward_error_names_op_module_line_shapes_and_ranges() -> None:
     model = Model()
     with no_grad():

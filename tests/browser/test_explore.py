@@ -308,6 +308,26 @@ class TestPlayer:
         assert lit(page) == [group] and page.locator(".frame.lit").count() == 1
         assert page.locator("#stage .gradient.out").count() >= 3
 
+    def test_what_is_saved_is_told_where_it_is_known(self, open_page: Open) -> None:
+        """Not of the parts of a fused op, nor of an op whose graph a backward pass has freed."""
+        attention, x = nn.MultiHeadAttention(8, 2), minigrad.randn(2, 3, 8)
+        with viz.trace() as traced:
+            attention(x, x, x).sum().backward()
+        page = open_page(traced.graph())
+        for name in ("softmax", "matmul"):
+            page.keyboard.press("/")
+            page.keyboard.type(f"{name} op")
+            page.keyboard.press("Enter")
+            saved = page.locator("#box section", has_text="Saved for the backward pass")
+            assert "Nothing was recorded of this op by itself" in saved.inner_text()
+            assert "shapes at most" not in saved.inner_text()
+            saved.get_by_role("button", name="attention").click()
+            assert "the joint rule reads it" in page.locator("#box .saved").inner_text()
+        y = minigrad.exp(minigrad.randn(3, requires_grad=True))
+        y.sum().backward()
+        page = open_page(viz.graph(y), "#box=exp")
+        assert "let go of it" in page.locator("#box section").first.inner_text()
+
     @pytest.mark.parametrize(("value", "sign"), [(0.0, "∞ ×1"), (-1.0, "NaN")])
     def test_what_is_not_finite_is_marked_in_words(
         self, open_page: Open, value: float, sign: str
@@ -528,7 +548,7 @@ def test_within_a_notebook(open_page: Open) -> None:
     for index in range(2):
         frame = shown.frame_locator("iframe").nth(index)
         frame.get_by_role("button", name="Take the first step").click()
-        assert frame.locator("#status").inner_text() == "step 1 of 2: sum"
+        assert frame.locator("#status").inner_text() == "step 1 of 1: linear"
 
 
 def test_attention_weights(open_page: Open) -> None:

@@ -111,11 +111,12 @@ def test_an_op_is_found_by_name_or_by_itself() -> None:
 
 # MathML -------------------------------------------------------------------------------------------
 
-CHILDREN = {"mfrac": 2, "msup": 2, "msub": 2, "msubsup": 3, "munder": 2, "mover": 2, "mroot": 2}
-CORE = {"math", "mrow", "mi", "mn", "mo", "mtext", "msqrt", "mtable", "mtr", "mtd", *CHILDREN}
+CHILDREN = {"mfrac": 2, "msup": 2, "msub": 2, "msubsup": 3, "munder": 2, "mover": 2}
+CORE = {"math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mtable", "mtr", "mtd", *CHILDREN}
 ATTRIBUTES = {
     "displaystyle", "alttext", "accent", "fence", "form", "stretchy", "symmetric", "separator",
     "largeop", "movablelimits", "lspace", "rspace", "mathvariant", "style",
+    "class", "height", "depth",
 }  # fmt: skip
 
 

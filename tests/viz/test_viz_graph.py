@@ -84,7 +84,9 @@ def test_nested_inputs_and_outputs_have_names() -> None:
 def test_integers_go_in_as_they_are() -> None:
     ids = np.array([[1, 2], [3, 4]])
     graph = viz.graph(nn.Embedding(10, 4), ids)
-    assert [node.label for node in graph.nodes] == ["weight", "embedding", "output"]
+    assert [node.label for node in graph.nodes] == [
+        "weight", "ids", "embedding", "output",
+    ]  # fmt: skip
     assert outputs(viz.graph(nn.Embedding(10, 4), minigrad.tensor(ids))) == ["output"]
 
 

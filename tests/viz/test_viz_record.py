@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_a_graph_can_be_drawn_after_backward() -> None:
     before = viz.graph(loss)
     assert [len(node.saved) for node in before.nodes if node.kind == "op"] == [1, 2, 0]
     loss.backward()
-    freed = tuple(replace(node, saved=()) for node in before.nodes)
+    freed = tuple(replace(node, saved=(), freed=node.kind == "op") for node in before.nodes)
     assert viz.graph(loss) == replace(before, nodes=freed)
     assert before.to_dot().source == viz.graph(loss).to_dot().source
 
@@ -239,3 +240,61 @@ def test_a_single_number_that_was_saved_is_told_too() -> None:
     """NumPy returns scalars, not arrays, of ops on arrays without axes."""
     (exp,) = [node for node in viz.graph(minigrad.exp(leaf())).nodes if node.kind == "op"]
     assert [(saved.name, saved.shape, saved.nbytes) for saved in exp.saved] == [("out", (), 4)]
+
+
+PAIRS: dict[str, tuple[Any, Any]] = {
+    "subtract": (lambda a, c: 1.0 - a, lambda a, c: a - 1.0),
+    "divide": (lambda a, c: 2.0 / a, lambda a, c: a / 2.0),
+    "power": (lambda a, c: 2.0**a, lambda a, c: a**2.0),
+    "a number": (lambda a, c: a * 2.0, lambda a, c: a * 3.0),
+    "an array": (lambda a, c: a * c, lambda a, c: a * (c + 1.0)),
+    "a side": (lambda a, c: minigrad.where(c, a, 0.0), lambda a, c: minigrad.where(c, 0.0, a)),
+    "an axis": (lambda a, c: a.sum(axis=0), lambda a, c: a.sum(axis=1)),
+    "a place": (
+        lambda a, c: minigrad.concatenate([a, c]), lambda a, c: minigrad.concatenate([c, a])
+    ),
+    "an index": (lambda a, c: a[0], lambda a, c: a[1]),
+    "a bound": (lambda a, c: minigrad.clip(a, 0.0, 5.0), lambda a, c: minigrad.clip(a, 0.0, 6.0)),
+    "a detached tensor": (lambda a, c: a @ c, lambda a, c: c @ a),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_programs_that_differ_in_what_has_no_gradient_are_told_apart(name: str) -> None:
+    a, c = minigrad.ones(2, 2, requires_grad=True), minigrad.ones(2, 2)
+    one, other = (viz.graph(program(a, c), a=a) for program in PAIRS[name])
+    assert viz.diff(one, other) and not viz.diff(one, one)
+    if name != "an array":  # a picture has no values
+        assert one.to_text() != other.to_text()
+        assert one.to_svg() != other.to_svg()
+        assert one.to_dot().source != other.to_dot().source
+    assert viz.Graph.from_json(one.to_json()) == one
+
+
+def test_what_nothing_saved_is_said_to_be_unknown() -> None:
+    """Not taken for equal, and a trace knows it."""
+    a, c = minigrad.ones(2, requires_grad=True), minigrad.ones(2)
+    for program in (lambda k: a + k, lambda k: k - a, lambda k: minigrad.concatenate([k, a])):
+        one, other = (viz.graph(program(k)) for k in (c, c * 3.0))
+        (op,) = [node for node in one.nodes if node.kind == "op"]
+        assert op.notes[-1].endswith(": unknown") and op.notes[-1] in one.to_text()
+        found = viz.diff(one, other)
+        assert not found and len(found.unknown) == 1
+        assert str(found).startswith("no difference in what is known\n? ")
+        with viz.trace() as traced:
+            program(c)
+        assert "unknown" not in traced.graph().to_text()
+
+
+def test_what_a_pass_has_freed_is_unknown_too() -> None:
+    a = minigrad.ones(2, requires_grad=True)
+    graphs = []
+    for factor in (2.0, 3.0):
+        y = (a * factor).sum()
+        y.backward()
+        graphs.append(viz.graph(y))
+    found = viz.diff(*graphs)
+    assert not found
+    assert {change.name: change.facts for change in found.unknown} == {
+        "multiply": ("b: unknown", "what was saved: unknown"), "sum": ("what was saved: unknown",),
+    }  # fmt: skip

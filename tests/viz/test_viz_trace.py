@@ -325,3 +325,17 @@ def test_nothing_ran() -> None:
         pass
     with pytest.raises(RuntimeError, match="no op ran"):
         traced.graph()
+
+
+def test_shares_of_several_outputs_are_not_added_to_one_another() -> None:
+    w = minigrad.tensor([[3.0, 0.0], [0.0, 2.0], [0.0, 0.0]], requires_grad=True)
+    with viz.trace() as trace:
+        u, s, _ = minigrad.linalg.svd(w, full_matrices=False)
+        (s.sum() + s.sum() + (u * u).sum()).backward()
+    shapes = {
+        (part.sent.shape, None if part.total is None else part.total.shape)
+        for step in trace.graph(w=w).steps
+        for part in step.parts
+        if step.op in ("sum", "multiply")
+    }
+    assert shapes == {((2,), None), ((2,), (2,)), ((3, 2), None), ((3, 2), (3, 2))}

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, Literal, TypeVar
 
 from minigrad.autograd.op import Primitive
@@ -64,7 +65,9 @@ class Formula:
     place: str
 
     def _repr_html_(self) -> str:
-        return self.mathml
+        css = files("minigrad.viz").joinpath("page", "mathml.css").read_text(encoding="utf-8")
+        style = f"<style>.minigrad-formula {{\n{css}}}</style>"
+        return f'<div class="minigrad-formula">{style}{self.mathml}</div>'
 
 
 def formulas(op: Any) -> dict[str, Formula]:

@@ -26,9 +26,15 @@ from minigrad.viz.formula.notation import (
 )
 from minigrad.viz.formula.text import text
 
-__all__ = ["mathml"]
+__all__ = ["ROOT", "mathml"]
 
 SPACE = "\u00a0"
+ROOT = (
+    '<mrow class="root"><mspace height="0.8em" depth="0.15em"/>'
+    '<mo class="sign" lspace="0" rspace="0">√</mo>'
+)
+"""How a square root begins, in the place of ``<msqrt>``: page/mathml.css draws it in any font."""
+
 LINE = 'style="text-align: left; padding: 0.15em 0"'
 CASE = 'style="text-align: left; padding: 0.25em 1em 0.25em 0"'
 
@@ -76,10 +82,9 @@ def _element(notation: Notation) -> str:
             )
             scripts = "".join(_element(s) for s in (below, above) if s is not None)
             return f"<{kind}>{inner}{scripts}</{kind}>"
-        case Root(body, 2):
-            return f"<msqrt>{_element(body)}</msqrt>"
         case Root(body, degree):
-            return f"<mroot>{_element(body)}<mn>{degree}</mn></mroot>"
+            power = f"<msup><mrow></mrow><mn>{degree}</mn></msup>" if degree != 2 else ""
+            return f"<mrow>{power}{ROOT}{_element(body)}</mrow></mrow>"
         case Large(sign, body, below):
             large = f'<mo largeop="true" movablelimits="false">{_LARGE[sign]}</mo>'
             if below is not None:
@@ -109,7 +114,7 @@ _LARGE = {"Σ": "∑", "Π": "∏"}
 def _identifier(name: str, upright: bool, bar: bool) -> str:
     """A name; of several letters it is upright unless a style says otherwise."""
     style = "" if upright or len(name) == 1 else ' style="font-style: italic"'
-    variant = ' mathvariant="normal"' if upright and len(name) == 1 else ""
+    variant = ' mathvariant="normal"' if upright else ""
     inner = f"<mi{variant}{style}>{escape(name)}</mi>"
     return f'<mover accent="true">{inner}<mo stretchy="false">‾</mo></mover>' if bar else inner
 

@@ -59,11 +59,24 @@ function boxView(id, go) {
     listed(neighbours(data, id, "into"), "Reads"),
     listed(neighbours(data, id, "from"), "Read by"),
     ["op", "fused"].includes(node.kind) && node.recorded
-      ? h("section", {}, h("h3", {}, "Saved for the backward pass"), savedView(node))
+      ? h("section", {}, h("h3", {}, "Saved for the backward pass"), keptView(id, node, link))
       : "",
     heatmapView(id),
     gradientView(id, node, link),
   ];
+}
+
+/** What an op saved; of a part of a fused op, which op saved for it. */
+function keptView(id, node, link) {
+  const unit = data.unit(id);
+  if (unit === id) return savedView(node);
+  return h(
+    "p",
+    {},
+    "Nothing was recorded of this op by itself. It is a part of ",
+    link.box(unit, nameOf(unit)),
+    ", a fused op, which saved what its one rule reads.",
+  );
 }
 
 /** What a box gets in the backward pass, or why it gets nothing. */

@@ -49,7 +49,12 @@ function summaryView(summary) {
     h("span", { class: kind }, `norm ${number(summary.norm)}`),
   ];
   if (kind === "bad") facts.push(h("strong", { class: "bad" }, `${sign} ${words}`));
-  else if (kind === "zero") facts.push(h("strong", { class: "zero" }, `${sign} zero everywhere`));
+  else if (kind === "zero") {
+    const all = summary.cancelled
+      ? "zero up to rounding: what is added up cancels, and rounding leaves this"
+      : "zero everywhere";
+    facts.push(h("strong", { class: "zero" }, `${sign} ${all}`));
+  }
   else if (summary.shape.reduce((a, b) => a * b, 1) > 1) {
     facts.push(
       h(

@@ -13,9 +13,11 @@ function shownAs(id) {
 
 /** What there is to say of a gradient, shortest first: a sign and words, never a colour alone. */
 function health(summary) {
-  if (summary.nans) return { kind: "bad", sign: "⬣", words: `NaN ×${summary.nans}` };
-  if (summary.infs) return { kind: "bad", sign: "⬣", words: `∞ ×${summary.infs}` };
+  const { nans, infs } = summary;
+  const bad = [nans && `NaN ×${nans}`, infs && `∞ ×${infs}`].filter(Boolean).join(", ");
+  if (bad) return { kind: "bad", sign: "⬣", words: bad };
   if (summary.norm === 0) return { kind: "zero", sign: "○", words: "0" };
+  if (summary.cancelled) return { kind: "zero", sign: "○", words: "≈ 0" };
   return { kind: "good", sign: "", words: number(summary.norm) };
 }
 

@@ -74,8 +74,16 @@ function sharesOf(id, pass) {
 /** How the cotangent of a step came together. */
 function came(step, shares, link) {
   const what = `How much the loss changes if the output of ${step.op} does, element by element. `;
-  if (!shares.length)
-    return [what, "Here it begins: the gradient of the loss with respect to itself is 1."];
+  if (!shares.length) {
+    const { values } = step.cotangent;
+    const loss = values?.length === 1 && values[0] === 1;
+    return [
+      what,
+      loss
+        ? "Here it begins: the gradient of the loss with respect to itself is 1."
+        : "Here it begins, with these numbers, which the backward pass was given.",
+    ];
+  }
   const sources = shares.map(({ at, step: from, part }) => [
     link.step(at),
     ` (${from.op}, ${part.name})`,
@@ -93,6 +101,8 @@ function came(step, shares, link) {
 /** What an op kept of the forward pass, and for which rule. */
 function savedView(node) {
   const kept = new Map(node.kept);
+  if (node.freed)
+    return h("p", {}, "It is not known any more: a backward pass has run and let go of it.");
   if (!node.saved.length && !node.kept.length) return h("p", {}, "Nothing.");
   return [
     h(

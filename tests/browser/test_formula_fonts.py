@@ -1,0 +1,167 @@
+"""Formulas as a browser draws them, with the fonts that are installed and with one for text."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import viz
+from minigrad.autograd.primitive import registry
+
+pytestmark = [
+    pytest.mark.needs("playwright", "chromium", "sphinx", "latex2mathml", "matplotlib"),
+    pytest.mark.slow,
+]
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+PIXELS = """async (png) => {
+    const image = new Image();
+    image.src = "data:image/png;base64," + png;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    return [image.height, [...context.getImageData(0, 0, image.width, image.height).data]];
+}"""
+
+
+@pytest.fixture(scope="module", params=["installed fonts", "no font for mathematics"])
+def browser(request: Any, tmp_path_factory: Any) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    surroundings = dict(os.environ)
+    if request.param == "no font for mathematics":
+        import matplotlib
+
+        folder = tmp_path_factory.mktemp("fonts")
+        font = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "STIXGeneral.ttf"
+        assert b"MATH" not in font.read_bytes()[:1000]  # where its tables are listed
+        shutil.copy(font, folder)
+        settings = folder / "fonts.conf"
+        settings.write_text(
+            f"<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>"
+        )
+        surroundings["FONTCONFIG_FILE"] = str(settings)
+    with sync_playwright() as playwright:
+        chromium = shutil.which("chromium")
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS, env=surroundings)
+        yield running
+        running.close()
+
+
+def picture(page: Any, element: Any) -> np.ndarray:
+    """How dark each pixel of an element is, from 0 to 1."""
+    png = base64.b64encode(element.screenshot()).decode()
+    height, data = page.evaluate(PIXELS, png)
+    pixels = np.array(data, dtype=float).reshape(height, -1, 4)[:, :, :3].mean(2)
+    return 1 - pixels / 255
+
+
+def roots_of(page: Any) -> list[tuple[np.ndarray, float, list[float]]]:
+    """Every root on a page: its picture, the size of its type, and where its content begins."""
+    found = []
+    for root in page.locator("msqrt, mroot, .root").all():
+        em, inside = root.evaluate(
+            """(root) => [parseFloat(getComputedStyle(root).fontSize),
+                [...root.children].filter((child) => !["", "√"].includes(child.textContent))
+                    .map((child) => child.getBoundingClientRect().left
+                        - root.getBoundingClientRect().left)]"""
+        )
+        found.append((picture(page, root), em, inside))
+    return found
+
+
+def assert_drawn(root: tuple[np.ndarray, float, list[float]]) -> None:
+    """A stroke from the foot to the top, left of the content, and a bar above all of that."""
+    ink, em, inside = root
+    assert inside and min(inside) >= 0.5 * em
+    assert len(ink) > 0.9 * em
+    sign, bar = ink[:, : round(0.66 * em)], ink[: round(0.2 * em), round(0.7 * em) :]
+    assert (sign.max(1) > 0.2).mean() > 0.9, "the sign does not reach from foot to top"
+    high, low = (sign[round(at * len(sign))].argmax() for at in (0.2, 0.8))
+    assert high > low, "the stroke does not rise"
+    assert (bar.max(0) > 0.3).mean() > 0.9, "the bar does not cover the content"
+
+
+def conf() -> Any:
+    """The settings of the documentation, as a module."""
+    spec = importlib.util.spec_from_file_location("docs_conf", DOCS / "conf.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def documents() -> str:
+    """The formulas with a root in the documentation, in its style."""
+    settings = conf()
+    static = [DOCS / place for place in settings.html_static_path]
+    files = [file for place in static for file in (place, *place.glob("*.css")) if file.is_file()]
+    style = "".join(file.read_text(encoding="utf-8") for file in files)
+    pages = [page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md"))]
+    marked = r"```\{math\}\n(.+?)```|\{math\}`([^`]+)`|\$\$(.+?)\$\$|\$([^$\n]+)\$"
+    found = ("".join(tex) for page in pages for tex in re.findall(marked, page, re.DOTALL))
+    written = [tex for tex in found if "sqrt" in tex]
+    assert len(written) >= 8
+    shown = (f"<p>{settings.mathml(tex.strip(), display='block')}</p>" for tex in written)
+    return f"<style>{style}</style>{''.join(shown)}"
+
+
+def notebook() -> str:
+    """Every formula of an op that has a root, as a notebook shows it."""
+    formulas = [f for name in sorted(registry) for f in viz.formulas(name).values()]
+    rooted = [formula._repr_html_() for formula in formulas if "√" in formula.text]
+    return "".join(rooted)
+
+
+@pytest.mark.parametrize("source", [documents, notebook])
+def test_every_root_is_drawn(browser: Any, source: Any) -> None:
+    page = browser.new_page(device_scale_factor=1)
+    page.set_content(f"<!DOCTYPE html><style>body {{font-size: 32px}}</style>{source()}")
+    roots = roots_of(page)
+    assert len(roots) >= 2
+    for root in roots:
+        assert_drawn(root)
+
+
+class TestThePage:
+    @pytest.fixture
+    def page(self, browser: Any, tmp_path: Path) -> Any:
+        x = minigrad.randn(3, 4, requires_grad=True)
+        with viz.trace() as traced:
+            minigrad.nn.functional.gelu(x).sum().backward()
+        file = tmp_path / "page.html"
+        file.write_text(traced.graph(x=x).to_html(), encoding="utf-8")
+        page = browser.new_page()
+        page.goto(f"{file.as_uri()}#step=2")
+        page.add_style_tag(content=".formula { font-size: 32px !important }")
+        return page
+
+    def test_every_root_is_drawn(self, page: Any) -> None:
+        roots = roots_of(page)
+        assert len(roots) == 4
+        for root in roots:
+            assert_drawn(root)
+
+    def test_letters_are_those_of_any_font(self, page: Any) -> None:
+        """Not of the block of mathematical letters, which a text font shows as boxes."""
+        styles = page.evaluate(
+            """[...document.querySelectorAll("mi")].map((letter) => {
+                const style = getComputedStyle(letter);
+                return [letter.textContent, style.textTransform, style.fontStyle];
+            })"""
+        )
+        assert ["x", "none", "italic"] in styles and ["tanh", "none", "normal"] in styles
+        assert {transform for _, transform, _ in styles} == {"none"}
