@@ -2,8 +2,8 @@
 
 What is new is written beside the old file, brought to the disk, and only then given its name, which
 the file system does in one step. Whoever reads, and whatever is killed when, finds either the old
-file or the new one. Who writes holds a lock, which the system lets go when a program ends: so a file
-that a killed program left is known, and the next save or load of that name removes it.
+file or the new one. Who writes holds a lock, which the system lets go when a program ends. So the
+next save or load of that name knows what a killed program left, and removes it.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import numpy as np
 
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
-from minigrad.onnx.sizes import Size, fit
+from minigrad.onnx.sizes import Size, fit, value_at
 
 __all__ = ["make_constant", "needs_table", "whole_table"]
 
@@ -224,20 +224,10 @@ def _literals(inputs: Iterable[Value], value: Value, wanted: list[np.ndarray]) -
         for k in dict.fromkeys([0] if offset is None else [0, offset]):
             arrays = []
             for w, sizes in zip(wanted, value.sizes, strict=True):
-                triangle = np.tri(w.shape[-2], w.shape[-1] - extra, _at(k, sizes), dtype=bool)
+                triangle = np.tri(w.shape[-2], w.shape[-1] - extra, value_at(k, sizes), dtype=bool)
                 axes = (w.ndim - 2, w.ndim - 1)
                 arrays.append(_placed(triangle, axes, w.ndim, extra))
             yield Literal(arrays, None, axes, offset=k, extra=extra)
-
-
-def _at(size: Any, sizes: dict[str, int]) -> int:
-    """A size in numbers."""
-    if not isinstance(size, Size):
-        return int(size)
-    products = [
-        factor * int(np.prod([sizes[s] for s in symbols])) for factor, symbols in size.terms
-    ]
-    return sum(products) + size.constant
 
 
 def _extra(value: Value, source: Value, axes: tuple[int, ...]) -> int | None:

@@ -17,8 +17,9 @@ from minigrad.autograd.node import Variable, clock
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.results import wrap
+from minigrad.onnx.traced import Comparison, TracedNumber, Untraced, release, trace
 
-__all__ = ["Call", "Ref", "Run", "flat", "watch"]
+__all__ = ["Call", "Ref", "Run", "flat", "numbers", "watch"]
 
 
 class Ref(NamedTuple):
@@ -58,6 +59,11 @@ class Run(Observer):
         names: What parameters and buffers are called, by number.
         inputs: The numbers of the inputs, by name.
         outputs: The outputs, by name.
+        sources: For each number, those of the inputs, and of what no op has made, that it depends
+            on.
+        unsettled: The numbers of what has a shape that may depend on values.
+        noted: What Python did with sizes, in its order; each once.
+        watching: Whether the run goes on.
     """
 
     def __init__(self, sizes: Mapping[str, int], exported: Container[str]) -> None:
@@ -67,6 +73,10 @@ class Run(Observer):
         self.names: dict[int, str] = {}
         self.inputs: dict[str, int] = {}
         self.outputs: dict[str, Ref] = {}
+        self.sources: list[frozenset[int]] = []
+        self.unsettled: set[int] = set()
+        self.noted: dict[Comparison | Untraced, None] = {}
+        self.watching = True
         self._exported = exported
         self._by_object: dict[int, int] = {}
         self._by_memory: dict[Any, int] = {}
@@ -80,11 +90,25 @@ class Run(Observer):
         if op.name not in self._exported and op.meaning is not None:
             meant = self._meant(op, arguments)
             for output, ref in zip(outputs, meant, strict=True):
-                self._know(output, ref.number)
+                self.know(output, ref.number)
             return
-        refs = tuple(self._new(output) for output in outputs)
+        sources = frozenset().union(*(self.sources[n] for n in numbers(noted)))
+        refs = tuple(self._new(output, sources) for output in outputs)
+        if self._shape_depends_on_values(op, noted):
+            self.unsettled.update(ref.number for ref in refs)
         scope = state.get().scope
         self.calls.append(Call(op, noted, refs, "" if scope is None else scope.path))
+
+    def _shape_depends_on_values(self, op: Primitive, arguments: tuple[Any, ...]) -> bool:
+        """Whether the shape of what an op makes may not be one of the shapes that it was given."""
+        read = numbers(arguments)
+        chosen = [self.arrays[number] for number in numbers(arguments[1:])]
+        return (
+            op.name not in self._exported
+            or (op.name == "getitem" and any(array.dtype == np.bool_ for array in chosen))
+            or (op.name == "repeat" and bool(chosen))
+            or not self.unsettled.isdisjoint(read)
+        )
 
     def _meant(self, op: Primitive, arguments: Sequence[Any]) -> tuple[Ref, ...]:
         """Run what a fused op means, and note its ops in the place of the op."""
@@ -101,6 +125,10 @@ class Run(Observer):
             return self.ref(argument)
         if isinstance(argument, (tuple, list)):
             return tuple(self._noted(part) for part in argument)
+        if isinstance(argument, slice):
+            return slice(*map(self._noted, (argument.start, argument.stop, argument.step)))
+        if isinstance(argument, TracedNumber):
+            return argument.real  # type: ignore[attr-defined]
         return argument.item() if isinstance(argument, np.generic) else argument
 
     def ref(self, value: Any) -> Ref:
@@ -126,15 +154,31 @@ class Run(Observer):
         if number is not None:
             self.names.setdefault(number, name)
 
-    def _new(self, value: Any) -> Ref:
+    def end(self) -> None:
+        """Watch no more: what the model may have kept is as any other tensor."""
+        self.watching = False
+        for value in self._held:
+            release(value)
+
+    def _new(self, value: Any, sources: frozenset[int] | None = None) -> Ref:
         number = len(self.arrays)
         self.arrays.append(_array(value))
+        self.sources.append(frozenset([number]) if sources is None else sources)
         self._stamps.append(next(clock))
-        self._know(value, number)
+        self.know(value, number, sources is not None)
         return Ref(number)
 
-    def _know(self, value: Any, number: int) -> None:
+    def know(self, value: Any, number: int, traced: bool = True) -> None:
+        """Say which number a tensor or an array has.
+
+        Args:
+            value: The tensor or array.
+            number: Its number.
+            traced: Whether an input or an op made it, so that it is to watch over itself.
+        """
         array = _array(value)
+        if traced:
+            trace(value, self, number)
         self._held += [value, array]
         self._by_object[id(value)] = number
         self._by_memory.setdefault(_memory(array), number)
@@ -161,19 +205,33 @@ def watch(
     """
     run = Run(sizes, exported)
     for name, tensor in inputs.items():
-        run.inputs[name] = run._new(tensor).number
-    with no_grad(), run:
-        result = model(*args.args, **args.kwargs)
+        number = len(run.arrays)
+        run.inputs[name] = run._new(tensor, frozenset([number])).number
+    try:
+        with no_grad(), run:
+            result = model(*args.args, **args.kwargs)
+    finally:
+        run.end()
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         run.entitle(name, tensor)
     for name, output in flat(result):
         if not isinstance(output, Variable):
+            kind = "int" if isinstance(output, TracedNumber) else type(output).__name__
             raise TypeError(
-                f"onnx.export: the model's {name} is a {type(output).__name__}; a tensor, or a "
+                f"onnx.export: the model's {name} is a {kind}; a tensor, or a "
                 f"tuple, list or dict of tensors expected"
             )
         run.outputs[name] = run.ref(output)
     return run
+
+
+def numbers(arguments: Any) -> list[int]:
+    """The numbers of all values among some arguments."""
+    if isinstance(arguments, Ref):
+        return [arguments.number]
+    if isinstance(arguments, tuple):
+        return [number for part in arguments for number in numbers(part)]
+    return []
 
 
 def flat(result: Any, name: str = "output") -> Iterator[tuple[str, Any]]:

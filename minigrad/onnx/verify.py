@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.onnx.program import shown
 from minigrad.onnx.runs import Run
 
 if TYPE_CHECKING:
@@ -63,20 +64,20 @@ def difference(model: onnx.ModelProto, runs: Sequence[Run], tolerance: float) ->
             found = run_file(inputs)
         except Exception as error:  # of whatever kind the runtime has
             raise RuntimeError(
-                f"onnx.export: {_of(run)}, the file does not run: {error}"
+                f"onnx.export: {shown(run.sizes)}, the file does not run: {error}"
             ) from error
         for (name, ref), array in zip(run.outputs.items(), found, strict=True):
-            wanted = run.arrays[ref.number]
+            wanted, where = run.arrays[ref.number], f"onnx.export: {shown(run.sizes)}, {name}"
             if wanted.shape != array.shape or wanted.dtype != array.dtype:
                 raise RuntimeError(
-                    f"onnx.export: {_of(run)}, {name} is {array.dtype} {array.shape} in the file "
-                    f"and {wanted.dtype} {wanted.shape} in the model"
+                    f"{where} is {array.dtype} {array.shape} in the file and {wanted.dtype} "
+                    f"{wanted.shape} in the model"
                 )
             worst = max(worst, _distance(wanted, array))
             if not worst <= tolerance:
                 raise RuntimeError(
-                    f"onnx.export: {_of(run)}, {name} of the file differs by {worst:.2g} from the "
-                    f"model's, more than tolerance={tolerance:g}"
+                    f"{where} of the file differs by {worst:.2g} from the model's, more than "
+                    f"tolerance={tolerance:g}"
                 )
     return worst
 
@@ -90,8 +91,3 @@ def _distance(a: np.ndarray, b: np.ndarray) -> float:
     scale = max(1.0, float(np.abs(a[np.isfinite(a)]).max(initial=0)))
     gap: Any = np.abs(a[apart] - b[apart]).max() / scale
     return float(gap) if np.isfinite(gap) else float("inf")
-
-
-def _of(run: Run) -> str:
-    sizes = ", ".join(f"{symbol}={size}" for symbol, size in run.sizes.items())
-    return f"with {sizes}" if sizes else "with other values"
