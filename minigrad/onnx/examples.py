@@ -19,6 +19,7 @@ from minigrad.autograd.mode import no_grad
 from minigrad.autograd.node import Variable
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
+from minigrad.onnx.runs import flat
 
 __all__ = ["ENOUGH", "RUNS", "Axes", "Examples", "largest", "several"]
 
@@ -82,13 +83,20 @@ class Examples:
 
     def accepted(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
         """Run the model; None if it takes these inputs, else what it raised."""
-        bound, _ = self.bound(arrays)
         try:
-            with no_grad():
-                self._model(*bound.args, **bound.kwargs)
+            self._called(arrays)
         except (AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
             return error
         return None
+
+    def outputs(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The outputs of the model by name."""
+        return {name: tensor._data for name, tensor in flat(self._called(arrays))}
+
+    def _called(self, arrays: Mapping[str, np.ndarray]) -> Any:
+        bound, _ = self.bound(arrays)
+        with no_grad():
+            return self._model(*bound.args, **bound.kwargs)
 
     def tried(self, axes: Axes, sizes: Mapping[str, int]) -> str | None:
         """What comes of running the model at some sizes, in words; None if it raises.

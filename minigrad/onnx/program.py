@@ -155,11 +155,12 @@ class Program:
         if all(type(value) is int for value in values):
             found = fit(values, [run.sizes for run in self.runs])
         if not isinstance(found, Size):
-            distinct: dict[str, Run] = {}
+            distinct: list[tuple[Any, Run]] = []
             for value, run in zip(values, self.runs, strict=True):
-                distinct.setdefault(str(value), run)
-            seen = [f"{value} {shown(run.sizes)}" for value, run in distinct.items()]
-            one, other = [*distinct.values()][:2]
+                if not any(_same(value, known) for known, _ in distinct):
+                    distinct.append((value, run))
+            seen = [f"{value} {shown(run.sizes)}" for value, run in distinct]
+            one, other = (run for _, run in distinct[:2])
             raise refused(
                 call,
                 f"{name} is {', '.join(seen[:3])}, which is no sum or product of the inputs' sizes"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from minigrad.onnx.program import REMEDY, Program, shown
 from minigrad.onnx.runs import Run
 from minigrad.onnx.sizes import Size, value_at
-from minigrad.onnx.traced import Axis, Comparison, Formula, Untraced, evaluated, refuse_values
+from minigrad.onnx.traced import Axis, Comparison, Formula, Untraced, evaluated, why_not
 
 __all__ = ["Promise", "promised"]
 
@@ -98,7 +98,7 @@ class _Search:
         """Refuse what leaves no trace, if it is not the same in all runs."""
         if event.term is None:
             if not all(self._program.value(number).fixed for number in event.sources):
-                refuse_values(event.what, event.place)
+                raise NotImplementedError(f"onnx.export: {why_not(event.what, event.place)}")
         elif any(not isinstance(self._length(axis), int) for axis in _axes(event.term)):
             raise NotImplementedError(
                 f"onnx.export: {event.what} hides a size that varies; write sums, products and "

@@ -7,7 +7,7 @@ do the same ops give the same numbers to the same values, whatever their shapes 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -64,6 +64,7 @@ class Run(Observer):
         unsettled: The numbers of what has a shape that may depend on values.
         noted: What Python did with sizes, in its order; each once.
         watching: Whether the run goes on.
+        refused: Why the model is refused, if it is.
     """
 
     def __init__(self, sizes: Mapping[str, int], exported: Container[str]) -> None:
@@ -77,6 +78,7 @@ class Run(Observer):
         self.unsettled: set[int] = set()
         self.noted: dict[Comparison | Untraced, None] = {}
         self.watching = True
+        self.refused: NotImplementedError | None = None
         self._exported = exported
         self._by_object: dict[int, int] = {}
         self._by_memory: dict[Any, int] = {}
@@ -127,9 +129,11 @@ class Run(Observer):
             return tuple(self._noted(part) for part in argument)
         if isinstance(argument, slice):
             return slice(*map(self._noted, (argument.start, argument.stop, argument.step)))
-        if isinstance(argument, TracedNumber):
-            return argument.real  # type: ignore[attr-defined]
-        return argument.item() if isinstance(argument, np.generic) else argument
+        if isinstance(argument, np.generic):
+            return argument.item()
+        if isinstance(argument, (int, float)) and not isinstance(argument, bool):
+            return argument.real  # the number alone
+        return argument
 
     def ref(self, value: Any) -> Ref:
         """The number of a tensor or an array: known as an object, by its memory, or new."""
@@ -140,13 +144,25 @@ class Run(Observer):
         if number is None:
             return self._new(value)
         if written_since(array, self._stamps[number]):
-            raise NotImplementedError(
-                located(
-                    "onnx.export: a tensor is written in place after it was used, which a graph of "
-                    "values cannot say; write x = x + y for x += y"
-                )
+            self.refuse(
+                "a tensor is written in place after it was used, which a graph of values cannot "
+                "say; write x = x + y for x += y"
             )
         return Ref(number)
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raise an error, and once more when the model has ended: it may go on after an error.
+
+        Raises:
+            NotImplementedError: In any case.
+        """
+        self.refused = NotImplementedError(located(f"onnx.export: {why}"))
+        raise self.refused
+
+    @property
+    def given(self) -> dict[str, np.ndarray]:
+        """The inputs by name."""
+        return {name: self.arrays[number] for name, number in self.inputs.items()}
 
     def entitle(self, name: str, tensor: Any) -> None:
         """Say what a tensor is called, if an op has read it."""
@@ -212,6 +228,8 @@ def watch(
             result = model(*args.args, **args.kwargs)
     finally:
         run.end()
+        if run.refused is not None:
+            raise run.refused
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         run.entitle(name, tensor)
     for name, output in flat(result):

@@ -17,7 +17,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from minigrad.onnx.runs import Run
 
 __all__ = ["Axis", "Comparison", "Formula", "Place", "Traced", "TracedNumber", "Untraced",
-           "evaluated", "refuse_values", "release", "trace"]  # fmt: skip
+           "evaluated", "release", "trace", "why_not"]  # fmt: skip
 
 # Functions that tell no values of what they are given.
 HARMLESS = {
@@ -311,7 +311,7 @@ class Traced(Tensor):
         place = _place(next(filter(_is_users, _frames()), None))
         sources = self._run.sources[self._number]
         if sources & {*self._run.inputs.values()}:
-            refuse_values(what, place)
+            self._run.refuse(why_not(what, place))
         self._run.noted.setdefault(Untraced(what, place, None, sources))
 
     @property
@@ -379,13 +379,16 @@ class Traced(Tensor):
         return self.clone()
 
 
-def refuse_values(what: str, place: Place | None) -> NoReturn:
-    """Refuse that values leave the graph."""
+def why_not(what: str, place: Place | None) -> str:
+    """Why values do not leave the graph.
+
+    Args:
+        what: How they would.
+        place: Where.
+    """
     where = f" ({place})" if place else ""
-    raise NotImplementedError(
-        located(
-            f"onnx.export: {what} takes values that depend on an input out of the graph, and the "
-            f"file would have those of the example for ever; compute with ops on tensors, as "
-            f"minigrad.where does for a choice{where}"
-        )
+    return (
+        f"{what} takes values that depend on an input out of the graph, and the file would have "
+        f"those of the example for ever; compute with ops on tensors, as minigrad.where does for a "
+        f"choice{where}"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import enum
 import functools
 import math
 import pickle
@@ -121,6 +122,25 @@ def test_what_a_model_keeps_is_as_any_other_tensor_afterwards(tmp_path: Path) ->
         assert tensor.numpy().shape == (2, 5, 4)
     assert {KEPT[2]: 1}[5] == 1 and int(KEPT[2]) == 5 and KEPT[2] / 2 == 2.5
     assert pickle.loads(pickle.dumps(KEPT[2])) == 5 and copy.deepcopy(KEPT[2]) == 5
+
+
+def go_on(m: Any, x: Tensor) -> Tensor:
+    try:
+        return x * float(x.sum())
+    except Exception:
+        return x
+
+
+def test_a_model_that_goes_on_after_a_refusal_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotImplementedError, match=r"takes values .*return x \* float"):
+        exported(go_on, tmp_path)
+
+
+def test_numbers_of_subclasses_are_numbers(tmp_path: Path) -> None:
+    def local(m: Any, x: Tensor) -> Tensor:
+        return x * enum.IntEnum("Choice", {"THREE": 3}).THREE  # another class in each run
+
+    assert exported(local, tmp_path).difference == 0
 
 
 # Sizes
