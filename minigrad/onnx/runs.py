@@ -16,6 +16,7 @@ from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable, clock
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import registry
 from minigrad.autograd.results import wrap
 from minigrad.onnx.traced import Comparison, TracedNumber, Untraced, release, trace
 
@@ -89,27 +90,26 @@ class Run(Observer):
         """Note an op, or what it means."""
         noted = tuple(self._noted(argument) for argument in arguments)
         outputs = result if isinstance(result, tuple) else (result,)
-        if op.name not in self._exported and op.meaning is not None:
+        held = op.name in self._exported
+        if not held and op.meaning is not None:
             meant = self._meant(op, arguments)
             for output, ref in zip(outputs, meant, strict=True):
                 self.know(output, ref.number)
             return
         sources = frozenset().union(*(self.sources[n] for n in numbers(noted)))
         refs = tuple(self._new(output, sources) for output in outputs)
-        if self._shape_depends_on_values(op, noted):
+        if not held or self._depends_on_values(op, noted):
             self.unsettled.update(ref.number for ref in refs)
         scope = state.get().scope
         self.calls.append(Call(op, noted, refs, "" if scope is None else scope.path))
 
-    def _shape_depends_on_values(self, op: Primitive, arguments: tuple[Any, ...]) -> bool:
-        """Whether the shape of what an op makes may not be one of the shapes that it was given."""
-        read = numbers(arguments)
+    def _depends_on_values(self, op: Primitive, arguments: tuple[Any, ...]) -> bool:
+        """Whether the shape of what an op of the file makes may depend on values."""
         chosen = [self.arrays[number] for number in numbers(arguments[1:])]
         return (
-            op.name not in self._exported
-            or (op.name == "getitem" and any(array.dtype == np.bool_ for array in chosen))
-            or (op.name == "repeat" and bool(chosen))
-            or not self.unsettled.isdisjoint(read)
+            (op is registry["getitem"] and any(array.dtype == np.bool_ for array in chosen))
+            or (op is registry["repeat"] and bool(chosen))
+            or not self.unsettled.isdisjoint(numbers(arguments))
         )
 
     def _meant(self, op: Primitive, arguments: Sequence[Any]) -> tuple[Ref, ...]:
