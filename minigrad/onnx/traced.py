@@ -25,6 +25,7 @@ from minigrad._creation import made
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
+from minigrad.ops._numerics import raw
 
 if TYPE_CHECKING:
     from minigrad.onnx.runs import Run
@@ -32,11 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["Axis", "Comparison", "Formula", "Place", "Traced", "TracedNumber", "Untraced",
            "evaluated", "release", "trace", "why_not"]  # fmt: skip
 
-# Functions that tell no values of what they are given.
-HARMLESS = {
-    np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.empty_like, np.result_type,
-    np.can_cast, np.array2string, np.array_repr, np.array_str,
+SIZES: dict[Any, Callable[[Any], Any]] = {
+    np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim, np.size: lambda x: x.size,
 }  # fmt: skip
+HARMLESS = {
+    np.zeros_like, np.ones_like, np.empty_like, np.result_type, np.can_cast, np.array2string,
+    np.array_repr, np.array_str,
+}  # fmt: skip
+"""Functions of NumPy whose results are no numbers, or depend on no values."""
 
 
 class Axis(NamedTuple):
@@ -365,13 +369,16 @@ class Traced(Tensor):
         return self._inside(ufunc, result)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        result = super().__array_function__(func, types, args, kwargs)
-        return self._inside(func, result)
+        if func in SIZES and len(args) == 1 and not kwargs:
+            return SIZES[func](*args)
+        if func in HARMLESS:
+            return func(*map(raw, args), **kwargs)
+        return self._inside(func, super().__array_function__(func, types, args, kwargs))
 
     def _inside(self, function: Any, result: Any) -> Any:
         """What a function of NumPy returned, if that is made of tensors."""
         parts = result if isinstance(result, (tuple, list)) else (result,)
-        if function not in HARMLESS and not all(isinstance(part, Variable) for part in parts):
+        if not all(isinstance(part, Variable) for part in parts):
             self._leave(f"np.{function.__name__}")
         return result
 
