@@ -2,10 +2,16 @@
 
 `seed` makes a program repeatable. Each dropout call draws a key, so that its mask depends on the
 key alone and can be made again, in any order and by any thread.
+
+A process that is forked (``os.fork``, or `multiprocessing` where it forks) draws other numbers than
+its parent and than other children: its generator starts from the state that the parent's had then,
+and from how many children were forked before since `seed` or `set_state`. So a seeded program that
+forks is repeatable too. Forking leaves the numbers of the parent as they are.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -27,6 +33,7 @@ __all__ = [
 ]  # fmt: skip
 
 _generator = np.random.default_rng()
+_forks = 0  # since the generator was seeded
 _repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random", default=None)
 
 
@@ -45,7 +52,7 @@ def generator() -> np.random.Generator:
 
 
 def seed(value: int) -> None:
-    """Start the generator anew, so that what follows is repeatable.
+    """Start the generator anew, so that what follows is repeatable, in forked processes too.
 
     Args:
         value: A non-negative integer.
@@ -92,7 +99,27 @@ def set_state(state: dict[str, Any]) -> None:
         >>> import minigrad
         >>> minigrad.random.set_state(minigrad.random.get_state())
     """
+    global _forks
     generator().bit_generator.state = state
+    _forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+def _leave_the_parents_numbers() -> None:
+    """In a new process: start from the parent's state and the number of its forks, hashed."""
+    global _forks
+    state: Any = _generator.bit_generator.state["state"]
+    start = np.random.SeedSequence([state["state"], state["inc"], _forks])
+    _generator.bit_generator.state = np.random.PCG64(start).state
+    _forks = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_count_fork, after_in_child=_leave_the_parents_numbers)
 
 
 def key() -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import multiprocessing
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, random
+from minigrad.nn import functional as F
 
 SHAPED: list[Callable[..., Tensor]] = [
     minigrad.zeros,
@@ -111,6 +115,70 @@ def test_a_seed_or_a_state_repeats_what_follows(name: str, draw: Callable[[], An
     assert draw().tolist() == first
     random.seed(4)
     assert draw().tolist() != first
+
+
+def drawn() -> list[Any]:
+    """What each kind of draw gives, and a mask of dropout."""
+    return [*(draw().tolist() for _, draw in DRAWS), F.dropout(minigrad.ones(9, 9)).tolist()]
+
+
+def forked(function: Callable[[], Any]) -> Any:
+    """What a function returns in a forked process."""
+    hear, say = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.write(say, json.dumps(function()).encode())
+        finally:
+            os._exit(0)
+    os.close(say)
+    with os.fdopen(hear, "rb") as file:
+        content = file.read()
+    os.waitpid(child, 0)
+    return json.loads(content)
+
+
+def family() -> list[list[Any]]:
+    """The draws of a seeded parent, of its children one after the other, and of a grandchild."""
+    random.seed(5)
+    children = [forked(drawn), forked(drawn), forked(lambda: forked(drawn))]
+    parent = drawn()
+    return [parent, *children, forked(drawn)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+class TestForkedProcesses:
+    def test_no_two_draw_the_same(self) -> None:
+        for same_draw in zip(*family(), strict=True):
+            assert len({json.dumps(numbers) for numbers in same_draw}) == 5
+
+    def test_a_seed_repeats_them(self) -> None:
+        assert family() == family()
+
+    def test_forking_leaves_the_parents_numbers(self) -> None:
+        random.seed(5)
+        assert family()[0] == (random.seed(5), drawn())[1]
+
+    def test_workers_of_multiprocessing(self) -> None:
+        receiver, sender = multiprocessing.Pipe(duplex=False)
+        workers = [
+            multiprocessing.get_context("fork").Process(target=lambda: sender.send(drawn()))
+            for _ in range(3)
+        ]
+        for worker in workers:
+            worker.start()
+        found = []
+        for _ in workers:
+            assert receiver.poll(20)
+            found.append(json.dumps(receiver.recv()))
+        for worker in workers:
+            worker.join()
+        assert len({*found}) == 3
+
+    def test_a_lock_that_another_thread_held_is_not_waited_for(self) -> None:
+        with random.generator().bit_generator.lock:
+            assert forked(lambda: 1) == 1
 
 
 def test_the_global_state_of_numpy_is_left_alone() -> None:

@@ -123,6 +123,8 @@ def operand(value: Any, name: str) -> Any:
         return value
     if isinstance(value, np.generic) and value.dtype.kind in "biuf":
         return value.item()
+    if isinstance(value, (int, float)):  # of a subclass: the number alone
+        return value.real
     return to_array(value, name=name)
 
 

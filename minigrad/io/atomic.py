@@ -2,19 +2,23 @@
 
 What is new is written beside the old file, brought to the disk, and only then given its name, which
 the file system does in one step. Whoever reads, and whatever is killed when, finds either the old
-file or the new one.
+file or the new one. Who writes holds a lock, which the system lets go when a program ends. So the
+next save or load of that name knows what a killed program left, and removes it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-UNFINISHED = ".unfinished"
-"""How the names of files end that are being written; killed programs leave them behind."""
+try:
+    import fcntl
+except ImportError:  # Windows, where nothing is locked and nothing that was left is removed
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
@@ -32,7 +36,8 @@ def replacing(path: Path) -> Iterator[Path]:
         OSError: The folder cannot be written into, or the disk is full.
     """
     path = Path(os.path.realpath(path))  # a link stays, what it points at is replaced
-    unfinished = _created_beside(path)
+    remove_unfinished(path)
+    unfinished, lock = _created_beside(path)
     try:
         yield unfinished
         _flush(unfinished)
@@ -43,15 +48,66 @@ def replacing(path: Path) -> Iterator[Path]:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
     _flush_folder(path.parent)
 
 
-def _created_beside(path: Path) -> Path:
-    """A new empty file that only this process knows, with the permissions of any new file."""
-    start = path.name.encode()[:100].decode(errors="ignore")  # names have a greatest length
-    unfinished = path.with_name(f".{start}.{secrets.token_hex(6)}{UNFINISHED}")
-    os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    return unfinished
+def remove_unfinished(path: Path) -> None:
+    """Remove what killed programs left that were writing a file; what is being written stays.
+
+    Args:
+        path: The file.
+    """
+    path = Path(os.path.realpath(path))
+    left = re.compile(rf"\.{re.escape(_start(path))}\.[0-9a-f]{{12}}\.unfinished")
+    with contextlib.suppress(OSError):  # who may only read removes nothing
+        for name in filter(left.fullmatch, os.listdir(path.parent)):
+            unfinished = path.with_name(name)
+            with contextlib.suppress(OSError):  # somebody writes to it, or has removed it
+                lock = os.open(unfinished, os.O_RDWR)
+                try:
+                    if _locked(lock, wait=False):
+                        unfinished.unlink()
+                finally:
+                    os.close(lock)
+
+
+def _created_beside(path: Path) -> tuple[Path, int | None]:
+    """A new empty file that only this process knows, with the permissions of any new file.
+
+    Returns:
+        Its path; and an open descriptor, on which it is locked until that is closed.
+    """
+    while True:
+        unfinished = path.with_name(f".{_start(path)}.{secrets.token_hex(6)}.unfinished")
+        lock = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        if fcntl is None:
+            os.close(lock)  # an open file could not be given its name there
+            return unfinished, None
+        with contextlib.suppress(OSError):  # not every file system has locks
+            _locked(lock, wait=True)
+        if os.fstat(lock).st_nlink:
+            return unfinished, lock
+        os.close(lock)  # somebody took it for one that was left, before it was locked
+
+
+def _start(path: Path) -> str:
+    """How the names of its unfinished files begin: names have a greatest length."""
+    return path.name.encode()[:100].decode(errors="ignore")
+
+
+def _locked(descriptor: int, wait: bool) -> bool:
+    """Lock an open file; False where there are no locks.
+
+    Raises:
+        OSError: Another has locked it, or the file system has no locks.
+    """
+    if fcntl is None:
+        return False
+    fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    return True
 
 
 def _flush(path: Path) -> None:

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from minigrad.io import npz, safetensors
-from minigrad.io.atomic import replacing
+from minigrad.io.atomic import remove_unfinished, replacing
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
 
@@ -20,7 +20,8 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write a state dict, or any nested value, into a file.
 
     The file is there when all of it is on the disk; until then an old one stays as it was, whatever
-    happens. A state dict is written under its own names: other programs read it.
+    happens. What a killed save leaves in its folder, the next save or load of this path removes. A
+    state dict is written under its own names: other programs read it.
 
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of
@@ -67,7 +68,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         path: Ends with ``.npz``, or with ``.safetensors`` (extra ``safetensors``).
 
     Returns:
-        The value; of a file that minigrad did not write, its arrays by name in a dict of tensors.
+        The value; of a file that minigrad did not write, its arrays by name in a dict of tensors,
+        those of bfloat16 as float32.
         Tuples, dicts and numbers of classes of one's own come back as plain ones.
 
     Raises:
@@ -85,6 +87,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     path = Path(path)
     form = _format("load", path)
+    remove_unfinished(path)
     path.stat()  # what is not there is no damaged file
     try:
         if not path.is_file():

@@ -138,16 +138,16 @@ def _header(content: IO[bytes], name: str) -> _Header:
     try:
         fields = ast.literal_eval(content.read(length).decode("latin1").strip())
         descr, order, shape = fields["descr"], fields["fortran_order"], fields["shape"]
-        if not isinstance(descr, str) or not isinstance(shape, tuple):
+        if not (isinstance(descr, str) and isinstance(order, bool) and isinstance(shape, tuple)):
             raise TypeError("no plain array")
         dtype = np.dtype(descr)
-        if not all(isinstance(n, int) and n >= 0 for n in shape):
+        if not all(type(n) is int and n >= 0 for n in shape):  # True is an int too
             raise TypeError("no shape")
     except (KeyError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         raise LoadError(f"the header of {name} describes no array of numbers ({error})") from error
     if not storable(dtype):
         raise LoadError(f"{name} has dtype {dtype}: bools, ints and floats are loaded")
-    return _Header(dtype, shape, bool(order), 8 + struct.calcsize(width) + length)
+    return _Header(dtype, shape, order, 8 + struct.calcsize(width) + length)
 
 
 def _array(content: IO[bytes], size: int, name: str) -> np.ndarray:

@@ -1,11 +1,12 @@
 """The format of the package safetensors, which many frameworks read and write.
 
-Its header says where each array lies, and is compared with the size of the file before anything is
-read. What stands beside the arrays is in the header's texts, under "minigrad".
+Its header says where each array lies, and is compared with the size of the file before any array is
+made. What stands beside the arrays is in the header's texts, under "minigrad".
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import ModuleType
 
@@ -16,8 +17,11 @@ from minigrad.io.tree import Packed
 
 STRUCTURE = "minigrad"
 DTYPES = {
-    "BOOL", "F16", "F32", "F64", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64",
+    "BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8", "BF16": "<u2",
+    "I8": "<i1", "I16": "<i2", "I32": "<i4", "I64": "<i8",
+    "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8",
 }  # fmt: skip
+"""What safetensors calls them, and NumPy, which has no bfloat16: of those, their bits."""
 
 
 def write(path: Path, packed: Packed) -> None:
@@ -39,29 +43,36 @@ def write(path: Path, packed: Packed) -> None:
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
-    """The arrays by name, and what stands beside them.
+    """The arrays by name, and what stands beside them; bfloat16 becomes float32, which holds it.
 
     Raises:
         LoadError: The file is damaged, or holds what NumPy has no dtype for.
     """
     package = _package()
-    arrays: dict[str, np.ndarray] = {}
+    data = path.read_bytes()
     try:
-        with package.safe_open(str(path), framework="np") as file:
-            structure = (file.metadata() or {}).get(STRUCTURE)
-            for name in file.keys():  # noqa: SIM118  # no dict
-                dtype = file.get_slice(name).get_dtype()
-                if dtype not in DTYPES:
-                    raise LoadError(
-                        f"{name} has dtype {dtype}, which NumPy lacks or tensors do not have; "
-                        f"convert it, to F32 say, where it was written"
-                    )
-                arrays[name] = np.require(file.get_tensor(name), requirements="W")
+        entries = package.deserialize(data)
     except package.SafetensorError as error:
         raise LoadError(f"no safetensors file, or damaged ({error})") from error
-    except ValueError as error:  # NumPy's, of a shape; and of LoadError, which is one
-        raise LoadError(str(error)) from error
-    return arrays, structure
+    length = int.from_bytes(data[:8], "little")
+    texts = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
+    del data  # the entries have copies
+    return {name: _array(name, **entry) for name, entry in entries}, texts.get(STRUCTURE)
+
+
+def _array(name: str, dtype: str, shape: list[int], data: bytearray) -> np.ndarray:
+    if dtype not in DTYPES:
+        raise LoadError(
+            f"{name} has dtype {dtype}, which NumPy lacks or tensors do not have; convert it, to "
+            f"F32 say, where it was written"
+        )
+    try:
+        array = np.frombuffer(data, DTYPES[dtype]).reshape(shape)
+    except (OverflowError, ValueError) as error:
+        raise LoadError(f"{name} has shape {shape}: {error}") from error
+    if dtype == "BF16":  # the upper half of a float32
+        array = (array.astype(np.uint32) << 16).view(np.float32)
+    return array
 
 
 def _package() -> ModuleType:

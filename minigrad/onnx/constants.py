@@ -1,10 +1,10 @@
 """What no op has made: parameters, tables, and what a model computes with NumPy beside the graph.
 
 Such an array is taken as it is only if it is the same in all runs. Otherwise its values must be
-explained, exactly and in every run: as an input; as one number everywhere; as a range; as a mask,
-that is, a conjunction of the bool inputs, of their negations and of a triangle; or as the leading
-block of a table that a run of larger size shows. What nothing explains is refused: written into the
-file it would be wrong for every other input.
+explained, exactly and in every run: as one number everywhere; as a range; as a mask, that is, a
+conjunction of the bool inputs, of their negations and of a triangle; or as the leading block of a
+table that a run of larger size shows. What nothing explains is refused: written into the file it
+would be wrong for every other input.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
-from minigrad.onnx.sizes import Size, fit
+from minigrad.onnx.sizes import Size, fit, value_at
 
 __all__ = ["make_constant", "needs_table", "whole_table"]
 
@@ -38,7 +38,7 @@ def make_constant(g: Graph, value: Value) -> str:
     """
     if value.fixed:
         return g.initializer(value.arrays[0], value.name)
-    name = _an_input(g, value) or _uniform(g, value) or _range(g, value) or _mask(g, value)
+    name = _uniform(g, value) or _range(g, value) or _mask(g, value)
     if name is None and whole_table(value) is not None and None not in value.shape:
         name = _leading_block(g, value)
     if name is None:
@@ -87,15 +87,6 @@ def _leading_block(g: Graph, value: Value) -> str:
     ends = g.lengths(value.shape[axis] for axis in axes)
     starts, along = (g.initializer(np.array(n, np.int64)) for n in ([0] * len(axes), axes))
     return g.node("Slice", [g.initializer(table), starts, ends, along])
-
-
-def _an_input(g: Graph, value: Value) -> str | None:
-    """The input that the value is a copy of."""
-    for one in g.inputs.values():
-        pairs = zip(one.arrays, value.arrays, strict=True)
-        if all(a.dtype.kind == b.dtype.kind and np.array_equal(a, b) for a, b in pairs):
-            return g.tensor(one, value.dtype)
-    return None
 
 
 def _is_uniform(value: Value) -> bool:
@@ -224,20 +215,10 @@ def _literals(inputs: Iterable[Value], value: Value, wanted: list[np.ndarray]) -
         for k in dict.fromkeys([0] if offset is None else [0, offset]):
             arrays = []
             for w, sizes in zip(wanted, value.sizes, strict=True):
-                triangle = np.tri(w.shape[-2], w.shape[-1] - extra, _at(k, sizes), dtype=bool)
+                triangle = np.tri(w.shape[-2], w.shape[-1] - extra, value_at(k, sizes), dtype=bool)
                 axes = (w.ndim - 2, w.ndim - 1)
                 arrays.append(_placed(triangle, axes, w.ndim, extra))
             yield Literal(arrays, None, axes, offset=k, extra=extra)
-
-
-def _at(size: Any, sizes: dict[str, int]) -> int:
-    """A size in numbers."""
-    if not isinstance(size, Size):
-        return int(size)
-    products = [
-        factor * int(np.prod([sizes[s] for s in symbols])) for factor, symbols in size.terms
-    ]
-    return sum(products) + size.constant
 
 
 def _extra(value: Value, source: Value, axes: tuple[int, ...]) -> int | None:

@@ -8,6 +8,7 @@ three other sizes are accepted.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,13 +17,19 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import no_grad
 from minigrad.autograd.node import Variable
+from minigrad.autograd.observer import Observer
+from minigrad.autograd.op import Primitive
+from minigrad.onnx.runs import flat
 
-__all__ = ["ENOUGH", "Axes", "Examples", "largest", "several"]
+__all__ = ["ENOUGH", "RUNS", "Axes", "Examples", "largest", "several"]
 
 Axes = Mapping[str, Mapping[int, str]]
 """For each input, its dynamic axes and what their sizes are called."""
 
 ENOUGH = 3
+RUNS = "runs too"
+ELEMENTS = 1 << 24
+"""How many a model may compute at a size that is tried."""
 
 
 class Examples:
@@ -76,13 +83,42 @@ class Examples:
 
     def accepted(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
         """Run the model; None if it takes these inputs, else what it raised."""
-        bound, _ = self.bound(arrays)
         try:
-            with no_grad():
-                self._model(*bound.args, **bound.kwargs)
-        except (AssertionError, IndexError, RuntimeError, TypeError, ValueError) as error:
+            self._called(arrays)
+        except (AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
             return error
         return None
+
+    def outputs(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The outputs of the model by name."""
+        return {name: tensor._data for name, tensor in flat(self._called(arrays))}
+
+    def _called(self, arrays: Mapping[str, np.ndarray]) -> Any:
+        bound, _ = self.bound(arrays)
+        with no_grad():
+            return self._model(*bound.args, **bound.kwargs)
+
+    def tried(self, axes: Axes, sizes: Mapping[str, int]) -> str | None:
+        """What comes of running the model at some sizes, in words; None if it raises.
+
+        Args:
+            axes: The dynamic axes.
+            sizes: The size of each symbol.
+        """
+        elements = 0
+        for name, array in self.arrays.items():
+            symbols = axes.get(name, {})
+            elements += math.prod(
+                sizes[symbols[axis]] if axis in symbols else n for axis, n in enumerate(array.shape)
+            )
+        if elements > ELEMENTS:
+            return "is too large to be tried"
+        try:
+            with _Bounded():
+                refused = self.accepted(self.resized(axes, sizes))
+        except _TooLarge:
+            return "runs on, and is too large to be tried to its end"
+        return None if refused else RUNS
 
     def resized(self, axes: Axes, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
         """The inputs with other sizes: cut, or repeated from the beginning.
@@ -177,6 +213,21 @@ class Examples:
     def draw(self, arrays: Mapping[str, np.ndarray], rng: np.random.Generator) -> Any:
         """Other values of the same kind: of the same range, and of the same sign."""
         return {name: _drawn(array, self.arrays[name], rng) for name, array in arrays.items()}
+
+
+class _TooLarge(Exception):
+    """A model computes more than is tried."""
+
+
+class _Bounded(Observer):
+    """Stops a model that computes too many elements."""
+
+    left = ELEMENTS
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        self.left -= sum(part.size for part in (result if isinstance(result, tuple) else (result,)))
+        if self.left < 0:
+            raise _TooLarge
 
 
 def _is_plain(value: Any) -> bool:

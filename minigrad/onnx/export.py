@@ -14,10 +14,11 @@ from minigrad.autograd.primitive import registry
 from minigrad.io.atomic import replacing
 from minigrad.nn.module import Module
 from minigrad.onnx.constants import make_constant, needs_table
-from minigrad.onnx.examples import ENOUGH, Axes, Examples, largest, several
+from minigrad.onnx.examples import ENOUGH, RUNS, Axes, Examples, largest, several
 from minigrad.onnx.graph import Graph, package
 from minigrad.onnx.operators import OPERATORS
 from minigrad.onnx.program import Program, Step, Value, refused
+from minigrad.onnx.promises import Promise, promised
 from minigrad.onnx.runs import Run, watch
 from minigrad.onnx.shape_operators import SHAPE_OPERATORS
 from minigrad.onnx.sizes import Size
@@ -29,6 +30,7 @@ TABLE = {registry[name]: operator for name, operator in (OPERATORS | SHAPE_OPERA
 OPSET = 20  # the first with Gelu
 IR_VERSION = 10  # what readers of that opset know
 TRIES = 20
+FAR = 256
 
 
 class Exported(NamedTuple):
@@ -38,9 +40,11 @@ class Exported(NamedTuple):
         path: The file.
         inputs: The shape of each input, with the names of dynamic axes.
         outputs: The shape of each output.
-        limits: Up to which size of an axis the file works, where a table ends there.
+        limits: Up to which size of an axis the file works, where a table or the model ends there.
         difference: The largest difference from the model in all examples, relative to the largest
             element of an output where that is more than 1; None if nothing was compared.
+        least: From which size on it works, where the model takes no smaller ones.
+        conditions: Assertions of the model that sizes must fulfil besides.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -55,6 +59,8 @@ class Exported(NamedTuple):
     outputs: dict[str, tuple[int | str, ...]]
     limits: dict[str, int]
     difference: float | None
+    least: dict[str, int]
+    conditions: list[str]
 
 
 def export(
@@ -129,6 +135,7 @@ def export(
             runs.append(_watched(model, examples, axes, {**runs[0].sizes, **sizes}))
             program = Program(runs)
         graph = _written(program, axes)
+        promise = promised(program, graph.limits, lambda sizes: examples.tried(axes, sizes))
     except NotImplementedError as error:
         if dynamic_axes is None and runs[0].sizes:
             raise NotImplementedError(
@@ -137,18 +144,39 @@ def export(
             ) from None
         raise
     content = graph.model(program.outputs, type(model).__name__, OPSET, IR_VERSION)
+    onnx.helper.set_model_props(content, _said(promise))
     onnx.checker.check_model(content, full_check=True)
     worst = None
     if verify:
-        smallest = dict.fromkeys(runs[0].sizes, 1)
-        if examples.accepted(examples.resized(axes, smallest)) is None:
-            runs.append(_watched(model, examples, axes, smallest))
-        worst = difference(content, runs, tolerance)
+        compared = [(run.sizes, run.given) for run in runs]
+        for sizes in _far(runs[0].sizes, promise):
+            if examples.tried(axes, sizes) == RUNS:
+                compared.append((sizes, examples.resized(axes, sizes)))
+        worst = difference(content, compared, examples.outputs, tolerance)
     path = Path(path)
     with replacing(path) as unfinished:
         unfinished.write_bytes(content.SerializeToString())
     inputs, outputs = _shapes(content.graph.input), _shapes(content.graph.output)
-    return Exported(path, inputs, outputs, graph.limits, worst)
+    least = {symbol: size for symbol, size in promise.least.items() if size > 1}
+    return Exported(path, inputs, outputs, promise.most, worst, least, promise.conditions)
+
+
+def _far(base: dict[str, int], promise: Promise) -> Iterator[dict[str, int]]:
+    """Sizes at which the file is compared too: the least, and one after the other large."""
+    yield dict(promise.least)
+    for symbol in base:
+        yield {**base, symbol: min(FAR, promise.most.get(symbol, FAR))}
+
+
+def _said(promise: Promise) -> dict[str, str]:
+    """What the file says of the sizes that it is for, as properties of the model."""
+    said = {}
+    for symbol, least in promise.least.items():
+        most = promise.most.get(symbol)
+        said[f"size.{symbol}"] = f"{least} or more" if most is None else f"{least} to {most}"
+    if promise.conditions:
+        said["conditions"] = "\n".join(promise.conditions)
+    return said
 
 
 def _shapes(ends: Any) -> dict[str, tuple[int | str, ...]]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.onnx.runs import Call, Ref, Run
+from minigrad.onnx.runs import Call, Ref, Run, numbers
 from minigrad.onnx.sizes import Size, fit
+from minigrad.onnx.traced import Comparison, Untraced, evaluated
 
-__all__ = ["Program", "Step", "Value", "refused"]
+__all__ = ["Program", "Step", "Value", "refused", "shown"]
+
+
+REMEDY = (
+    "A file has no loops and no branches: write it with ops on tensors, or fix the size with "
+    "dynamic_axes"
+)
 
 
 class Value:
@@ -109,7 +116,7 @@ class Program:
         needed = []
         for calls in reversed([*zip(*(run.calls for run in self.runs), strict=True)]):
             if wanted.intersection(ref.number for ref in calls[0].outputs):
-                wanted.update(_numbers(calls[0].arguments))
+                wanted.update(numbers(calls[0].arguments))
                 needed.append(calls)
         return needed[::-1]
 
@@ -117,18 +124,18 @@ class Program:
         """Refuse a model that does other things for other sizes or values."""
         first = self.runs[0]
         for run in self.runs[1:]:
+            why = _cause(first, run)
             for one, other in zip(first.calls, run.calls, strict=False):
                 if one.op is not other.op:
                     raise refused(
-                        one, f"with inputs of other sizes or values, {other.op.name} runs instead"
+                        one, f"{shown(run.sizes)}, {other.op.name} runs instead{why}. {REMEDY}"
                     )
-                if [*_numbers(one.arguments)] != [*_numbers(other.arguments)]:
-                    raise refused(one, "with inputs of other sizes or values, it reads others")
+                if numbers(one.arguments) != numbers(other.arguments):
+                    raise refused(one, f"{shown(run.sizes)}, it reads others{why}. {REMEDY}")
             if len(first.calls) != len(run.calls) or first.outputs != run.outputs:
                 raise NotImplementedError(
-                    f"onnx.export: how many ops the model runs depends on its inputs' sizes or "
-                    f"values: {len(first.calls)} and {len(run.calls)}; a loop or a condition in "
-                    f"Python cannot be exported"
+                    f"onnx.export: the model runs {len(first.calls)} ops {shown(first.sizes)} and "
+                    f"{len(run.calls)} {shown(run.sizes)}{why}. {REMEDY}"
                 )
 
     def _merged(self, call: Call, name: str, values: list[Any]) -> Any:
@@ -148,13 +155,43 @@ class Program:
         if all(type(value) is int for value in values):
             found = fit(values, [run.sizes for run in self.runs])
         if not isinstance(found, Size):
-            shown = ", ".join(map(str, values[:4]))
+            distinct: list[tuple[Any, Run]] = []
+            for value, run in zip(values, self.runs, strict=True):
+                if not any(_same(value, known) for known, _ in distinct):
+                    distinct.append((value, run))
+            seen = [f"{value} {shown(run.sizes)}" for value, run in distinct]
+            one, other = (run for _, run in distinct[:2])
             raise refused(
                 call,
-                f"{name} is {shown} for inputs of different sizes and values, which is no size "
-                f"that a graph could compute",
+                f"{name} is {', '.join(seen[:3])}, which is no sum or product of the inputs' sizes"
+                f"{_cause(one, other)}. Compute it with ops on tensors, give it as an input, or "
+                f"fix the size with dynamic_axes",
             )
         return found
+
+
+def shown(sizes: Mapping[str, int]) -> str:
+    """The sizes of a run, in words."""
+    said = ", ".join(f"{symbol}={size}" for symbol, size in sizes.items())
+    return f"with {said}" if said else "with other values"
+
+
+def _cause(first: Run, other: Run) -> str:
+    """What Python did with a size, on which it may depend that two runs differ, in words."""
+    places = [event.place for event in first.noted if event.place and _differs(event, first, other)]
+    return f", perhaps because of {places[0]}" if places else ""
+
+
+def _differs(event: Comparison | Untraced, first: Run, other: Run) -> bool:
+    """Whether what was noted in one run came out otherwise in another."""
+    if isinstance(event, Comparison):
+        return event._replace(outcome=not event.outcome) in other.noted
+    return event in other.noted and _in(first, event.term) != _in(other, event.term)
+
+
+def _in(run: Run, term: Any) -> Any:
+    """What was computed of sizes, in one run."""
+    return evaluated(term, lambda axis: run.arrays[axis.number].shape[axis.axis])
 
 
 def refused(call: Call, why: str) -> NotImplementedError:
@@ -166,12 +203,3 @@ def refused(call: Call, why: str) -> NotImplementedError:
 def _same(a: Any, b: Any) -> bool:
     """Whether two arguments that are no arrays are the same; a NaN is the same as a NaN."""
     return a is b or (type(a) is type(b) and bool(a == b or (a != a and b != b)))
-
-
-def _numbers(arguments: Any) -> list[int]:
-    """The numbers of all values among some arguments."""
-    if isinstance(arguments, Ref):
-        return [arguments.number]
-    if isinstance(arguments, tuple):
-        return [number for part in arguments for number in _numbers(part)]
-    return []

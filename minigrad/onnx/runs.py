@@ -7,7 +7,7 @@ do the same ops give the same numbers to the same values, whatever their shapes 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable, clock
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import registry
 from minigrad.autograd.results import wrap
+from minigrad.onnx.traced import Comparison, TracedNumber, Untraced, release, trace
 
-__all__ = ["Call", "Ref", "Run", "flat", "watch"]
+__all__ = ["Call", "Ref", "Run", "flat", "numbers", "watch"]
 
 
 class Ref(NamedTuple):
@@ -58,6 +60,12 @@ class Run(Observer):
         names: What parameters and buffers are called, by number.
         inputs: The numbers of the inputs, by name.
         outputs: The outputs, by name.
+        sources: For each number, those of the inputs, and of what no op has made, that it depends
+            on.
+        unsettled: The numbers of what has a shape that may depend on values.
+        noted: What Python did with sizes, in its order; each once.
+        watching: Whether the run goes on.
+        refused: Why the model is refused, if it is.
     """
 
     def __init__(self, sizes: Mapping[str, int], exported: Container[Primitive]) -> None:
@@ -67,6 +75,11 @@ class Run(Observer):
         self.names: dict[int, str] = {}
         self.inputs: dict[str, int] = {}
         self.outputs: dict[str, Ref] = {}
+        self.sources: list[frozenset[int]] = []
+        self.unsettled: set[int] = set()
+        self.noted: dict[Comparison | Untraced, None] = {}
+        self.watching = True
+        self.refused: NotImplementedError | None = None
         self._exported = exported
         self._by_object: dict[int, int] = {}
         self._by_memory: dict[Any, int] = {}
@@ -77,12 +90,16 @@ class Run(Observer):
         """Note an op, or what it means."""
         noted = tuple(self._noted(argument) for argument in arguments)
         outputs = result if isinstance(result, tuple) else (result,)
-        if op not in self._exported and op.meaning is not None:
+        held = op in self._exported
+        if not held and op.meaning is not None:
             meant = self._meant(op, arguments)
             for output, ref in zip(outputs, meant, strict=True):
-                self._know(output, ref.number)
+                self.know(output, ref.number)
             return
-        refs = tuple(self._new(output) for output in outputs)
+        sources = frozenset().union(*(self.sources[n] for n in numbers(noted)))
+        refs = tuple(self._new(output, sources) for output in outputs)
+        if not held or self._depends_on_values(op, noted):
+            self.unsettled.update(ref.number for ref in refs)
         scope = state.get().scope
         self.calls.append(Call(op, noted, refs, "" if scope is None else scope.path))
 
@@ -90,8 +107,17 @@ class Run(Observer):
         """Note that a tensor is now what an op in place returned."""
         number = self.ref(result).number
         self._stamps[number] = next(clock)
-        self._know(tensor, number)
+        self.know(tensor, number)
         self._by_memory[_memory(tensor._data)] = number
+
+    def _depends_on_values(self, op: Primitive, arguments: tuple[Any, ...]) -> bool:
+        """Whether the shape of what an op of the file makes may depend on values."""
+        chosen = [self.arrays[number] for number in numbers(arguments[1:])]
+        return (
+            (op is registry["getitem"] and any(array.dtype == np.bool_ for array in chosen))
+            or (op is registry["repeat"] and bool(chosen))
+            or not self.unsettled.isdisjoint(numbers(arguments))
+        )
 
     def _meant(self, op: Primitive, arguments: Sequence[Any]) -> tuple[Ref, ...]:
         """Run what a fused op means, and note its ops in the place of the op."""
@@ -108,7 +134,13 @@ class Run(Observer):
             return self.ref(argument)
         if isinstance(argument, (tuple, list)):
             return tuple(self._noted(part) for part in argument)
-        return argument.item() if isinstance(argument, np.generic) else argument
+        if isinstance(argument, slice):
+            return slice(*map(self._noted, (argument.start, argument.stop, argument.step)))
+        if isinstance(argument, np.generic):
+            return argument.item()
+        if isinstance(argument, (int, float)) and not isinstance(argument, bool):
+            return argument.real  # the number alone
+        return argument
 
     def ref(self, value: Any) -> Ref:
         """The number of a tensor or an array: known as an object, by its memory, or new."""
@@ -119,13 +151,25 @@ class Run(Observer):
         if number is None:
             return self._new(value)
         if written_since(array, self._stamps[number]):
-            raise NotImplementedError(
-                located(
-                    "onnx.export: a tensor is written in place after it was used, which a graph of "
-                    "values cannot say; write x = x + y for x += y"
-                )
+            self.refuse(
+                "a tensor is written in place after it was used, which a graph of values cannot "
+                "say; write x = x + y for x += y"
             )
         return Ref(number)
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raise an error, and once more when the model has ended: it may go on after an error.
+
+        Raises:
+            NotImplementedError: In any case.
+        """
+        self.refused = NotImplementedError(located(f"onnx.export: {why}"))
+        raise self.refused
+
+    @property
+    def given(self) -> dict[str, np.ndarray]:
+        """The inputs by name."""
+        return {name: self.arrays[number] for name, number in self.inputs.items()}
 
     def entitle(self, name: str, tensor: Any) -> None:
         """Say what a tensor is called, if an op has read it."""
@@ -133,15 +177,31 @@ class Run(Observer):
         if number is not None:
             self.names.setdefault(number, name)
 
-    def _new(self, value: Any) -> Ref:
+    def end(self) -> None:
+        """Watch no more: what the model may have kept is as any other tensor."""
+        self.watching = False
+        for value in self._held:
+            release(value)
+
+    def _new(self, value: Any, sources: frozenset[int] | None = None) -> Ref:
         number = len(self.arrays)
         self.arrays.append(_array(value))
+        self.sources.append(frozenset([number]) if sources is None else sources)
         self._stamps.append(next(clock))
-        self._know(value, number)
+        self.know(value, number, sources is not None)
         return Ref(number)
 
-    def _know(self, value: Any, number: int) -> None:
+    def know(self, value: Any, number: int, traced: bool = True) -> None:
+        """Say which number a tensor or an array has.
+
+        Args:
+            value: The tensor or array.
+            number: Its number.
+            traced: Whether an input or an op made it, so that it is to watch over itself.
+        """
         array = _array(value)
+        if traced:
+            trace(value, self, number)
         self._held += [value, array]
         self._by_object[id(value)] = number
         self._by_memory.setdefault(_memory(array), number)
@@ -168,19 +228,35 @@ def watch(
     """
     run = Run(sizes, exported)
     for name, tensor in inputs.items():
-        run.inputs[name] = run._new(tensor).number
-    with no_grad(), run:
-        result = model(*args.args, **args.kwargs)
+        number = len(run.arrays)
+        run.inputs[name] = run._new(tensor, frozenset([number])).number
+    try:
+        with no_grad(), run:
+            result = model(*args.args, **args.kwargs)
+    finally:
+        run.end()
+        if run.refused is not None:
+            raise run.refused
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         run.entitle(name, tensor)
     for name, output in flat(result):
         if not isinstance(output, Variable):
+            kind = "int" if isinstance(output, TracedNumber) else type(output).__name__
             raise TypeError(
-                f"onnx.export: the model's {name} is a {type(output).__name__}; a tensor, or a "
+                f"onnx.export: the model's {name} is a {kind}; a tensor, or a "
                 f"tuple, list or dict of tensors expected"
             )
         run.outputs[name] = run.ref(output)
     return run
+
+
+def numbers(arguments: Any) -> list[int]:
+    """The numbers of all values among some arguments."""
+    if isinstance(arguments, Ref):
+        return [arguments.number]
+    if isinstance(arguments, tuple):
+        return [number for part in arguments for number in numbers(part)]
+    return []
 
 
 def flat(result: Any, name: str = "output") -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Size", "fit"]
+__all__ = ["Size", "fit", "value_at"]
 
 
 class Size(NamedTuple):
@@ -34,12 +34,30 @@ class Size(NamedTuple):
         (factor, symbols), *more = self.terms
         return symbols[0] if factor == 1 and len(symbols) == 1 and not more else None
 
+    @property
+    def symbols(self) -> set[str]:
+        """The symbols that it depends on."""
+        return {symbol for _, symbols in self.terms for symbol in symbols}
+
     def __str__(self) -> str:
         parts = [
             "*".join([*([str(factor)] if factor != 1 else []), *symbols])
             for factor, symbols in self.terms
         ]
         return " + ".join([*parts, *([str(self.constant)] if self.constant else [])])
+
+
+def value_at(size: int | Size, sizes: Mapping[str, int]) -> int:
+    """A size in numbers.
+
+    Args:
+        size: A number, or what depends on symbols.
+        sizes: The size of each symbol.
+    """
+    if not isinstance(size, Size):
+        return int(size)
+    products = [factor * math.prod(sizes[s] for s in symbols) for factor, symbols in size.terms]
+    return sum(products) + size.constant
 
 
 def fit(values: Sequence[int], sizes: Sequence[Mapping[str, int]]) -> int | Size | None:

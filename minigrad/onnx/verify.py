@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.onnx.runs import Run
+from minigrad.onnx.program import shown
 
 if TYPE_CHECKING:
     import onnx
@@ -42,14 +42,20 @@ def session(model: onnx.ModelProto) -> Callable[[dict[str, np.ndarray]], list[np
     return lambda inputs: running.run(None, {name: inputs[name] for name in names})
 
 
-def difference(model: onnx.ModelProto, runs: Sequence[Run], tolerance: float) -> float:
-    """The largest difference between what a file gives and what the model gave, in all runs.
+def difference(
+    model: onnx.ModelProto,
+    examples: Iterable[tuple[dict[str, int], dict[str, np.ndarray]]],
+    wanted: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]],
+    tolerance: float,
+) -> float:
+    """The largest difference between what a file gives and what the model gives.
 
     It is relative to the largest element of an output, where that is more than 1.
 
     Args:
         model: The file's content.
-        runs: What was noted of the model.
+        examples: Sizes, and inputs of those sizes by name.
+        wanted: The model, from inputs to outputs.
         tolerance: How large it may be.
 
     Raises:
@@ -57,26 +63,25 @@ def difference(model: onnx.ModelProto, runs: Sequence[Run], tolerance: float) ->
     """
     run_file = session(model)
     worst = 0.0
-    for run in runs:
-        inputs = {name: run.arrays[number] for name, number in run.inputs.items()}
+    for sizes, inputs in examples:
         try:
             found = run_file(inputs)
         except Exception as error:  # of whatever kind the runtime has
             raise RuntimeError(
-                f"onnx.export: {_of(run)}, the file does not run: {error}"
+                f"onnx.export: {shown(sizes)}, the file does not run: {error}"
             ) from error
-        for (name, ref), array in zip(run.outputs.items(), found, strict=True):
-            wanted = run.arrays[ref.number]
-            if wanted.shape != array.shape or wanted.dtype != array.dtype:
+        for (name, output), array in zip(wanted(inputs).items(), found, strict=True):
+            where = f"onnx.export: {shown(sizes)}, {name}"
+            if output.shape != array.shape or output.dtype != array.dtype:
                 raise RuntimeError(
-                    f"onnx.export: {_of(run)}, {name} is {array.dtype} {array.shape} in the file "
-                    f"and {wanted.dtype} {wanted.shape} in the model"
+                    f"{where} is {array.dtype} {array.shape} in the file and {output.dtype} "
+                    f"{output.shape} in the model"
                 )
-            worst = max(worst, _distance(wanted, array))
+            worst = max(worst, _distance(output, array))
             if not worst <= tolerance:
                 raise RuntimeError(
-                    f"onnx.export: {_of(run)}, {name} of the file differs by {worst:.2g} from the "
-                    f"model's, more than tolerance={tolerance:g}"
+                    f"{where} of the file differs by {worst:.2g} from the model's, more than "
+                    f"tolerance={tolerance:g}"
                 )
     return worst
 
@@ -90,8 +95,3 @@ def _distance(a: np.ndarray, b: np.ndarray) -> float:
     scale = max(1.0, float(np.abs(a[np.isfinite(a)]).max(initial=0)))
     gap: Any = np.abs(a[apart] - b[apart]).max() / scale
     return float(gap) if np.isfinite(gap) else float("inf")
-
-
-def _of(run: Run) -> str:
-    sizes = ", ".join(f"{symbol}={size}" for symbol, size in run.sizes.items())
-    return f"with {sizes}" if sizes else "with other values"

@@ -13,18 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.io import safetensors
 from minigrad.io.atomic import replacing
+from minigrad.io.errors import LoadError
 from minigrad.nn import Module
 from minigrad.nn.checks import optional_package
 from minigrad.pretrained.config import model_folder, naming, read_json
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
-
-DTYPES = {
-    "BOOL": "?", "U8": "<u1", "I8": "<i1", "I16": "<i2", "I32": "<i4", "I64": "<i8",
-    "F16": "<f2", "F32": "<f4", "F64": "<f8", "BF16": "<u2",
-}  # fmt: skip
-"""What safetensors calls them, and NumPy. It has no bfloat16: those come as their bits."""
 
 
 def read_tensors(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
@@ -57,24 +53,14 @@ def read_tensors(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
 
 
 def _tensors_in(path: Path) -> dict[str, np.ndarray]:
-    safetensors = optional_package("pretrained", "safetensors", "pretrained")
+    optional_package("pretrained", "safetensors", "pretrained")
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file; weights are read from it alone")
     try:
-        entries = safetensors.deserialize(path.read_bytes())
-    except safetensors.SafetensorError as error:
+        tensors, _ = safetensors.read(path)
+    except LoadError as error:
         raise ValueError(f"{path}: {error}") from None
-    return {name: _array(path, name, **entry) for name, entry in entries}
-
-
-def _array(path: Path, name: str, dtype: str, shape: list[int], data: bytearray) -> np.ndarray:
-    if dtype not in DTYPES:
-        known = ", ".join(DTYPES)
-        raise ValueError(f"{path}: {name}: dtype {dtype} is not supported, only {known}")
-    array = np.frombuffer(data, DTYPES[dtype]).reshape(shape)
-    if dtype == "BF16":  # the upper half of a float32
-        array = (array.astype(np.uint32) << 16).view(np.float32)
-    return array
+    return tensors
 
 
 def inside(folder: Path, name: str) -> Path:

@@ -10,6 +10,7 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.masks import Mask, MaskLike, combine
+from minigrad.ops._numerics import raw
 
 
 def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor:
@@ -70,7 +71,7 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
         Tensor([[1. , 0. ],
                 [0.5, 0.5]], dtype=float32)
     """
-    keep = np.asarray(mask)
+    keep = np.asarray(raw(mask))
     if keep.dtype != bool:
         raise TypeError(
             located(

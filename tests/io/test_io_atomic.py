@@ -218,3 +218,88 @@ def test_unfinished_files_are_hidden_beside_theirs(path: Path) -> None:
         )
         unfinished.write_bytes(b"new")
     assert path.read_bytes() == b"new" and not unfinished.exists()
+
+
+# What killed programs leave
+
+
+LEAVING = """
+import os, sys
+from pathlib import Path
+from minigrad.io.atomic import replacing
+with replacing(Path(sys.argv[1])) as unfinished:
+    unfinished.write_bytes(b"x" * 1000)
+    print("writing", flush=True)
+    sys.stdin.read(1)
+    os._exit(1)
+"""
+
+
+@unix
+@pytest.mark.parametrize("load_it", [False, True], ids=["save", "load"])
+def test_what_a_killed_program_left_is_removed_and_what_a_live_one_writes_is_not(
+    path: Path, load_it: bool
+) -> None:
+    save([1], path)
+    other = path.with_name(f"{path.stem}.{'0' * 12}{path.suffix}")  # a name that begins alike
+    writers = [
+        subprocess.Popen([sys.executable, "-c", LEAVING, str(target)],
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for target in (path, path, other)
+    ]  # fmt: skip
+    try:
+        for writer in writers:
+            assert writer.stdout is not None and writer.stdout.readline() == b"writing\n"
+        save([2], path)
+        assert load(path) == [2] and len(unfinished(path)) == 3  # all of them are being written
+        for writer in writers[1:]:
+            writer.kill()
+            writer.wait()
+        if load_it:
+            assert load(path) == [2]
+        else:
+            save([3], path)
+        left = unfinished(path)
+        assert len(left) == 2 and sum(name.startswith(f".{other.name}.") for name in left) == 1
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
+    load(path)
+    assert [name.startswith(f".{other.name}.") for name in unfinished(path)] == [True]
+
+
+def unfinished(path: Path) -> list[str]:
+    return [name for name in os.listdir(path.parent) if name.endswith(".unfinished")]
+
+
+@unix
+def test_a_new_file_that_was_taken_for_one_that_was_left_is_made_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program looks for what was left between the making of a file and its lock."""
+    real, seen = atomic._locked, []
+
+    def locked(descriptor: int, wait: bool) -> bool:
+        if wait and not seen:
+            seen.append(unfinished(path))
+            atomic.remove_unfinished(path)
+            assert not unfinished(path)
+        return real(descriptor, wait)
+
+    monkeypatch.setattr(atomic, "_locked", locked)
+    save([1], path)
+    assert len(seen[0]) == 1 and load(path) == [1] and [*path.parent.iterdir()] == [path]
+
+
+def test_who_may_not_remove_what_was_left_loads(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save([1], path)
+    path.with_name(f".{path.name}.0123456789ab.unfinished").write_bytes(b"")
+
+    def denied(*_: Any) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(os, "listdir", denied)
+    assert load(path) == [1]

@@ -289,6 +289,30 @@ def test_torch_reads_and_is_read(tmp_path: Path) -> None:
     assert torch.equal(doubled["bias"], 2 * layer.bias.detach())
 
 
+def test_bfloat16_is_widened(tmp_path: Path) -> None:
+    """Other programs write it; its values are those of float32 with the lower half cut off."""
+    values = np.array([[1.5, -0.0, np.inf], [np.nan, 1e-40, -3e38]], np.float32)
+    bits = (values.view(np.uint32) >> 16).astype(np.uint16)
+    parts = {
+        "all": ("BF16", bits), "none": ("BF16", bits[:0]), "one": ("BF16", bits[0, 0]),
+        "beside": ("F32", values),
+    }  # fmt: skip
+    header, end = {}, 0
+    for name, (dtype, part) in parts.items():
+        offsets = [end, end + part.nbytes]
+        header[name] = {"dtype": dtype, "shape": part.shape, "data_offsets": offsets}
+        end = offsets[1]
+    text = json.dumps(header).encode()
+    start = len(text).to_bytes(8, "little") + text
+    data = b"".join(part.tobytes() for _, part in parts.values())
+    (tmp_path / "theirs.safetensors").write_bytes(start + data)
+    found = {name: tensor.numpy() for name, tensor in load(tmp_path / "theirs.safetensors").items()}
+    assert {array.dtype for array in found.values()} == {np.dtype(np.float32)}
+    assert [found[name].shape for name in parts] == [(2, 3), (0, 3), (), (2, 3)]
+    assert np.array_equal(found["all"].view(np.uint32), bits.astype(np.uint32) << 16)
+    assert found["one"] == 1.5 and np.array_equal(found["beside"], values, equal_nan=True)
+
+
 def test_names_that_no_format_takes(path: Path) -> None:
     names = ["__metadata__", "a\0b", "", "a\\b", "../up", "x" * 300, "a.b", "a_b", "é", "file"]
     state = {name: minigrad.full((2,), float(i)) for i, name in enumerate(names)}

@@ -1,0 +1,196 @@
+"""For which sizes a file holds: every comparison that Python made with a size is looked at.
+
+The graph is what the model did at the sizes of the runs. It is so at all sizes for which every
+comparison comes out as it did there. Where one would come out otherwise the model is run at such a
+size. If it raises, as an assertion does, then the file is promised for the sizes before only. If it
+does not, the file would lack what the model does there, and the model is refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from minigrad.onnx.program import REMEDY, Program, shown
+from minigrad.onnx.runs import Run
+from minigrad.onnx.sizes import Size, value_at
+from minigrad.onnx.traced import Axis, Comparison, Formula, Untraced, evaluated, why_not
+
+__all__ = ["Promise", "promised"]
+
+MOST = 2**31
+SWEEP = [*range(1, 257), *(2**k for k in range(9, 32))]
+
+
+class Promise(NamedTuple):
+    """For which sizes a file is made.
+
+    Attributes:
+        least: The least size of each symbol.
+        most: The largest size, for the symbols that have one.
+        conditions: Lines of the user's program that must hold besides.
+    """
+
+    least: dict[str, int]
+    most: dict[str, int]
+    conditions: list[str]
+
+
+def promised(
+    program: Program, limits: Mapping[str, int], tried: Callable[[dict[str, int]], str | None]
+) -> Promise:
+    """Find the sizes at which the model does what the program does.
+
+    Args:
+        program: The program.
+        limits: The largest sizes that are known already.
+        tried: What came of running the model at some sizes, None if it raised.
+
+    Returns:
+        What the file can promise.
+
+    Raises:
+        NotImplementedError: The model does something else at other sizes, or Python used a size or
+            a value in a way that leaves no trace.
+    """
+    return _Search(program, limits, tried).promise()
+
+
+class _Search:
+    """The sizes that are left, while the comparisons are gone through."""
+
+    def __init__(
+        self, program: Program, limits: Mapping[str, int],
+        tried: Callable[[dict[str, int]], str | None],
+    ) -> None:  # fmt: skip
+        self._program = program
+        self._tried = functools.cache(lambda *sizes: tried(dict(sizes)))
+        symbols = program.runs[0].sizes
+        self._least = dict.fromkeys(symbols, 1)
+        self._most = {symbol: limits.get(symbol, MOST) for symbol in symbols}
+        self._conditions: dict[str, None] = {}
+
+    def promise(self) -> Promise:
+        """Go through what was noted until nothing more is found."""
+        noted = [(event, run) for run in self._program.runs for event in run.noted]
+        for event, _ in noted:
+            if isinstance(event, Untraced):
+                self._refuse_if_it_varies(event)
+        compared = {event: run for event, run in reversed(noted) if isinstance(event, Comparison)}
+        wrong: dict[Comparison, str] = {}
+        for event in sorted(compared, key=lambda event: event.place is None):
+            why = self._examine(event, compared[event])
+            if why is not None and event.place:
+                wrong[event] = why
+        for event, why in wrong.items():  # other comparisons may have excluded those sizes since
+            if self._examine(event, compared[event]) is not None:
+                raise NotImplementedError(f"onnx.export: {why}")
+        most = {symbol: n for symbol, n in self._most.items() if n < MOST}
+        return Promise(self._least, most, [*self._conditions])
+
+    def _length(self, axis: Axis) -> Any:
+        shape = self._program.value(axis.number).shape
+        return shape[axis.axis] if shape else None  # its number of axes may depend on sizes
+
+    def _refuse_if_it_varies(self, event: Untraced) -> None:
+        """Refuse what leaves no trace, if it is not the same in all runs."""
+        if event.term is None:
+            if not all(self._program.value(number).fixed for number in event.sources):
+                raise NotImplementedError(f"onnx.export: {why_not(event.what, event.place)}")
+        elif any(not isinstance(self._length(axis), int) for axis in _axes(event.term)):
+            raise NotImplementedError(
+                f"onnx.export: {event.what} hides a size that varies; write sums, products and "
+                f"comparisons of x.shape, compute with ops on tensors, or fix the size with "
+                f"dynamic_axes ({event.place})"
+            )
+
+    def _examine(self, event: Comparison, run: Run) -> str | None:
+        """Exclude the sizes at which a comparison comes out otherwise and the model raises.
+
+        Returns:
+            Why it is to be refused, or None.
+        """
+        lengths = {axis: self._length(axis) for axis in (*_axes(event.terms[0]),
+                                                         *_axes(event.terms[1]))}  # fmt: skip
+        if any(length is None for length in lengths.values()):
+            return (
+                f"sizes are compared of which one is no sum or product of the inputs' sizes; write "
+                f"it with ops on tensors, or fix the size with dynamic_axes ({event.place})"
+            )
+        symbols = {s for size in lengths.values() if isinstance(size, Size) for s in size.symbols}
+        for symbol in sorted(symbols):
+            for base in self._bases(run.sizes, symbol):
+                for size in self._otherwise(event, lengths, base, symbol):
+                    sizes = {**base, symbol: size}
+                    found = self._tried(*sizes.items())
+                    if found is not None:
+                        return (
+                            f"a comparison of sizes is {event.outcome} {shown(run.sizes)} and "
+                            f"{not event.outcome} {shown(sizes)}, where the model {found}. "
+                            f"{REMEDY}; or assert what the file is for ({event.place})"
+                        )
+                    self._exclude(event, symbol, size, alone=len(symbols) == 1)
+        return None
+
+    def _bases(self, sizes: dict[str, int], symbol: str) -> list[dict[str, int]]:
+        """The sizes of the other symbols: as they are, the least, and many."""
+        many = {s: min(max(1000, n), self._most[s]) for s, n in sizes.items()}
+        own = {symbol: sizes[symbol]}
+        found = [sizes, self._least | own, many | own]
+        return found if len(sizes) > 1 else found[:1]
+
+    def _otherwise(
+        self, event: Comparison, lengths: Mapping[Axis, Any], base: dict[str, int], symbol: str
+    ) -> Iterator[int]:
+        """The nearest sizes below and above at which the comparison comes out otherwise."""
+
+        def sides(size: int) -> tuple[Any, Any] | None:
+            sizes = {**base, symbol: size}
+            try:
+                left, right = (
+                    evaluated(term, lambda axis: value_at(lengths[axis], sizes))
+                    for term in event.terms
+                )
+            except (ArithmeticError, ValueError):
+                return None
+            return left, right
+
+        def sign(size: int) -> int:
+            found = sides(size)
+            return 0 if found is None else (found[0] > found[1]) - (found[0] < found[1])
+
+        points = {*SWEEP, base[symbol]}
+        for low, high in itertools.pairwise(SWEEP):
+            if (before := sign(low)) != sign(high):
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    low, high = (middle, high) if sign(middle) == before else (low, middle)
+                points |= {low, high, high + 1}
+        others = [
+            size for size in points
+            if self._least[symbol] <= size <= self._most[symbol]
+            and (found := sides(size)) is not None and event.function(*found) != event.outcome
+        ]  # fmt: skip
+        yield from sorted(size for size in others if size < base[symbol])[-1:]
+        yield from sorted(size for size in others if size >= base[symbol])[:1]
+
+    def _exclude(self, event: Comparison, symbol: str, size: int, alone: bool) -> None:
+        """Promise nothing at a size, nor beyond; or only the condition, if runs went beyond it."""
+        seen = [run.sizes[symbol] for run in self._program.runs]
+        if alone and size > max(seen):
+            self._most[symbol] = min(self._most[symbol], size - 1)
+        elif alone and size < min(seen):
+            self._least[symbol] = max(self._least[symbol], size + 1)
+        elif event.place:
+            self._conditions.setdefault(event.place.text)
+
+
+def _axes(term: Any) -> Iterator[Axis]:
+    """The lengths that a term is made of."""
+    if isinstance(term, Axis):
+        yield term
+    elif isinstance(term, Formula):
+        for part in term.terms:
+            yield from _axes(part)

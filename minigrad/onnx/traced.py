@@ -1,0 +1,401 @@
+"""Tensors and sizes of a run that is watched: what Python learns from them is refused, or noted.
+
+A graph holds what ops do. Of a number that is taken out of a tensor, and of a branch that depends
+on one, nothing would be left in it but what they were in this run. So the values of a tensor that
+depends on an input cannot be taken out while a run is watched. Its sizes are integers that know
+where they come from: arithmetic on them is followed, and every comparison is noted with its place
+in the user's program, to be looked at when the runs are over (promises.py).
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+import operator
+import os
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from minigrad._creation import made
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.autograd.node import Variable
+from minigrad.ops._numerics import raw
+
+if TYPE_CHECKING:
+    from minigrad.onnx.runs import Run
+
+__all__ = ["Axis", "Comparison", "Formula", "Place", "Traced", "TracedNumber", "Untraced",
+           "evaluated", "release", "trace", "why_not"]  # fmt: skip
+
+SIZES: dict[Any, Callable[[Any], Any]] = {
+    np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim, np.size: lambda x: x.size,
+}  # fmt: skip
+HARMLESS = {
+    np.zeros_like, np.ones_like, np.empty_like, np.result_type, np.can_cast, np.array2string,
+    np.array_repr, np.array_str,
+}  # fmt: skip
+"""Functions of NumPy whose results are no numbers, or depend on no values."""
+
+
+class Axis(NamedTuple):
+    """The length of an axis of a value."""
+
+    number: int
+    axis: int
+
+
+class Formula(NamedTuple):
+    """What Python computed: a function of lengths, numbers and other formulas."""
+
+    function: Callable[..., Any]
+    terms: tuple[Any, ...]
+
+
+def evaluated(term: Any, length: Callable[[Axis], Any]) -> Any:
+    """What a term would be.
+
+    Args:
+        term: A number, an axis or a formula.
+        length: The length of an axis.
+    """
+    if isinstance(term, Axis):
+        return length(term)
+    if isinstance(term, Formula):
+        return term.function(*(evaluated(part, length) for part in term.terms))
+    return term
+
+
+class Place(NamedTuple):
+    """A line of the user's program."""
+
+    file: str
+    line: int
+
+    @property
+    def text(self) -> str:
+        """The file's name, the number of the line, and what stands in it."""
+        line = linecache.getline(self.file, self.line).strip()
+        return f"{os.path.basename(self.file)}:{self.line}" + (f": {line}" if line else "")
+
+    def __str__(self) -> str:
+        return os.path.join(os.path.dirname(self.file), self.text)
+
+
+class Comparison(NamedTuple):
+    """A comparison that Python made with a size.
+
+    Attributes:
+        function: Which, from the module operator.
+        terms: What was compared.
+        place: Where; None if the library or NumPy made it.
+        outcome: What it gave.
+    """
+
+    function: Callable[[Any, Any], bool]
+    terms: tuple[Any, Any]
+    place: Place | None
+    outcome: bool
+
+
+class Untraced(NamedTuple):
+    """A use of a size, or of a constant's values, that leaves no trace in its result.
+
+    Attributes:
+        what: How it was used.
+        place: Where.
+        term: The size, or None.
+        sources: The numbers of the values that no op made, on which the tensor depends.
+    """
+
+    what: str
+    place: Place | None
+    term: Any = None
+    sources: frozenset[int] = frozenset()
+
+
+def trace(value: Any, run: Run, number: int) -> None:
+    """Have a tensor that an op returned, or an input, watch over itself."""
+    if isinstance(value, Tensor):
+        value.__class__ = Traced
+        assert isinstance(value, Traced)
+        value._run, value._number = run, number
+
+
+def release(value: Any) -> None:
+    """Make a tensor one like any other again."""
+    if isinstance(value, Traced):
+        del value._run, value._number
+        object.__setattr__(value, "__class__", Tensor)
+
+
+def _frames() -> Iterator[FrameType]:
+    """The calls that led here, from the innermost outside of this file to that of the model."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") != "minigrad.onnx.runs":
+        if frame.f_globals.get("__name__") != __name__:
+            yield frame
+        frame = frame.f_back
+
+
+def _is_users(frame: FrameType) -> bool:
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return package not in ("minigrad", "numpy")
+
+
+def _place(frame: FrameType | None) -> Place | None:
+    return None if frame is None else Place(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _caller() -> Place | None:
+    """The line that is running, if it is the user's and not the library's or NumPy's."""
+    frame = next(_frames(), None)
+    return _place(frame) if frame is not None and _is_users(frame) else None
+
+
+class TracedNumber:
+    """What lengths, and numbers computed of lengths, do besides being numbers."""
+
+    _term: Any
+    _run: weakref.ref[Run]  # a cache may keep the number for longer
+
+    def _note(self, event: Comparison | Untraced) -> None:
+        run = self._run()
+        if run is not None and run.watching:
+            run.noted.setdefault(event)
+
+    def hidden(self, what: str) -> None:
+        """Note a use that leaves no trace, if it is the user's."""
+        place = _caller()
+        if place is not None:
+            self._note(Untraced(what, place, self._term))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(_plain(self)), (_plain(self),)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __hash__(self) -> int:
+        self.hidden("the hash of a size, as a key of a dict, a set or a cache,")
+        return hash(_plain(self))
+
+    def __int__(self) -> int:
+        self.hidden("int() of a size")
+        return int(_plain(self))
+
+    def __float__(self) -> float:
+        self.hidden("float() of a size, or a function of math,")
+        return float(_plain(self))
+
+    def __bool__(self) -> bool:
+        return bool(operator.ne(self, 0))
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+
+class TracedInt(TracedNumber, int):
+    """A length, or an int computed of lengths; otherwise an int like any other."""
+
+
+class TracedFloat(TracedNumber, float):
+    """A float computed of lengths; otherwise a float like any other."""
+
+
+def traced_number(value: Any, term: Any, run: weakref.ref[Run]) -> Any:
+    """A number that knows how it was computed.
+
+    Args:
+        value: The number.
+        term: How.
+        run: The run that it belongs to.
+    """
+    kind = {int: TracedInt, float: TracedFloat}.get(type(value))
+    if kind is None:
+        return value
+    number = kind(value)
+    number._term, number._run = term, run
+    return number
+
+
+def _plain(number: Any) -> Any:
+    return number.real if isinstance(number, TracedNumber) else number  # type: ignore[attr-defined]
+
+
+def _term(number: Any) -> Any:
+    return number._term if isinstance(number, TracedNumber) else number
+
+
+def _comparing(function: Callable[[Any, Any], bool]) -> Callable[..., Any]:
+    def method(self: TracedNumber, other: Any) -> Any:
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        outcome = function(_plain(self), _plain(other))
+        self._note(Comparison(function, (self._term, _term(other)), _caller(), outcome))
+        return outcome
+
+    return method
+
+
+def _computing(function: Callable[..., Any], reflected: bool = False) -> Callable[..., Any]:
+    def method(self: TracedNumber, *others: Any) -> Any:
+        if not all(isinstance(other, (int, float)) for other in others):
+            return NotImplemented
+        numbers = (*others, self) if reflected else (self, *others)
+        value = function(*map(_plain, numbers))
+        return traced_number(value, Formula(function, tuple(map(_term, numbers))), self._run)
+
+    return method
+
+
+for _name in ("lt", "le", "eq", "ne", "ge", "gt"):
+    setattr(TracedNumber, f"__{_name}__", _comparing(getattr(operator, _name)))
+for _name in ("add", "sub", "mul", "floordiv", "mod", "truediv", "pow"):
+    _function = getattr(operator, f"__{_name}__")
+    setattr(TracedNumber, f"__{_name}__", _computing(_function))
+    setattr(TracedNumber, f"__r{_name}__", _computing(_function, reflected=True))
+for _name in ("lshift", "rshift", "and", "or", "xor"):
+    _function = getattr(operator, f"__{_name}__")
+    setattr(TracedInt, f"__{_name}__", _computing(_function))
+    setattr(TracedInt, f"__r{_name}__", _computing(_function, reflected=True))
+for _name in ("neg", "pos", "abs", "invert"):
+    setattr(TracedNumber, f"__{_name}__", _computing(getattr(operator, _name)))
+for _function in (math.floor, math.ceil, math.trunc, round):
+    setattr(TracedNumber, f"__{_function.__name__}__", _computing(_function))
+
+
+class Traced(Tensor):
+    """A tensor that depends on an input, or on what no op has made, while its run is watched."""
+
+    _run: Run
+    _number: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        place = _caller() if self._number in self._run.unsettled else None
+        if place is not None:
+            what = "the shape, after an op that the file cannot hold,"
+            event = Untraced(what, place, None, self._run.sources[self._number])
+            self._run.noted.setdefault(event)
+        run = weakref.ref(self._run)
+        return tuple(
+            traced_number(n, Axis(self._number, axis), run)
+            for axis, n in enumerate(self._data.shape)
+        )
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        length = super().__len__()
+        self.shape[0].hidden("len(x), unlike x.shape[0],")  # type: ignore[attr-defined]
+        return length
+
+    def __iter__(self) -> Iterator[Tensor]:
+        rows = super().__iter__()
+        self.shape[0].hidden("a loop over rows")  # type: ignore[attr-defined]
+        return rows
+
+    def _leave(self, what: str) -> None:
+        """Refuse to give out values, or note it if they may be those of a constant.
+
+        Raises:
+            NotImplementedError: They depend on an input.
+        """
+        place = _place(next(filter(_is_users, _frames()), None))
+        sources = self._run.sources[self._number]
+        if sources & {*self._run.inputs.values()}:
+            self._run.refuse(why_not(what, place))
+        self._run.noted.setdefault(Untraced(what, place, None, sources))
+
+    @property
+    def data(self) -> np.ndarray:
+        self._leave(".data")
+        return self._data
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise NotImplementedError(located("onnx.export: x.data = y is no op; write x = y"))
+
+    def detach(self) -> Tensor:
+        view = made(self._data.view(), False)
+        self._run.know(view, self._number)
+        return view
+
+    def numpy(self) -> np.ndarray:
+        self._leave(".numpy()")
+        return super().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        self._leave("np.asarray(), or another array made of a tensor,")
+        return super().__array__(dtype, copy)
+
+    def tolist(self) -> Any:
+        self._leave(".tolist()")
+        return super().tolist()
+
+    def item(self) -> float | int | bool:
+        self._leave(".item(), or float() or int() of a tensor,")
+        return super().item()
+
+    def __index__(self) -> int:
+        self._leave("a tensor where Python wants an integer")
+        return super().__index__()
+
+    def __bool__(self) -> bool:
+        self._leave("bool(), as if, while and assert have it,")
+        return super().__bool__()
+
+    def __contains__(self, value: Any) -> bool:
+        self._leave("the operator in")
+        return super().__contains__(value)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        self._leave("another framework")
+        return super().__dlpack__(**options)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        result = super().__array_ufunc__(ufunc, method, *inputs, **options)
+        return self._inside(ufunc, result)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func in SIZES and len(args) == 1 and not kwargs:
+            return SIZES[func](*args)
+        if func in HARMLESS:
+            return func(*map(raw, args), **kwargs)
+        return self._inside(func, super().__array_function__(func, types, args, kwargs))
+
+    def _inside(self, function: Any, result: Any) -> Any:
+        """What a function of NumPy returned, if that is made of tensors."""
+        parts = result if isinstance(result, (tuple, list)) else (result,)
+        if not all(isinstance(part, Variable) for part in parts):
+            self._leave(f"np.{function.__name__}")
+        return result
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self.clone()
+
+
+def why_not(what: str, place: Place | None) -> str:
+    """Why values do not leave the graph.
+
+    Args:
+        what: How they would.
+        place: Where.
+    """
+    where = f" ({place})" if place else ""
+    return (
+        f"{what} takes values that depend on an input out of the graph, and the file would have "
+        f"those of the example for ever; compute with ops on tensors, as minigrad.where does for a "
+        f"choice{where}"
+    )
