@@ -27,9 +27,9 @@ IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 OPTIONAL = {
     "torch": "parity with PyTorch is not checked: pip install torch",
-    "safetensors": "files of weights are not read: pip install 'minigrad[pretrained]'",
-    "tokenizers": "models from outside are not tried on texts: pip install 'minigrad[pretrained]'",
-    "onnxruntime": "ONNX files are not tried: pip install 'minigrad[onnx]'",
+    "safetensors": "files of weights are not read: pip install safetensors",
+    "tokenizers": "models from outside are not tried on texts: pip install tokenizers",
+    "onnxruntime": "ONNX files are not tried: pip install onnx onnxruntime",
     "chromium": "the explorer page is not tried in a browser: install Chromium",
     "playwright": "the explorer page is not tried in a browser: pip install playwright",
     "node": "the explorer page's functions are not compared with Python's: install Node.js",
