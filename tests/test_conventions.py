@@ -164,3 +164,13 @@ def test_no_one_takes_the_truth_of_a_tensor(path: Path) -> None:
         or (isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES)
     ]
     assert not asked
+
+
+@pytest.mark.parametrize("path", FILES, **ids)
+def test_no_error_is_a_mere_signal(path: Path) -> None:
+    """An error says what is wrong; one word alone is meant for code that catches it."""
+    for node in ast.walk(syntax(path)):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            for message in node.exc.args[:1]:
+                said = isinstance(message, ast.Constant) and isinstance(message.value, str)
+                assert not said or len(message.value.split()) > 1, f"line {node.lineno}"
