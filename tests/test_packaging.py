@@ -166,6 +166,43 @@ def test_importing_minigrad_writes_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+PROCESS = """
+import os, random, signal, sys, threading, warnings
+import numpy as np
+
+symbols = []
+sys.addaudithook(lambda event, seen: symbols.append(seen[1]) if event == "ctypes.dlsym" else None)
+random.seed(0), np.random.seed(0)
+
+def state():
+    return {
+        "malloc": "mallopt" in symbols,
+        "environment": dict(os.environ),
+        "errors of NumPy": np.geterr(),
+        "printing": repr(np.get_printoptions()),
+        "random": (random.getstate(), repr(np.random.get_state())),
+        "recursion": sys.getrecursionlimit(),
+        "signals": [signal.getsignal(number) for number in signal.valid_signals()],
+        "threads": threading.active_count(),
+        "traces": (sys.gettrace(), sys.getprofile(), sys.excepthook, sys.displayhook),
+        "warnings": list(warnings.filters),
+    }
+
+before = state()
+"""
+
+
+def test_importing_minigrad_changes_nothing_of_the_process(tmp_path: Path) -> None:
+    path = Path(minigrad.__file__).parent.parent
+    check = "print([name for name, value in state().items() if value != before[name]])"
+    asked = "print(minigrad.keep_freed_memory(1024), state()['malloc'])"
+    code = "\n".join((PROCESS, EVERYTHING, check, asked))
+    done = python("-c", code, cwd=tmp_path, path=path)
+    changed, asked_for = done.stdout.splitlines()
+    assert changed == "[]", done.stderr
+    assert asked_for in {"True True", "False False"}  # where there is no glibc, nothing is asked
+
+
 def wrong_installs(text: str) -> list[str]:
     """What a text tells to install that pip would fetch from a stranger, or cannot find.
 
