@@ -126,7 +126,28 @@ def test_the_install_has_every_file_of_the_repository() -> None:
             module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             found = importlib.util.find_spec(module)
             assert found and found.origin, f"{module} is not installed: run `make install`"
-            assert Path(found.origin).resolve().is_relative_to(ROOT)
+            source = ROOT / name.removeprefix(
+                "minigrad/" if name.startswith("minigrad/nn/") else ""
+            )
+            assert Path(found.origin).read_bytes() == source.read_bytes(), (
+                f"{module} is an older one"
+            )
+
+
+@pytest.mark.slow
+def test_the_tests_run_against_what_is_installed(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "installed"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_creation.py"]
+    done = python(*tests, "--installed", cwd=ROOT, path=target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = python("-P", *tests, cwd=ROOT, path=target)
+    assert done.returncode == 4 and "--installed tests the one that is" in done.stderr
+    package = target / "minigrad" / "__init__.py"
+    package.write_text(package.read_text().replace("__version__ =", "__version__ = '9' #"))
+    done = python(*tests, "--installed", cwd=ROOT, path=target)
+    assert done.returncode == 4 and "these tests are of" in done.stderr
 
 
 def test_it_imports_from_the_repository_itself() -> None:
