@@ -134,7 +134,7 @@ def _cannot_transpose(
     return None
 
 
-@primitive(floating=True, arrays=2)
+@primitive(floating=True, arrays=2, promotes=("y", "weight"))
 def convolution_transpose(
     y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
