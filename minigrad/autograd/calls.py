@@ -8,7 +8,7 @@ more than its call.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -248,15 +248,15 @@ def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> N
     common = promote([values[i] for i in present], op.floating)
     first = op.promotes[0]  # the input, before the weights
     if first not in slots and getattr(values[first], "dtype", None) == np.float64:
-        _notice(values[i].dtype for i in present)
+        _notice([getattr(values[i], "dtype", None) for i in present])
     for i, value in zip(present, common, strict=True):
         values[i] = value
 
 
-def _notice(dtypes: Iterable[np.dtype[Any]]) -> None:
+def _notice(dtypes: list[np.dtype[Any] | None]) -> None:
     """Warn, once per process, of float64 data in a float32 module: a loop would only repeat it."""
     global _noticed
-    if _noticed or state.get().scope is None or np.float32 not in dtypes:
+    if _noticed or state.get().scope is None or np.dtype(np.float32) not in dtypes:
         return
     message = (
         "the input is float64 and the parameters are float32, so this and all that follows is "
