@@ -49,7 +49,8 @@ def prepare(parser: argparse.ArgumentParser, out: Path, *packages: str) -> None:
     """Make sure that packages are there, and a folder that can be written into."""
     for name in packages:
         if not importlib.util.find_spec(name):
-            parser.exit(1, f"{parser.prog}: {name} is missing: pip install 'minigrad[demo]'\n")
+            wanted = "scikit-learn" if name == "sklearn" else name
+            parser.exit(1, f"{parser.prog}: {name} is missing: pip install {wanted}\n")
     try:
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()

@@ -314,6 +314,7 @@ def teach(name: str, kind: Any, write: Any, args: argparse.Namespace, batch: int
         args: The command line.
         batch: How many windows a batch has.
     """
+    minigrad.keep_freed_memory(1024)  # each step makes its arrays anew: docs/performance.md
     minigrad.random.seed(args.seed)
     if args.write:
         show(restore(args.weights, kind), write, args)

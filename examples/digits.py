@@ -265,6 +265,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Train, check, draw, and say where everything is."""
     args = arguments()
+    minigrad.keep_freed_memory(1024)  # each step makes its arrays anew: docs/performance.md
     minigrad.random.seed(args.seed)
     learned, held_out = load()
     model = DigitReader()

@@ -256,6 +256,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Train, examine, draw, and say where everything is; or spell one number."""
     args = arguments()
+    minigrad.keep_freed_memory(1024)  # each step makes its arrays anew: docs/performance.md
     minigrad.random.seed(args.seed)
     model = Speller()
     if args.number is None:

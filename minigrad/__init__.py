@@ -422,8 +422,6 @@ __all__ = [
     "zeros_like",
 ]  # fmt: skip
 
-keep_freed_memory(1024)
-
 
 def __getattr__(name: str) -> Any:
     """Load layers, optimizers, loaders, files, models and drawings when they are first used."""

@@ -117,8 +117,8 @@ def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
     return target
 
 
-def optional_package(owner: str, name: str, extra: str = "interop") -> Any:
-    """A module of a package that minigrad works without, and that one of its extras brings.
+def optional_package(owner: str, name: str) -> Any:
+    """A module of a package that minigrad works without.
 
     Raises:
         ImportError: The package is not installed.
@@ -127,6 +127,4 @@ def optional_package(owner: str, name: str, extra: str = "interop") -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError:
         package = name.partition(".")[0]
-        raise ImportError(
-            f"{owner}: {package} is missing: pip install 'minigrad[{extra}]'"
-        ) from None
+        raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None

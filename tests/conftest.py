@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -27,9 +28,9 @@ IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 OPTIONAL = {
     "torch": "parity with PyTorch is not checked: pip install torch",
-    "safetensors": "files of weights are not read: pip install 'minigrad[pretrained]'",
-    "tokenizers": "models from outside are not tried on texts: pip install 'minigrad[pretrained]'",
-    "onnxruntime": "ONNX files are not tried: pip install 'minigrad[onnx]'",
+    "safetensors": "files of weights are not read: pip install safetensors",
+    "tokenizers": "models from outside are not tried on texts: pip install tokenizers",
+    "onnxruntime": "ONNX files are not tried: pip install onnx onnxruntime",
     "chromium": "the explorer page is not tried in a browser: install Chromium",
     "playwright": "the explorer page is not tried in a browser: pip install playwright",
     "node": "the explorer page's functions are not compared with Python's: install Node.js",
@@ -54,15 +55,45 @@ def pytest_report_header() -> list[str]:
     ]
 
 
-def pytest_sessionstart() -> None:
-    """Refuse to test some other minigrad than the one beside these tests."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--installed",
+        action="store_true",
+        help="test the minigrad that is installed, a wheel's say, not the files beside the tests",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("installed"):
+        # `python -m pytest` puts the current folder first; some tests run pytest themselves.
+        sys.path[:] = [path for path in sys.path if Path(path).resolve() != ROOT]
+        os.environ["PYTEST_ADDOPTS"] = f"{os.environ.get('PYTEST_ADDOPTS', '')} --installed"
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse to test some other minigrad than the one that is meant."""
     found = importlib.util.find_spec("minigrad")
     origin = Path(found.origin).resolve() if found and found.origin else None
-    if origin != ROOT / "minigrad" / "__init__.py":
-        where = f"from {origin.parent}" if origin else "nowhere"
+    beside = ROOT / "minigrad" / "__init__.py"
+    where = f"minigrad is imported from {origin.parent}" if origin else "minigrad is not installed"
+    if not session.config.getoption("installed"):
+        if origin != beside:
+            raise pytest.UsageError(
+                f"{where}, not from {ROOT}: run `make test`, or `make install`; "
+                "--installed tests the one that is installed"
+            )
+    elif origin is None or origin == beside:
+        raise pytest.UsageError(f"--installed: {where}; install a wheel, not --editable")
+    elif version(origin) != version(beside):
         raise pytest.UsageError(
-            f"minigrad is imported {where}, not from {ROOT}: run `make test`, or `make install`"
+            f"--installed: {where}, version {version(origin)}; these tests are of {version(beside)}"
         )
+
+
+def version(package: Path) -> str:
+    """What a package says of its version, without importing it."""
+    text = package.read_text(encoding="utf-8")
+    return next(line for line in text.splitlines() if line.startswith("__version__"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

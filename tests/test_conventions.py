@@ -203,7 +203,7 @@ NAMES_GIVEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", FILES, **ids)
 def test_an_op_is_looked_up_by_its_object(path: Path) -> None:
     """Two ops may have one name: a program's own, or one that is defined anew."""
     if path.relative_to(ROOT).as_posix() not in NAMES_GIVEN:
@@ -217,3 +217,13 @@ def test_look_ups_by_name_are_found() -> None:
         assert [*by_name(ast.parse(line))] == [1], line
     for line in ("print(op.name)", "op is exp.op", 'registry["exp"]', 'self.name == "exp"'):
         assert not [*by_name(ast.parse(line))], line
+
+
+@pytest.mark.parametrize("path", FILES, **ids)
+def test_no_error_is_a_mere_signal(path: Path) -> None:
+    """An error says what is wrong; one word alone is meant for code that catches it."""
+    for node in ast.walk(syntax(path)):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            for message in node.exc.args[:1]:
+                said = isinstance(message, ast.Constant) and isinstance(message.value, str)
+                assert not said or len(message.value.split()) > 1, f"line {node.lineno}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ EVERYTHING = "import minigrad, " + ", ".join(
     f"minigrad.{name}"
     for name in ("data", "io", "nn", "nn.functional", "onnx", "optim", "pretrained", "viz")
 )
-NOT_BUILT_FROM = {".git", ".venv", "build", "dist", "_build", "__pycache__", "minigrad.egg-info"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def python(
@@ -42,6 +43,13 @@ def python(
     )
 
 
+def made_by_tools(name: str) -> bool:
+    """Whether a file or folder of this name is no source: a cache, a build, an environment."""
+    hidden = name.startswith(".") and name != ".ci"
+    made = {"build", "dist", "out", "_build", "__pycache__"}
+    return hidden or name in made or name.endswith(".egg-info")
+
+
 def sources(folder: Path) -> set[str]:
     """The package's files in this repository, as they are called when installed."""
     files = {
@@ -57,7 +65,7 @@ def sources(folder: Path) -> set[str]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an sdist and the wheel built from it, made in a copy of the repository."""
     copy = tmp_path_factory.mktemp("build") / "minigrad"
-    shutil.copytree(ROOT, copy, ignore=lambda _, names: NOT_BUILT_FROM.intersection(names))
+    shutil.copytree(ROOT, copy, ignore=lambda _, names: {*filter(made_by_tools, names)})
     done = python("-m", "build", "--no-isolation", "--outdir", "out", cwd=copy)
     assert done.returncode == 0, done.stdout + done.stderr
     return copy / "out"
@@ -118,7 +126,28 @@ def test_the_install_has_every_file_of_the_repository() -> None:
             module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
             found = importlib.util.find_spec(module)
             assert found and found.origin, f"{module} is not installed: run `make install`"
-            assert Path(found.origin).resolve().is_relative_to(ROOT)
+            source = ROOT / name.removeprefix(
+                "minigrad/" if name.startswith("minigrad/nn/") else ""
+            )
+            assert Path(found.origin).read_bytes() == source.read_bytes(), (
+                f"{module} is an older one"
+            )
+
+
+@pytest.mark.slow
+def test_the_tests_run_against_what_is_installed(wheel: Path, tmp_path: Path) -> None:
+    target = tmp_path / "installed"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_creation.py"]
+    done = python(*tests, "--installed", cwd=ROOT, path=target)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = python("-P", *tests, cwd=ROOT, path=target)
+    assert done.returncode == 4 and "--installed tests the one that is" in done.stderr
+    package = target / "minigrad" / "__init__.py"
+    package.write_text(package.read_text().replace("__version__ =", "__version__ = '9' #"))
+    done = python(*tests, "--installed", cwd=ROOT, path=target)
+    assert done.returncode == 4 and "these tests are of" in done.stderr
 
 
 def test_it_imports_from_the_repository_itself() -> None:
@@ -156,3 +185,89 @@ def test_importing_minigrad_writes_nothing(tmp_path: Path) -> None:
     path = Path(minigrad.__file__).parent.parent
     done = python("-W", "error", "-c", EVERYTHING, cwd=tmp_path, path=path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+PROCESS = """
+import os, random, signal, sys, threading, warnings
+import numpy as np
+
+symbols = []
+sys.addaudithook(lambda event, seen: symbols.append(seen[1]) if event == "ctypes.dlsym" else None)
+random.seed(0), np.random.seed(0)
+
+def state():
+    return {
+        "malloc": "mallopt" in symbols,
+        "environment": dict(os.environ),
+        "errors of NumPy": np.geterr(),
+        "printing": repr(np.get_printoptions()),
+        "random": (random.getstate(), repr(np.random.get_state())),
+        "recursion": sys.getrecursionlimit(),
+        "signals": [signal.getsignal(number) for number in signal.valid_signals()],
+        "threads": threading.active_count(),
+        "traces": (sys.gettrace(), sys.getprofile(), sys.excepthook, sys.displayhook),
+        "warnings": list(warnings.filters),
+    }
+
+before = state()
+"""
+
+
+def test_importing_minigrad_changes_nothing_of_the_process(tmp_path: Path) -> None:
+    path = Path(minigrad.__file__).parent.parent
+    check = "print([name for name, value in state().items() if value != before[name]])"
+    asked = "print(minigrad.keep_freed_memory(1024), state()['malloc'])"
+    code = "\n".join((PROCESS, EVERYTHING, check, asked))
+    done = python("-c", code, cwd=tmp_path, path=path)
+    changed, asked_for = done.stdout.splitlines()
+    assert changed == "[]", done.stderr
+    assert asked_for in {"True True", "False False"}  # where there is no glibc, nothing is asked
+
+
+def wrong_installs(text: str) -> list[str]:
+    """What a text tells to install that pip would fetch from a stranger, or cannot find.
+
+    Neither the name on PyPI that is another project's, nor our own, under which nothing is there.
+    """
+    plain = re.sub(r"[\\'\"`]+", "", text)
+    by_name = re.findall(r"\bminigrad(?:[-_.]numpy)?\s*\[\s*[a-z][^\]]*\]", plain)
+    for line in re.findall(r"pip\d? install\b(.*)", plain):
+        by_name += re.findall(r"(?<![-./\w])minigrad(?:[-_.]numpy)?(?![-./\w])", line)
+    extras = re.findall(r"(?<=\s)\.\[([a-z, ]+)\]", plain)
+    known = PROJECT["optional-dependencies"]
+    return by_name + [name for names in extras for name in names.split(",") if name not in known]
+
+
+@pytest.mark.parametrize("quote", ["", "'", '"', "`", "\\'", '\\"'])
+@pytest.mark.parametrize(
+    "name", ["{}[onnx]", "{}\\[onnx\\]", "{}_numpy[onnx]", "{}", "{}>=0.1", " .[nox]"]
+)
+def test_a_wrong_install_is_found_in_any_quotes(quote: str, name: str) -> None:
+    requirement = name.format("minigrad")
+    assert wrong_installs(f"pip install {quote}{requirement}{quote} next")
+
+
+def test_right_installs_are_not_taken_for_wrong_ones() -> None:
+    assert not wrong_installs("pip install '.[onnx]'\npip install -e .\npip install onnx\nminigrad")
+
+
+def test_no_text_sends_anybody_to_another_project() -> None:
+    for path in ROOT.rglob("*"):
+        inside = path.relative_to(ROOT).parts
+        if path.is_file() and path != Path(__file__) and not any(map(made_by_tools, inside)):
+            try:
+                text = path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+            if path != ROOT / "pyproject.toml":
+                assert not wrong_installs(text), path
+
+
+def test_extras_require_only_extras_of_this_project() -> None:
+    requirements = [r for extra in PROJECT["optional-dependencies"].values() for r in extra]
+    own = [r for r in requirements if r.lower().startswith("minigrad")]
+    assert own
+    for requirement in own:
+        name, _, extras = requirement.rstrip("]").partition("[")
+        assert name == PROJECT["name"] != "minigrad"
+        assert {*extras.split(",")} <= {*PROJECT["optional-dependencies"]}

@@ -71,6 +71,8 @@ files=$({ pwd; find minigrad nn -name '*.py' -o -name py.typed -o -path '*/page/
 if [ "$(cat $venv/has-"$extra" 2>/dev/null)" != "$wants" ]; then
     echo "minigrad: installing into $venv what \`$extra\` needs"
     install 'setuptools>=77'
+    # Of this name were editable installs before 0.2, and is another project: either is in the way.
+    "$python" -m pip uninstall -qq --yes minigrad
     editable --editable ".[$extra]"
     echo "$wants" > $venv/has-"$extra"
 elif [ "$(cat $venv/linked 2>/dev/null)" != "$files" ]; then

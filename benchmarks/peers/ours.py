@@ -21,6 +21,8 @@ import minigrad
 from minigrad import Tensor, nn, optim
 from minigrad.autograd import checkpoint
 
+minigrad.keep_freed_memory(1024)  # as in the examples: docs/performance.md
+
 
 def stack(size: Size, dropout: float) -> nn.TransformerEncoder:
     layer = nn.TransformerEncoderLayer(size.width, size.heads, size.hidden, dropout)

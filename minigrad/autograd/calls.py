@@ -7,6 +7,7 @@ more than its call.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from minigrad.autograd.dtypes import operand, promote, to_array
 from minigrad.autograd.errors import explained
-from minigrad.autograd.mode import state
+from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, rewritten, update, view_of
 from minigrad.autograd.node import Variable
 from minigrad.autograd.op import REQUIRED, Primitive
@@ -27,6 +28,7 @@ __all__ = ["call_path"]
 
 _ndarray = np.ndarray
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
+_noticed = False  # whether float64 data in a float32 module were warned of
 
 
 def call_path(op: Primitive) -> Callable[..., Any]:
@@ -191,7 +193,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             if op.variadic:
                 values[0] = tuple(promote(tensors, op.floating))
             elif op.promotes:
-                _promote_some(op, values)
+                _promote_some(op, values, slots)
             out = op.call_with(forward, values)
         except Exception as error:
             raise explained(op, tuple(values), error) from None
@@ -269,7 +271,7 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
     return tuple(slots), tuple(sources)
 
 
-def _promote_some(op: Primitive, values: list[Any]) -> None:
+def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
     """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
     first = None
     for i in op.promotes:
@@ -285,5 +287,22 @@ def _promote_some(op: Primitive, values: list[Any]) -> None:
         return
     present = [i for i in op.promotes if values[i] is not None]
     common = promote([values[i] for i in present], op.floating)
+    first = op.promotes[0]  # the input, before the weights
+    if first not in slots and getattr(values[first], "dtype", None) == np.float64:
+        _notice([getattr(values[i], "dtype", None) for i in present])
     for i, value in zip(present, common, strict=True):
         values[i] = value
+
+
+def _notice(dtypes: list[np.dtype[Any] | None]) -> None:
+    """Warn, once per process, of float64 data in a float32 module: a loop would only repeat it."""
+    global _noticed
+    if _noticed or state.get().scope is None or np.dtype(np.float32) not in dtypes:
+        return
+    message = (
+        "the input is float64 and the parameters are float32, so this and all that follows is "
+        "computed in float64, which takes about twice the time; convert the data: "
+        "minigrad.tensor(data, dtype=minigrad.float32), or the model: model.double()"
+    )
+    warnings.warn(located(message), stacklevel=4)
+    _noticed = True

@@ -11,7 +11,11 @@ from minigrad.autograd.mode import located
 if TYPE_CHECKING:
     from minigrad.autograd.op import Primitive
 
-__all__ = ["explained"]
+__all__ = ["ArgumentError", "explained"]
+
+
+class ArgumentError(ValueError):
+    """Arguments that do not fit, in words of the op's own: nothing is added but where it was."""
 
 
 def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Exception:
@@ -23,8 +27,8 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if not isinstance(error, expected if op.complain is None else (*expected, AttributeError)):
         error.add_note(located(f"in the forward of {op.name}"))
         return error
-    message = None
-    if op.complain is not None:
+    message = str(error) if isinstance(error, ArgumentError) else None
+    if message is None and op.complain is not None:
         message = op.complain(*values)
     if message is None:
         message = _shapes_that_clash(values) or str(error).strip()

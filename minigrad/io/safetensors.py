@@ -82,6 +82,6 @@ def _package() -> ModuleType:
     except ImportError:
         raise ImportError(
             "files that end with .safetensors need the package safetensors: "
-            "pip install 'minigrad[safetensors]'"
+            "pip install safetensors"
         ) from None
     return safetensors

@@ -32,7 +32,7 @@ def package() -> Any:
         import onnx.numpy_helper
     except ImportError:
         raise ImportError(
-            "onnx.export: the package onnx is missing: pip install 'minigrad[onnx]'"
+            "onnx.export: the package onnx is missing: pip install onnx onnxruntime"
         ) from None
     return onnx
 

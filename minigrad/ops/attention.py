@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._attention_kernel import (
     Attention,
@@ -29,7 +30,7 @@ from minigrad.ops.softmax import softmax
 __all__ = ["attention", "attention_weights"]
 
 
-def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any, *_: Any) -> str | None:
+def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> str | None:
     q, k, v = query.shape, key.shape, value.shape
     same = q[:-2] == k[:-2] == v[:-2] and q[-1:] == k[-1:] and k[-2:-1] == v[-2:-1]
     if same and len(q) > 1 and bias is None and keep is None:  # the common case
@@ -79,7 +80,6 @@ def _scale_of(query: Any, scale: float | None) -> float:
     residuals=("lse",),
     floating=True,
     promotes=("query", "key", "value", "bias"),
-    complain=_cannot_attend,
 )
 def attention(
     query: Any,
@@ -122,8 +122,8 @@ def attention(
         >>> minigrad.ops.attention(q, k, v)
         Tensor([[2.]], dtype=float32)
     """
-    if _cannot_attend(query, key, value, bias, keep):
-        raise ValueError("shapes")
+    if reason := _cannot_attend(query, key, value, bias, keep):
+        raise ArgumentError(reason)
     if dropout and dropout_key is None:
         raise ValueError("dropout needs a dropout_key, from minigrad.random.key()")
     options = _options(query, bias, keep, causal, scale, dropout, dropout_key)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import channel_sums, widened
 
 __all__ = ["batch_norm"]
 
 
-def _cannot_normalize(x: Any, weight: Any, bias: Any, eps: float) -> str | None:
+def _cannot_normalize(x: Any, weight: Any, bias: Any) -> str | None:
     if x.ndim < 2:
         return f"the input needs a batch and channels, (N, C, ...), got shape {x.shape}"
     for name, array in (("weight", weight), ("bias", bias)):
@@ -30,7 +31,6 @@ def _cannot_normalize(x: Any, weight: Any, bias: Any, eps: float) -> str | None:
     several=True,
     floating=True,
     promotes=("x", "weight", "bias"),
-    complain=_cannot_normalize,
 )
 def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
     """Normalize each channel over all other axes, then scale and shift it.
@@ -59,8 +59,8 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
         >>> y.tolist(), mean.item(), var.item()
         ([[-1.0], [1.0]], 3.0, 4.0)
     """
-    if _cannot_normalize(x, weight, bias, eps):
-        raise ValueError("shapes")
+    if reason := _cannot_normalize(x, weight, bias):
+        raise ArgumentError(reason)
     channels = x.shape[1]
     count = max(1, len(x) * math.prod(x.shape[2:]))
     rows = widened(x).reshape(len(x), channels, math.prod(x.shape[2:]))

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import channel_sums, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows
@@ -59,7 +60,7 @@ def _cannot_convolve(
     return None
 
 
-@primitive(arrays=3, floating=True, promotes=("x", "weight", "bias"), complain=_cannot_convolve)
+@primitive(arrays=3, floating=True, promotes=("x", "weight", "bias"))
 def convolution(
     x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
@@ -91,8 +92,8 @@ def convolution(
         >>> minigrad.ops.convolution(x, kernel, None, (1,), ((0, 0),), (1,), 1).tolist()
         [[[1.0, 2.0]]]
     """
-    if _cannot_convolve(x, weight, bias, stride, padding, dilation, groups):
-        raise ValueError("shapes")
+    if reason := _cannot_convolve(x, weight, bias, stride, padding, dilation, groups):
+        raise ArgumentError(reason)
     window = Window(weight.shape[2:], stride, padding, dilation)
     windows = WindowMatrix(window, x.shape[2:], weight.shape, groups)
     matrix = _by_group(weight, groups)  # (G, O/G, C/G·K)
@@ -133,7 +134,7 @@ def _cannot_transpose(
     return None
 
 
-@primitive(floating=True, arrays=2, complain=_cannot_transpose)
+@primitive(floating=True, arrays=2, promotes=("y", "weight"))
 def convolution_transpose(
     y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
@@ -162,8 +163,8 @@ def convolution_transpose(
         >>> minigrad.ops.convolution_transpose(y, kernel, (3,), (1,), ((0, 0),), (1,), 1).tolist()
         [[[-1.0, -1.0, 2.0]]]
     """
-    if _cannot_transpose(y, weight, size, stride, padding, dilation, groups):
-        raise ValueError("shapes")
+    if reason := _cannot_transpose(y, weight, size, stride, padding, dilation, groups):
+        raise ArgumentError(reason)
     window = Window(weight.shape[2:], stride, padding, dilation)
     windows = WindowMatrix(window, size, weight.shape, groups, bool(np.isfinite(weight).all()))
     matrix = _by_group(weight, groups).swapaxes(-1, -2)  # (G, C/G·K, O/G)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import within_rule
 from minigrad.ops._windows import Padding, Window, cut, offsets, padded
@@ -34,7 +35,7 @@ def _cannot_pool(
     return None
 
 
-@primitive(arrays=1, residuals=("chosen",), complain=_cannot_pool)
+@primitive(arrays=1, residuals=("chosen",))
 def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
     """The largest element of each window; what is padded never is. NaN is larger than all else.
 
@@ -57,8 +58,8 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
         >>> minigrad.ops.max_pool(x, (2,), (2,), ((0, 0),), (1,)).tolist()
         [[[3.0, 2.0]]]
     """
-    if _cannot_pool(x, kernel, stride, padding, dilation):
-        raise ValueError("shapes")
+    if reason := _cannot_pool(x, kernel, stride, padding, dilation):
+        raise ArgumentError(reason)
     window = Window(kernel, stride, padding, dilation)
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind != "b" else 0
     wide = padded(x, padding, lowest)
@@ -90,7 +91,7 @@ def _chosen_places(
     return tuple(index)
 
 
-@primitive(arrays=1, complain=_cannot_pool)
+@primitive(arrays=1)
 def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
     """The sum of each window.
 
@@ -113,8 +114,8 @@ def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
         >>> minigrad.ops.sum_pool(x, (2,), (1,), ((0, 0),), (1,)).tolist()
         [[[4.0, 5.0, 2.0]]]
     """
-    if _cannot_pool(x, kernel, stride, padding, dilation):
-        raise ValueError("shapes")
+    if reason := _cannot_pool(x, kernel, stride, padding, dilation):
+        raise ArgumentError(reason)
     window = Window(kernel, stride, padding, dilation)
     counts = window.counts(x.shape[2:])
     wide = padded(x, padding)

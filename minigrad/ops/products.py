@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
@@ -112,7 +113,7 @@ def _matmul_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
     return within_rule(matmul, a.swapaxes(-1, -2), g)
 
 
-def _cannot_map(x: Any, weight: Any, bias: Any) -> str | None:
+def _cannot_map(x: Any, weight: Any, bias: Any) -> str:
     if weight.ndim != 2:
         return f"the weight must have shape (out, in), got {weight.shape}"
     if not x.ndim or x.shape[-1] != weight.shape[1]:
@@ -123,7 +124,7 @@ def _cannot_map(x: Any, weight: Any, bias: Any) -> str | None:
     return f"a bias of shape {bias.shape} does not fit {weight.shape[0]} outputs"
 
 
-@primitive(arrays=3, promotes=("x", "weight", "bias"), complain=_cannot_map)
+@primitive(arrays=3, promotes=("x", "weight", "bias"))
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """An affine map of the last axis: ``x @ weight.T + bias``.
 
@@ -145,9 +146,9 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
                 [4., 4., 4., 4.]], dtype=float32)
     """
     if weight.ndim != 2 or (bias is not None and bias.shape != weight.shape[:1]):
-        raise ValueError("shapes")
-    if x.shape[-1] != weight.shape[1]:
-        raise ValueError("shapes")
+        raise ArgumentError(_cannot_map(x, weight, bias))
+    if x.shape[-1:] != weight.shape[1:]:
+        raise ArgumentError(_cannot_map(x, weight, bias))
     rows = _rows(x)
     effort = x.size * len(weight) / PRODUCTS_PER_NS
     if worthwhile(effort):
@@ -334,10 +335,10 @@ def _cannot_cross(a: Any, b: Any) -> str | None:
     )
 
 
-@primitive(complain=_cannot_cross)
+@primitive
 def _cross(a: Any, b: Any) -> Any:
-    if _cannot_cross(a, b):
-        raise ValueError("lengths")
+    if reason := _cannot_cross(a, b):
+        raise ArgumentError(reason)
     return np.cross(a, b)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.activation import relu, sigmoid
 from minigrad.ops.joining import stack
@@ -53,15 +54,10 @@ def _by_weight(slopes: np.ndarray, before: np.ndarray) -> Any:
 # LSTM ---------------------------------------------------------------------------------------------
 
 
-def _cannot_lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> str | None:
-    return _cannot_step(4, gates, weight, None, h0=h0, c0=c0)
-
-
 @primitive(
     residuals=("opened",),
     floating=True,
     promotes=("gates", "weight", "h0", "c0"),
-    complain=_cannot_lstm,
 )
 def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
     r"""Long short-term memory over all steps of a sequence.
@@ -93,8 +89,8 @@ def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
         >>> minigrad.ops.lstm(minigrad.ones((5, 2, 12)), minigrad.ones((12, 3)), state, state).shape
         (2, 5, 2, 3)
     """
-    if _cannot_lstm(gates, weight, h0, c0):
-        raise ValueError("shapes")
+    if reason := _cannot_step(4, gates, weight, None, h0=h0, c0=c0):
+        raise ArgumentError(reason)
     steps, batch, _ = gates.shape
     width = weight.shape[1]
     # All four gates by one tanh: sigmoid(a) = (1 + tanh(a / 2)) / 2.
@@ -177,16 +173,11 @@ def _lstm_meaning(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
 # GRU ----------------------------------------------------------------------------------------------
 
 
-def _cannot_gru(gates: Any, weight: Any, bias: Any, h0: Any) -> str | None:
-    return _cannot_step(3, gates, weight, bias, h0=h0)
-
-
 @primitive(
     arrays=4,
     residuals=("opened", "recalled"),
     floating=True,
     promotes=("gates", "weight", "bias", "h0"),
-    complain=_cannot_gru,
 )
 def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
     r"""Gated recurrent units over all steps of a sequence.
@@ -217,8 +208,8 @@ def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
         >>> minigrad.ops.gru(gates, minigrad.ones((9, 3)), None, h0).shape
         (5, 2, 3)
     """
-    if _cannot_gru(gates, weight, bias, h0):
-        raise ValueError("shapes")
+    if reason := _cannot_step(3, gates, weight, bias, h0=h0):
+        raise ArgumentError(reason)
     steps, batch, _ = gates.shape
     width = weight.shape[1]
     opened = gates.copy()  # r, z and n
@@ -305,7 +296,7 @@ def _cannot_rnn(gates: Any, weight: Any, h0: Any, nonlinearity: str) -> str | No
     return _cannot_step(1, gates, weight, None, h0=h0)
 
 
-@primitive(arrays=3, floating=True, promotes=("gates", "weight", "h0"), complain=_cannot_rnn)
+@primitive(arrays=3, floating=True, promotes=("gates", "weight", "h0"))
 def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] = "tanh") -> Any:
     r"""The plain recurrence :math:`h_t = \tanh(a_t + h_{t-1} W^\top)` over all steps.
 
@@ -330,8 +321,8 @@ def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] 
         >>> minigrad.ops.rnn(minigrad.ones((3, 1, 1)), one, one, "relu").ravel().tolist()
         [2.0, 3.0, 4.0]
     """
-    if _cannot_rnn(gates, weight, h0, nonlinearity):
-        raise ValueError("shapes")
+    if reason := _cannot_rnn(gates, weight, h0, nonlinearity):
+        raise ArgumentError(reason)
     out = gates.copy()
     h = h0
     for now in out:

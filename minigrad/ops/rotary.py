@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import within_rule
 
 __all__ = ["rotate_pairs"]
 
 
-def _cannot_rotate(x: Any, cos: Any, sin: Any, interleaved: bool) -> str | None:
+def _cannot_rotate(x: Any, cos: Any, sin: Any) -> str | None:
     if not x.ndim or x.shape[-1] % 2:
         return f"the input has shape {x.shape}, its last axis must be even: it holds pairs"
     pairs = (*x.shape[:-1], x.shape[-1] // 2)
@@ -26,7 +27,7 @@ def _cannot_rotate(x: Any, cos: Any, sin: Any, interleaved: bool) -> str | None:
     return None
 
 
-@primitive(floating=True, complain=_cannot_rotate)
+@primitive(floating=True)
 def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
     """Rotate pairs along the last axis: (a, b) becomes (a cos - b sin, a sin + b cos).
 
@@ -50,8 +51,8 @@ def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
         >>> minigrad.ops.rotate_pairs(minigrad.tensor([1.0, 2.0]), 0.0, 1.0)
         Tensor([-2.,  1.], dtype=float32)
     """
-    if _cannot_rotate(x, cos, sin, interleaved):
-        raise ValueError("shapes")
+    if reason := _cannot_rotate(x, cos, sin):
+        raise ArgumentError(reason)
     half = x.shape[-1] // 2
     first = slice(0, None, 2) if interleaved else slice(0, half)
     second = slice(1, None, 2) if interleaved else slice(half, None)

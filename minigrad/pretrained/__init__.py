@@ -1,7 +1,7 @@
 """Models from outside: BERT, GPT-2 and sentence embeddings from folders in Hugging Face's layout.
 
 Nothing is downloaded. Weights are read by the package safetensors, texts are cut into tokens by the
-package tokenizers: ``pip install 'minigrad[pretrained]'``.
+package tokenizers: ``pip install safetensors tokenizers``.
 """
 
 from minigrad.pretrained.bert import Bert, BertConfig

@@ -53,7 +53,7 @@ def read_tensors(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
 
 
 def _tensors_in(path: Path) -> dict[str, np.ndarray]:
-    optional_package("pretrained", "safetensors", "pretrained")
+    optional_package("pretrained", "safetensors")
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file; weights are read from it alone")
     try:
@@ -129,7 +129,7 @@ def write_tensors(folder: Path, tensors: Mapping[str, np.ndarray]) -> None:
     Raises:
         ImportError: The package safetensors is not installed.
     """
-    numpy = optional_package("pretrained", "safetensors.numpy", "pretrained")
+    numpy = optional_package("pretrained", "safetensors.numpy")
     whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     with replacing(folder / WHOLE) as file:
         file.write_bytes(numpy.save(whole, metadata={"format": "pt"}))
@@ -161,7 +161,7 @@ def load_tokenizer(folder: str | Path) -> Any:
         ...     pretrained.load_tokenizer(folder).encode("a new word").ids
         [1, 0, 2]
     """
-    tokenizers = optional_package("load_tokenizer", "tokenizers", "pretrained")
+    tokenizers = optional_package("load_tokenizer", "tokenizers")
     path = model_folder("load_tokenizer", folder) / "tokenizer.json"
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")

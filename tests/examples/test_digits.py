@@ -236,10 +236,12 @@ def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
         assert part in result.stdout
 
 
-@pytest.mark.parametrize("module", ["sklearn", "matplotlib"])
-def test_a_missing_package_gets_one_line(tmp_path: Path, module: str) -> None:
+@pytest.mark.parametrize(
+    ("module", "package"), [("sklearn", "scikit-learn"), ("matplotlib", "matplotlib")]
+)
+def test_a_missing_package_gets_one_line(tmp_path: Path, module: str, package: str) -> None:
     result = run(tmp_path, "--smoke", **without(tmp_path, module))
-    assert_one_line(result, 1, module, "pip install 'minigrad[demo]'")
+    assert_one_line(result, 1, module, f"pip install {package}")
 
 
 def listen_to_control_c() -> None:

@@ -6,10 +6,12 @@ What the examples of the page print is checked with those of all pages, in test_
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,7 +77,7 @@ TABLES = [name for name, text in SECTIONS.items() if "\n|---|" in text]
 
 
 def test_every_row_says_what_to_change() -> None:
-    assert len(TABLES) == 6
+    assert len(TABLES) == 7
     for section in TABLES:
         widths = {len(row) for row in cells(section)}
         assert widths == ({2} if section == "What is not there" else {3}), section
@@ -112,3 +114,63 @@ def test_what_is_named_as_missing_is_missing() -> None:
     assert not [name for name in names if exists(name)]
     for name in ("Linear", "lucid.zeros", "optim.Adam", "nn.attention", "register_hook", "gelu"):
         assert exists(name), name
+
+
+SIGNATURES = Path(__file__).with_name("lucid_signatures.txt").read_text(encoding="utf-8")
+SPELLINGS = [
+    {"a", "x", "input_", "input", "v", "n", "N", "arr", "tensors", "args", "modules", "shape"},
+    {"m", "M"}, {"k", "diagonal"}, {"hx", "h_0"}, {"shift", "shifts"}, {"p", "probs"},
+    {"rcond", "rtol"}, {"value", "val", "seed", "generator"}, {"low", "min_value"},
+    {"high", "max_value"}, {"start", "args"}, {"parameters", "tensors"},
+    {"tensors", "tensors_or_arrays"}, {"None", "()"},
+]  # fmt: skip
+"""Names of one argument, which is given by position; defaults that are the same."""
+OTHERWISE = {"keep_grad", "requires_grad", "device", "dtype", "verbose", "epoch", "kind", "stable"}
+"""What has its own row, or no meaning here."""
+
+
+def arguments_of(path: str) -> list[tuple[str, str]]:
+    """Name and default of the arguments of ours that Lucid 2.16 has under this path."""
+    found: Any = minigrad
+    for name in path.split("."):
+        found = getattr(found, name)
+    given = inspect.signature(found).parameters.values()
+    return [
+        (p.name, getattr(p.default, "__name__", repr(p.default)))
+        for p in given
+        if p.name not in OTHERWISE | {"self"} and p.kind is not p.VAR_KEYWORD
+    ]
+
+
+def differs(theirs: list[tuple[str, str]], ours: list[tuple[str, str]]) -> bool:
+    """Whether a call by position, or one that leaves something out, could mean something else."""
+    for i, (name, default) in enumerate(theirs):
+        mine, own = ours[i] if i < len(ours) else ("", "")
+        if name != mine and not any({name, mine} <= names for names in SPELLINGS):
+            return True
+        defaults = {default, own} - {"_empty"}
+        if len({*map(number, defaults)}) > 1 and defaults not in SPELLINGS:
+            return True
+    return False
+
+
+def number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@pytest.mark.parametrize("line", SIGNATURES.splitlines())
+def test_what_is_called_otherwise_has_a_row(line: str) -> None:
+    path, _, arguments = line.rstrip(")").partition("(")
+    theirs = [
+        (name.lstrip("*"), default)
+        for name, _, default in (a.partition("=") for a in re.split(r", (?=[\w*])", arguments))
+        if name not in OTHERWISE
+    ]
+    theirs = [(name, default or "_empty") for name, default in theirs]
+    last = path.removesuffix(".forward").removesuffix(".step").rpartition(".")[2]
+    if differs(theirs, arguments_of(path)):
+        rows = " ".join(row[0] for section in TABLES for row in cells(section))
+        assert re.search(rf"\b{last}\b", rows), f"{line}\nours: {arguments_of(path)}"

@@ -245,7 +245,7 @@ class TestErrors:
             model(minigrad.ones(shape))
 
 
-MISSING = "pip install 'minigrad[interop]'"
+MISSING = "pip install einops"
 
 
 class TestWithoutEinops:

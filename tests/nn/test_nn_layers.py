@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn
-from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.autograd import calls, gradcheck, gradgradcheck
 from minigrad.nn import functional as F
 from minigrad.nn.activation import ACTIVATIONS, activation_function
 
@@ -293,3 +294,51 @@ def test_arrays_are_taken_as_they_are() -> None:
 def test_identity() -> None:
     thing = object()
     assert nn.Identity()(thing) is thing
+
+
+WITH_WEIGHTS: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "Linear": (lambda: nn.Linear(6, 3), (2, 6)),
+    "in a Sequential": (lambda: nn.Sequential(nn.ReLU(), nn.Linear(6, 3)), (2, 6)),
+    "LayerNorm": (lambda: nn.LayerNorm(6), (2, 6)),
+    "RMSNorm": (lambda: nn.RMSNorm(6), (2, 6)),
+    "BatchNorm": (lambda: nn.BatchNorm1d(4), (2, 4, 6)),
+    "convolution": (lambda: nn.Conv1d(4, 3, 3), (2, 4, 6)),
+    "transposed convolution": (lambda: nn.ConvTranspose1d(4, 3, 3), (2, 4, 6)),
+    "LSTM": (lambda: nn.LSTM(6, 3, batch_first=True), (2, 4, 6)),
+    "GRUCell": (lambda: nn.GRUCell(6, 3), (2, 6)),
+    "attention": (lambda: nn.TransformerEncoderLayer(6, 2, 8), (2, 4, 6)),
+}
+
+
+class TestFloat64DataInAFloat32Model:
+    @pytest.mark.parametrize("name", WITH_WEIGHTS)
+    @pytest.mark.parametrize("kind", [np.ones, minigrad.ones])
+    def test_it_is_noticed(self, name: str, kind: Any) -> None:
+        make, shape = WITH_WEIGHTS[name]
+        data = kind(shape, dtype=np.float64)
+        with (
+            pytest.warns(UserWarning, match=r"float64 .* dtype=minigrad.float32\).* \[in ") as seen,
+            pytest.MonkeyPatch.context() as patch,
+            warnings.catch_warnings(),
+        ):
+            patch.setattr(calls, "_noticed", False)
+            warnings.simplefilter("always")
+            model = make()
+            for _ in range(3):
+                model(data)
+            with minigrad.no_grad():
+                model(data)
+        assert len(seen) == 1
+
+    @pytest.mark.parametrize("name", WITH_WEIGHTS)
+    def test_what_is_meant_is_not(self, name: str) -> None:
+        make, shape = WITH_WEIGHTS[name]
+        model = make()
+        model(np.ones(shape, np.float32))  # a warning is an error here
+        model(draw(*shape))
+        model(draw(*shape) * 2)
+        model.double()(np.ones(shape))
+        model(np.ones(shape, np.float32))
+
+    def test_outside_of_modules_dtypes_are_the_callers(self) -> None:
+        assert F.linear(np.ones((2, 3)), minigrad.ones((4, 3), requires_grad=True)).dtype == float64

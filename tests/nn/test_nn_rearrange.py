@@ -220,5 +220,5 @@ class TestErrors:
         }.items():
             with pytest.raises(ImportError) as caught:
                 make()
-            expected = f"{name}: einops is missing: pip install 'minigrad[interop]'"
+            expected = f"{name}: einops is missing: pip install einops"
             assert str(caught.value) == expected

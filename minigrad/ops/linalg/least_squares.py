@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw
 from minigrad.ops.elementwise import square, subtract
@@ -17,9 +18,7 @@ from minigrad.ops.products import matmul
 __all__ = ["lstsq", "pinv"]
 
 
-def _cannot_pinv(x: Any, rtol: Any) -> str | None:
-    if rtol is not None and rtol < 0:
-        return f"rtol must be at least 0, got {rtol!r}"
+def _cannot_pinv(x: Any, _: Any) -> str | None:
     return no_matrix(x) or f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
 
 
@@ -53,11 +52,11 @@ def pinv(x: Any, rtol: float | None = None) -> Any:
         [[0.5, 0.0]]
     """
     if x.ndim < 2:
-        raise np.linalg.LinAlgError("no matrix")
+        raise np.linalg.LinAlgError(no_matrix(x))
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     if rtol < 0:
-        raise ValueError("rtol")
+        raise ArgumentError(f"rtol must be at least 0, got {rtol!r}")
     return np.linalg.pinv(wide(x), rcond=rtol).astype(x.dtype, copy=False)
 
 
