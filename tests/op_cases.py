@@ -17,6 +17,7 @@ import numpy as np
 
 from minigrad import linalg, ops
 from minigrad.autograd.graph import alias
+from minigrad.ops.activation import hardtanh
 from minigrad.ops.convolution import convolution_weight
 from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.dropout import dropout_factor
@@ -26,7 +27,7 @@ from minigrad.ops.pooling import sum_pool_transpose
 OURS = SimpleNamespace(**{name: getattr(ops, name) for name in ops.__all__})
 OURS.alias, OURS.scatter, OURS.scatter_diagonal = alias, scatter, scatter_diagonal
 OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_transpose
-OURS.linalg = linalg
+OURS.hardtanh, OURS.linalg = hardtanh, linalg
 
 
 class Naive:
@@ -38,6 +39,7 @@ class Naive:
     sigmoid = staticmethod(lambda x: 1 / (1 + np.exp(-x)))
     silu = staticmethod(lambda x: x / (1 + np.exp(-x)))
     softplus = staticmethod(lambda x, beta=1.0: np.log(1 + np.exp(beta * x)) / beta)
+    hardtanh = staticmethod(lambda x, low=-1.0, high=1.0: np.clip(x, low, high))
     erf = staticmethod(lambda x: np.vectorize(math.erf, otypes=[float])(x))
     getitem = staticmethod(lambda x, index: x[index])
     dropout = staticmethod(lambda x, p, key: x * dropout_factor(key, x.shape, p, x.dtype))
@@ -579,6 +581,9 @@ def functions() -> Iterator[Case]:
         for maker, shape in itertools.product(makers, ((2, 3), (), (0, 2))):
             call = lambda m, x, op=op: getattr(m, op)(x)
             yield Case(op, f"{shape}", call, (maker(*shape),))
+    for bounds in ((), (0.0, 0.9), (-0.4, 5.0)):
+        call = lambda m, x, b=bounds: m.hardtanh(x, *b)
+        yield Case("hardtanh", f"between {bounds}", call, (between(2, 3),))
     wide = np.linspace(-6.3, 6.3, 14)
     for op in ("sin", "cos", "arctan", "sinh", "cosh", "arcsinh", "expm1", "exp2", "softplus"):
         yield Case(op, "wide", lambda m, x, op=op: getattr(m, op)(x), (wide,))

@@ -74,6 +74,7 @@ class Torch:
     gelu = staticmethod(lambda x, approximate="none": F.gelu(x, approximate=approximate))
 
     softplus = staticmethod(lambda x, beta=1.0: F.softplus(x, beta))
+    hardtanh = staticmethod(lambda x, low=-1.0, high=1.0: F.hardtanh(x, low, high))
     cbrt = staticmethod(lambda x: torch.sign(x) * torch.abs(x) ** (1 / 3))
     round = staticmethod(lambda x, decimals=0: torch.round(x, decimals=decimals))
 

@@ -13,7 +13,7 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import SMALL, erf_array, raw, within_rule, zero, zeroed
 from minigrad.ops._parallel import ELEMENTS, in_blocks
 
-__all__ = ["erf", "gelu", "relu", "sigmoid", "silu", "softplus"]
+__all__ = ["erf", "gelu", "hardtanh", "relu", "sigmoid", "silu", "softplus"]
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_TWO_OVER_PI = math.sqrt(2 / math.pi)
@@ -51,6 +51,27 @@ def _zeros(dtype: Any) -> np.ndarray:
     zeros = np.zeros(ELEMENTS, dtype)
     zeros.flags.writeable = False
     return zeros
+
+
+@primitive(arrays=1, floating=True)
+def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
+    """Limit each element to the range from `low` to `high`; flat at the bounds, unlike `clip`.
+
+    Args:
+        x: Tensor, array or number.
+        low: The least value.
+        high: The greatest value.
+
+    Returns:
+        A tensor of the shape of `x`. Its derivative is 0 at the bounds and at NaN, as in PyTorch.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.ops.activation import hardtanh
+        >>> hardtanh(minigrad.tensor([-3.0, 0.5, 3.0]))
+        Tensor([-1. ,  0.5,  1. ], dtype=float32)
+    """
+    return np.clip(x, low, high)
 
 
 @primitive(floating=True)
@@ -199,6 +220,7 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
 
 # The table.
 relu.defvjp(x=_relu_x)
+hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < raw(x)) & (raw(x) < high))))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
 silu.defvjp(x=lambda g, x: in_blocks(_silu_x, 3, g, x))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.ops import gelu, log_softmax, relu, sigmoid, silu, softmax, softplus, tanh
+from minigrad.ops.activation import hardtanh
 
 __all__ = [
     "elu", "gelu", "hardsigmoid", "hardswish", "leaky_relu", "log_softmax", "mish", "relu", "relu6",
@@ -98,7 +99,7 @@ def relu6(input_: Tensor) -> Tensor:
         >>> F.relu6(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
         [0.0, 2.0, 6.0]
     """
-    return ops.where(input_ >= 6, 6.0, relu(input_))
+    return hardtanh(input_, 0.0, 6.0)
 
 
 def hardsigmoid(input_: Tensor) -> Tensor:
@@ -138,7 +139,7 @@ def hardswish(input_: Tensor) -> Tensor:
         >>> F.hardswish(minigrad.tensor([-4.0, 3.0])).tolist()
         [0.0, 3.0]
     """
-    return input_ * hardsigmoid(input_)
+    return ops.where(input_ <= -3, 0.0, input_ * hardsigmoid(input_))
 
 
 def mish(input_: Tensor) -> Tensor:

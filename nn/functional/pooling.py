@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.checks import check_size, check_sizes
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
+from minigrad.ops._numerics import widened
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -300,10 +302,11 @@ def _average(
     kernel, strides, widths, gaps = window
 
     def pooled(x: Tensor) -> Tensor:
-        sums = ops.sum_pool(x, kernel, strides, _pairs(x.shape[2:], window, ceil_mode), gaps)
+        pairs = _pairs(x.shape[2:], window, ceil_mode)
+        sums = ops.sum_pool(widened(x), kernel, strides, pairs, gaps)
         if not any(widths) and not ceil_mode:
-            return sums / math.prod(kernel)
-        counts = np.ones((), sums.dtype)
+            return _divided(sums, math.prod(kernel), x)
+        counts = np.ones((), int)
         for size, count, reach, step, width in zip(
             x.shape[2:], sums.shape[2:], kernel, strides, widths, strict=True
         ):
@@ -313,8 +316,8 @@ def _average(
                 inside = np.minimum(ends, size + width) - starts
             else:
                 inside = np.minimum(ends, size) - np.maximum(starts, 0)
-            counts = counts[..., None] * inside.astype(sums.dtype)
-        return sums / counts
+            counts = counts[..., None] * inside
+        return _divided(sums, counts, x)
 
     return over_a_batch(owner, axes, input_, pooled)
 
@@ -354,19 +357,27 @@ def _parts(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
-    sizes = x.shape[2:]
-    if not any(size % count for size, count in zip(sizes, counts, strict=True)):
-        kernel = tuple(size // count for size, count in zip(sizes, counts, strict=True))
-        still = ((0, 0),) * len(kernel)
-        sums = ops.sum_pool(x, kernel, kernel, still, (1,) * len(kernel))
-        return sums / math.prod(kernel)
-    for axis, (size, count) in enumerate(zip(sizes, counts, strict=True), start=2):
+    wide, kernel, lengths = widened(x), [], np.ones((), int)
+    for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
         starts, ends = _parts(size, count)
-        places = np.arange(size)[:, None]  # a column for each part
-        inside = (starts <= places) & (places < ends)  # (size, count)
-        shares = (inside / (ends - starts)).astype(x.dtype)
-        x = (x.swapaxes(axis, -1) @ shares).swapaxes(axis, -1)
-    return x
+        longest = int((ends - starts).max())
+        if size % count:  # parts of one length, shorter ones filled up with a zero
+            places = starts[:, None] + np.arange(longest)
+            places = np.where(places < ends[:, None], places, size)
+            border = [(0, 0)] * x.ndim
+            border[axis] = (0, 1)
+            wide = ops.pad(wide, border).take(places.ravel(), axis)
+        kernel.append(longest)
+        lengths = lengths[..., None] * (ends - starts)
+    still = ((0, 0),) * len(kernel)
+    sums = ops.sum_pool(wide, tuple(kernel), tuple(kernel), still, (1,) * len(kernel))
+    return _divided(sums, lengths, x)
+
+
+def _divided(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
+    """The means of sums that were added up of float16 in float32, which holds them."""
+    means = sums / counts
+    return means.astype(x.dtype) if x.dtype == np.float16 else means
 
 
 def _largest_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
