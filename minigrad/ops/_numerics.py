@@ -102,8 +102,8 @@ def flat_at_zero(divisor: Any) -> Any:
 
 
 def widened(x: Any) -> Any:
-    """float16 as float32, in which it is accumulated; anything else as it is."""
-    return x.astype(np.float32) if x.dtype == np.float16 else x
+    """float16 as float32, in which it is accumulated; anything else as it is, None too."""
+    return x if x is None or x.dtype != np.float16 else x.astype(np.float32)
 
 
 def reduced_axes(ndim: int, axis: Axis) -> set[int]:
@@ -152,9 +152,9 @@ def add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def total(x: Any, axis: Axis) -> Any:
-    """The sum over axes, kept with length 1; an array of float16 is added up in float32."""
+    """The sum over axes, kept with length 1; that of float16 is float32."""
     if isinstance(x, Variable):
-        return x.sum(axis=axis, keepdims=True)  # type: ignore[attr-defined]
+        return widened(x).sum(axis=axis, keepdims=True)
     along_rows = x.ndim and (axis == -1 or axis == x.ndim - 1) and x.shape[-1] <= SHORT
     if along_rows and x.dtype in BLAS_DTYPES:
         return row_sums(x)
