@@ -256,7 +256,7 @@ def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
     falls = ~(raw(b) >= 0)
     at_zero = np.where(falls, -np.inf, 0).astype(out.dtype)
     slope = tame(np.where(zero, at_zero, out * np.log(np.where(zero, 1, a))), g)
-    return stopped(g, falls | ~zero) * slope
+    return stopped(g, np.logical_not(zero) | falls) * slope
 
 
 # The table. `tame` guards the slopes that can be infinite.

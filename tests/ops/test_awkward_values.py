@@ -52,160 +52,84 @@ POWER = "constant where the exponent is 0, or the base is 0 and the exponent abo
 ORIGIN = "at the origin there is no direction, 0 is chosen: a branch; x / r beside it is a number"
 EXTREME = "by the order: of the extremes and of 1, a branch; of the others, where x is 0, a number"
 MASKED = "what may not be attended is a branch; what reaches it through products is a number"
+WINDOWS = "what no window reaches is a branch; a weight is a number"
+SKIPPED = "the branches of ReLU; else numbers, of which a matrix product may skip those that are 0"
+WINDOWS = "what no window reaches is a branch; a weight is a number"
+SKIPPED = "the branches of ReLU; else numbers, of which a matrix product may skip those that are 0"
 TRACED = "beside a diagonal a branch; a product is a number"
 
 # For each op what its zero slopes are, argument by argument; None where it has none.
 ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "abs": (BRANCH,),
-    "arctan2": (
-        ORIGIN,
-        BRANCH,
-    ),
-    "attention": (
-        MASKED,
-        MASKED,
-        MASKED,
-        MASKED,
-    ),
-    "attention_weights": (
-        MASKED,
-        MASKED,
-        MASKED,
-    ),
-    "batch_norm": (
-        None,
-        NUMBER,
-    ),
+    "arctan2": (ORIGIN, BRANCH),
+    "attention": (MASKED, MASKED, MASKED, MASKED),
+    "attention_weights": (MASKED, MASKED, MASKED),
+    "batch_norm": (None, NUMBER),
     "ceil": (BRANCH,),
-    "clip": (
-        BRANCH,
-        BRANCH,
-        BRANCH,
-    ),
-    "convolution": (BRANCH,),
-    "convolution_weight": (BRANCH,),
-    "copysign": (
-        BRANCH,
-        BRANCH,
-    ),
+    "clip": (BRANCH, BRANCH, BRANCH),
+    "convolution": (WINDOWS, NUMBER),
+    "convolution_transpose": (NUMBER, NUMBER),
+    "convolution_weight": (WINDOWS, NUMBER),
+    "copysign": (BRANCH, BRANCH),
     "cos": (NUMBER,),
     "cosh": (NUMBER,),
+    "cross": (NUMBER, NUMBER),
     "cross_entropy": (BRANCH,),
     "cumprod": (NUMBER,),
     "diag": (BRANCH,),
     "diagonal": (BRANCH,),
     "divide": (NUMBER,),
-    "dot": (
-        NUMBER,
-        NUMBER,
-    ),
+    "dot": (NUMBER, NUMBER),
     "dropout": (BRANCH,),
-    "einsum": (
-        TRACED,
-        TRACED,
-    ),
+    "einsum": (TRACED, TRACED),
     "embedding": (BRANCH,),
     "floor": (BRANCH,),
-    "floor_divide": (
-        BRANCH,
-        BRANCH,
-    ),
+    "floor_divide": (BRANCH, BRANCH),
     "gather": (BRANCH,),
     "getitem": (BRANCH,),
-    "gru": (
-        NUMBER,
-        NUMBER,
-    ),
+    "gru": (NUMBER, SKIPPED, NUMBER),
     "hardtanh": (BRANCH,),
-    "hypot": (
-        ORIGIN,
-        ORIGIN,
-    ),
-    "inner": (
-        NUMBER,
-        NUMBER,
-    ),
-    "layer_norm": (
-        None,
-        NUMBER,
-    ),
+    "hypot": (ORIGIN, ORIGIN),
+    "inner": (NUMBER, NUMBER),
+    "kron": (NUMBER, NUMBER),
+    "layer_norm": (NUMBER, NUMBER),
+    "linalg.cond": (NUMBER,),
     "linalg.det": (NUMBER,),
-    "linalg.lstsq": (
-        None,
-        NUMBER,
-    ),
+    "linalg.eigh": (NUMBER,),
+    "linalg.eigvalsh": (NUMBER,),
+    "linalg.lstsq": (NUMBER, NUMBER),
     "linalg.matrix_norm": (EXTREME,),
     "linalg.matrix_power": (NUMBER,),
-    "linalg.multi_dot": (
-        NUMBER,
-        NUMBER,
-        NUMBER,
-        NUMBER,
-    ),
+    "linalg.multi_dot": (NUMBER, NUMBER, NUMBER, NUMBER, NUMBER),
     "linalg.norm": (EXTREME,),
     "linalg.slogdet": (NUMBER,),
+    "linalg.solve": (NUMBER,),
+    "linalg.svd": (NUMBER,),
     "linalg.svdvals": (NUMBER,),
     "linalg.vector_norm": (EXTREME,),
-    "linear": (
-        NUMBER,
-        NUMBER,
-    ),
-    "lstm": (
-        NUMBER,
-        NUMBER,
-        NUMBER,
-    ),
+    "linear": (NUMBER, NUMBER),
+    "lstm": (NUMBER, SKIPPED, NUMBER),
     "masked_fill": (BRANCH,),
-    "matmul": (
-        NUMBER,
-        NUMBER,
-    ),
+    "matmul": (NUMBER, NUMBER),
     "max": (BRANCH,),
     "max_pool": (BRANCH,),
-    "maximum": (
-        BRANCH,
-        BRANCH,
-    ),
+    "maximum": (BRANCH, BRANCH),
     "median": (BRANCH,),
     "min": (BRANCH,),
-    "minimum": (
-        BRANCH,
-        BRANCH,
-    ),
-    "multiply": (
-        NUMBER,
-        NUMBER,
-    ),
+    "minimum": (BRANCH, BRANCH),
+    "multiply": (NUMBER, NUMBER),
     "norm": (EXTREME,),
-    "power": (
-        POWER,
-        POWER,
-    ),
+    "outer": (NUMBER, NUMBER),
+    "power": (POWER, BRANCH),
     "prod": (NUMBER,),
     "relu": (BRANCH,),
-    "remainder": (
-        None,
-        NUMBER,
-    ),
+    "remainder": (None, NUMBER),
     "repeat": (BRANCH,),
-    "rms_norm": (
-        NUMBER,
-        NUMBER,
-    ),
-    "rnn": (
-        BRANCH,
-        NUMBER,
-        NUMBER,
-    ),
+    "rms_norm": (NUMBER, NUMBER),
+    "rnn": (BRANCH, SKIPPED, SKIPPED),
     "round": (BRANCH,),
-    "scatter_add": (
-        None,
-        BRANCH,
-    ),
-    "setitem": (
-        BRANCH,
-        BRANCH,
-    ),
+    "scatter_add": (None, BRANCH),
+    "setitem": (BRANCH, BRANCH),
     "sign": (BRANCH,),
     "square": (NUMBER,),
     "std": (BRANCH,),
@@ -213,10 +137,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "sum_pool": (BRANCH,),
     "take": (BRANCH,),
     "take_along_axis": (BRANCH,),
-    "tensordot": (
-        NUMBER,
-        NUMBER,
-    ),
+    "tensordot": (NUMBER, NUMBER),
     "topk": (BRANCH,),
     "trace": (BRANCH,),
     "tril": (BRANCH,),
@@ -224,18 +145,9 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "trunc": (BRANCH,),
     "unique": (BRANCH,),
     "var": (NUMBER,),
-    "vdot": (
-        NUMBER,
-        NUMBER,
-    ),
-    "vecdot": (
-        NUMBER,
-        NUMBER,
-    ),
-    "where": (
-        BRANCH,
-        BRANCH,
-    ),
+    "vdot": (NUMBER, NUMBER),
+    "vecdot": (NUMBER, NUMBER),
+    "where": (BRANCH, BRANCH),
 }
 
 
@@ -333,11 +245,11 @@ def test_a_root_of_what_a_branch_cut_off_has_gradient_zero() -> None:
         lambda x: ops.sqrt(ops.relu(x)),
         lambda x: ops.maximum(x, 0.0) ** 0.5,
         lambda x: ops.sqrt(ops.minimum(x, 0.0)),
-        lambda x: ops.sqrt(ops.max(ops.stack([x, 0.0 * x]), axis=0)),
+        lambda x: ops.sqrt(ops.max(ops.stack([x, np.zeros(1)]), axis=0)),
         lambda x: ops.log(F.relu6(x)),
         lambda x: ops.sqrt(ops.where(x > 5.0, x, 0.0)),
     ):
-        at = -1.0 if call(Tensor(-1.0)).item() in (0.0, -INF) else 1.0
+        at = -1.0 if call(Tensor([-1.0])).item() in (0.0, -INF) else 1.0
         for create_graph in (False, True):
             assert slopes(call, [at], g=1.0, create_graph=create_graph) == [[0.0]]
 
