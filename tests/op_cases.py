@@ -22,12 +22,12 @@ from minigrad.ops.convolution import convolution_weight
 from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.dropout import dropout_factor
 from minigrad.ops.indexing import scatter
-from minigrad.ops.pooling import sum_pool_transpose
+from minigrad.ops.pooling import sum_parts, sum_pool_transpose
 
 OURS = SimpleNamespace(**{name: getattr(ops, name) for name in ops.__all__})
 OURS.alias, OURS.scatter, OURS.scatter_diagonal = alias, scatter, scatter_diagonal
 OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_transpose
-OURS.hardtanh, OURS.linalg = hardtanh, linalg
+OURS.hardtanh, OURS.sum_parts, OURS.linalg = hardtanh, sum_parts, linalg
 
 
 class Naive:
@@ -299,6 +299,12 @@ class Naive:
     def sum_pool(x: Any, *window: Any) -> Any:
         found = {p: w[c].sum((*range(2, x.ndim),)) for p, c, w in Naive.windows(x, *window, 0.0)}
         return Naive.placed(found)
+
+    @staticmethod
+    def sum_parts(x: Any, axis: int, count: int) -> Any:
+        n = x.shape[axis]
+        cuts = [(i * n // count, math.ceil((i + 1) * n / count)) for i in range(count)]
+        return np.stack([x.take(range(a, b), axis).sum(axis) for a, b in cuts], axis)
 
     @staticmethod
     def placed(found: dict[tuple[int, ...], Any]) -> Any:
@@ -1612,6 +1618,9 @@ def convolutions() -> Iterator[Case]:
 
 def poolings() -> Iterator[Case]:
     sizes: list[Any] = [((7,), (2,), LINES), ((5, 6), (2, 3), PLANES)]
+    for axis, count in itertools.product((0, 1, 2), (1, 2, 3, 5)):
+        call = lambda m, x, a=axis, c=count: m.sum_parts(x, a, c)
+        yield Case("sum_parts", f"{count} of axis {axis}", call, (normal(2, 5, 3),))
     for size, kernel, windows in sizes:
         for i, (stride, padding, dilation) in enumerate(windows):
             fixed = (kernel, stride, padding, dilation)

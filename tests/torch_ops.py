@@ -491,6 +491,9 @@ class Torch:
         ones = x.new_ones((x.shape[1], 1, *kernel))
         return self.convolution(x, ones, None, stride, padding, dilation, x.shape[1])
 
+    def sum_parts(self, *args: Any) -> Any:
+        raise Elsewhere
+
     def sum_pool_transpose(self, y: Any, size: Any, *window: Any) -> Any:
         zero = y.new_zeros((*y.shape[:2], *size), requires_grad=True)
         return transposed(self.sum_pool(zero, *window), zero, y)

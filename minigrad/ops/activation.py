@@ -201,7 +201,8 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 def _relu_x(g: Any, out: Any) -> Any:
     if isinstance(out, Variable):
         g = g * out**0  # so that the slope has a derivative, which is 0
-    return zeroed(g, raw(out) <= zero(out.dtype))
+        out = out._data
+    return zeroed(g, out <= zero(out.dtype))
 
 
 def _silu_x(g: Any, x: Any) -> Any:

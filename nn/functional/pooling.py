@@ -14,6 +14,7 @@ from minigrad.autograd.mode import located
 from minigrad.nn.checks import check_size, check_sizes
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
+from minigrad.ops.pooling import parts, sum_parts
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -350,27 +351,16 @@ def _adaptive(
     return over_a_batch(owner, axes, input_, over)
 
 
-def _parts(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where each part of an axis begins, and where it ends."""
-    edges = np.arange(count + 1) * size
-    return edges[:-1] // count, -(-edges[1:] // count)
-
-
 def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
-    wide, kernel, lengths = widened(x), [], np.ones((), int)
+    sums, lengths = widened(x), np.ones((), int)
     for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
-        starts, ends = _parts(size, count)
-        longest = int((ends - starts).max())
-        if size % count:  # parts of one length, shorter ones filled up with a zero
-            places = starts[:, None] + np.arange(longest)
-            places = np.where(places < ends[:, None], places, size)
-            border = [(0, 0)] * x.ndim
-            border[axis] = (0, 1)
-            wide = ops.pad(wide, border).take(places.ravel(), axis)
-        kernel.append(longest)
+        starts, ends = parts(size, count)
+        if size % count:
+            sums = sum_parts(sums, axis, count)
+        else:
+            sums = sums.reshape(*sums.shape[:axis], count, size // count, *sums.shape[axis + 1 :])
+            sums = sums.sum(axis=axis + 1)
         lengths = lengths[..., None] * (ends - starts)
-    still = ((0, 0),) * len(kernel)
-    sums = ops.sum_pool(wide, tuple(kernel), tuple(kernel), still, (1,) * len(kernel))
     return _divided(sums, lengths, x)
 
 
@@ -383,7 +373,7 @@ def _divided(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
 def _largest_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     kernel = []
     for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
-        starts, ends = _parts(size, count)
+        starts, ends = parts(size, count)
         longest = int((ends - starts).max())
         if size % count:  # parts of one length, in which the last element may stand repeatedly
             places = np.minimum(starts[:, None] + np.arange(longest), ends[:, None] - 1)
