@@ -51,7 +51,7 @@ def stopped(g: Any, slope: Any) -> Any:
 SMALL = 1000
 """How many elements are too few for a faster way to be one."""
 
-_INTEGERS = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+_INTEGERS: Any = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 _ONE = np.ones((), np.int8)
 
 
