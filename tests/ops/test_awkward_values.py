@@ -99,7 +99,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "linalg.eigvalsh": (NUMBER,),
     "linalg.lstsq": (NUMBER, NUMBER),
     "linalg.matrix_norm": (EXTREME,),
-    "linalg.matrix_power": (NUMBER,),
+    "linalg.matrix_power": (POWER,),
     "linalg.multi_dot": (NUMBER, NUMBER, NUMBER, NUMBER, NUMBER),
     "linalg.norm": (EXTREME,),
     "linalg.slogdet": (NUMBER,),
