@@ -234,6 +234,7 @@ def arange(
     """
     on_cpu(device)
     values = np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
+    values = to_array(values, name="arange")
     if dtype is not None or values.dtype.kind == "f":
         values = values.astype(_dtype(dtype))
     return made(values, requires_grad)
@@ -262,6 +263,7 @@ def linspace(
         Tensor([0. , 0.5, 1. ], dtype=float32)
     """
     on_cpu(device)
+    to_array([start, stop], name="linspace")
     return made(np.linspace(start, stop, num, dtype=_dtype(dtype)), requires_grad)
 
 
@@ -344,4 +346,4 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = 
         >>> minigrad.full_like(minigrad.zeros(2), 3)
         Tensor([3., 3.], dtype=float32)
     """
-    return made(np.full(fill_value=fill_value, **_like(x, dtype)), requires_grad)
+    return full(fill_value=fill_value, requires_grad=requires_grad, **_like(x, dtype))

@@ -108,6 +108,7 @@ _SAMPLES: dict[str, Callable[[Draw], Sequence[Any]]] = {
     "sort": lambda draw: [draw(3, 4), -1, False],
     "squeeze": lambda draw: [draw(3, 1, 4)],
     "stack": lambda draw: [[draw(3, 4), draw(3, 4)], 1],
+    "sum_parts": lambda draw: [draw(2, 5), 1, 3],
     "sum_pool": lambda draw: [draw(2, 3, 5, 6), (2, 3), *_SLIDING],
     "sum_pool_transpose": lambda draw: [draw(2, 3, 3, 3), (5, 6), (2, 3), *_SLIDING],
     "svd": lambda draw: [draw.matrix(3, 3)],

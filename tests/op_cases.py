@@ -17,16 +17,17 @@ import numpy as np
 
 from minigrad import linalg, ops
 from minigrad.autograd.graph import alias
+from minigrad.ops.activation import hardtanh
 from minigrad.ops.convolution import convolution_weight
 from minigrad.ops.diagonals import scatter_diagonal
 from minigrad.ops.dropout import dropout_factor
 from minigrad.ops.indexing import scatter
-from minigrad.ops.pooling import sum_pool_transpose
+from minigrad.ops.pooling import sum_parts, sum_pool_transpose
 
 OURS = SimpleNamespace(**{name: getattr(ops, name) for name in ops.__all__})
 OURS.alias, OURS.scatter, OURS.scatter_diagonal = alias, scatter, scatter_diagonal
 OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_transpose
-OURS.linalg = linalg
+OURS.hardtanh, OURS.sum_parts, OURS.linalg = hardtanh, sum_parts, linalg
 
 
 class Naive:
@@ -38,6 +39,7 @@ class Naive:
     sigmoid = staticmethod(lambda x: 1 / (1 + np.exp(-x)))
     silu = staticmethod(lambda x: x / (1 + np.exp(-x)))
     softplus = staticmethod(lambda x, beta=1.0: np.log(1 + np.exp(beta * x)) / beta)
+    hardtanh = staticmethod(lambda x, low=-1.0, high=1.0: np.clip(x, low, high))
     erf = staticmethod(lambda x: np.vectorize(math.erf, otypes=[float])(x))
     getitem = staticmethod(lambda x, index: x[index])
     dropout = staticmethod(lambda x, p, key: x * dropout_factor(key, x.shape, p, x.dtype))
@@ -297,6 +299,12 @@ class Naive:
     def sum_pool(x: Any, *window: Any) -> Any:
         found = {p: w[c].sum((*range(2, x.ndim),)) for p, c, w in Naive.windows(x, *window, 0.0)}
         return Naive.placed(found)
+
+    @staticmethod
+    def sum_parts(x: Any, axis: int, count: int) -> Any:
+        n = x.shape[axis]
+        cuts = [(i * n // count, math.ceil((i + 1) * n / count)) for i in range(count)]
+        return np.stack([x.take(range(a, b), axis).sum(axis) for a, b in cuts], axis)
 
     @staticmethod
     def placed(found: dict[tuple[int, ...], Any]) -> Any:
@@ -579,6 +587,9 @@ def functions() -> Iterator[Case]:
         for maker, shape in itertools.product(makers, ((2, 3), (), (0, 2))):
             call = lambda m, x, op=op: getattr(m, op)(x)
             yield Case(op, f"{shape}", call, (maker(*shape),))
+    for bounds in ((), (0.0, 0.9), (-0.4, 5.0)):
+        call = lambda m, x, b=bounds: m.hardtanh(x, *b)
+        yield Case("hardtanh", f"between {bounds}", call, (between(2, 3),))
     wide = np.linspace(-6.3, 6.3, 14)
     for op in ("sin", "cos", "arctan", "sinh", "cosh", "arcsinh", "expm1", "exp2", "softplus"):
         yield Case(op, "wide", lambda m, x, op=op: getattr(m, op)(x), (wide,))
@@ -1607,6 +1618,9 @@ def convolutions() -> Iterator[Case]:
 
 def poolings() -> Iterator[Case]:
     sizes: list[Any] = [((7,), (2,), LINES), ((5, 6), (2, 3), PLANES)]
+    for axis, count in itertools.product((0, 1, 2), (1, 2, 3, 5)):
+        call = lambda m, x, a=axis, c=count: m.sum_parts(x, a, c)
+        yield Case("sum_parts", f"{count} of axis {axis}", call, (normal(2, 5, 3),))
     for size, kernel, windows in sizes:
         for i, (stride, padding, dilation) in enumerate(windows):
             fixed = (kernel, stride, padding, dilation)

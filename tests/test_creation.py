@@ -226,3 +226,33 @@ def test_bad_arguments() -> None:
     ):
         with pytest.raises(ValueError):
             call()
+
+
+def _with_data(tensor: Tensor, data: Any) -> Tensor:
+    tensor.data = data
+    return tensor
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda c: minigrad.tensor([c]),
+        lambda c: minigrad.tensor([c], dtype=minigrad.float32),
+        lambda c: minigrad.full(2, c),
+        lambda c: minigrad.full(2, c, dtype=minigrad.float32),
+        lambda c: minigrad.full_like(minigrad.zeros(2), c),
+        lambda c: minigrad.full_like(np.zeros(2), np.array([c, c])),
+        lambda c: minigrad.arange(0, c),
+        lambda c: minigrad.linspace(0, c, 3),
+        lambda c: minigrad.pad(minigrad.zeros(2), 1, constant_values=c),
+        lambda c: minigrad.zeros(2) + c,
+        lambda c: minigrad.ops.setitem(minigrad.zeros(2), 0, c),
+        lambda c: _with_data(minigrad.zeros(2), np.array([c, c])),
+        lambda c: (minigrad.ones(1, requires_grad=True) * 2).backward(np.array([c])),
+    ],
+)
+def test_what_no_tensor_holds_is_refused_wherever_it_comes_in(make: Callable[..., Any]) -> None:
+    """No part of a complex number is dropped without a word."""
+    with pytest.raises(TypeError, match="complex"):
+        make(1 + 1j)

@@ -74,6 +74,7 @@ class Torch:
     gelu = staticmethod(lambda x, approximate="none": F.gelu(x, approximate=approximate))
 
     softplus = staticmethod(lambda x, beta=1.0: F.softplus(x, beta))
+    hardtanh = staticmethod(lambda x, low=-1.0, high=1.0: F.hardtanh(x, low, high))
     cbrt = staticmethod(lambda x: torch.sign(x) * torch.abs(x) ** (1 / 3))
     round = staticmethod(lambda x, decimals=0: torch.round(x, decimals=decimals))
 
@@ -489,6 +490,9 @@ class Torch:
     def sum_pool(self, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
         ones = x.new_ones((x.shape[1], 1, *kernel))
         return self.convolution(x, ones, None, stride, padding, dilation, x.shape[1])
+
+    def sum_parts(self, *args: Any) -> Any:
+        raise Elsewhere
 
     def sum_pool_transpose(self, y: Any, size: Any, *window: Any) -> Any:
         zero = y.new_zeros((*y.shape[:2], *size), requires_grad=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd import mutation
+from minigrad.autograd.dtypes import checked
 from minigrad.autograd.graph import Arrival, propagate
 from minigrad.autograd.hooks import retained_nodes
 from minigrad.autograd.mutation import history
@@ -152,6 +153,7 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
         )
     else:
         seed = gradient._data if isinstance(gradient, Variable) else np.array(gradient)
+        checked(seed.dtype)
         if seed.shape != node.shape:
             raise ValueError(
                 f"{name}: the gradient has shape {seed.shape}, the output {node.shape}"

@@ -221,6 +221,7 @@ def _gelu(g: Graph, out: Value, x: Any, approximate: str) -> str:
 
 
 @exports("clip")
+@exports("hardtanh")
 def _clip(g: Graph, out: Value, x: Any, low: Any, high: Any) -> str:
     name = g.tensor(x, out.dtype)
     if low is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -10,9 +11,9 @@ import numpy as np
 from minigrad.autograd.node import Variable
 from minigrad.autograd.sums import BLAS_DTYPES, row_sums
 
-__all__ = ["Axis", "add_up", "channel_sums", "erf_array", "flat_at_zero", "kept_shape", "raw",
-           "reduced_axes", "reduced_size", "spread", "tame", "total", "widened",
-           "within_rule"]  # fmt: skip
+__all__ = ["SMALL", "Axis", "add_up", "channel_sums", "erf_array", "flat", "flat_at_zero",
+           "kept_shape", "raw", "reduced_axes", "reduced_size", "signed", "spread", "stopped",
+           "tame", "total", "widened", "within_rule", "zero", "zeroed"]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
 
@@ -42,6 +43,56 @@ def tame(slope: Any, g: Any) -> Any:
     return np.where(np.isfinite(values) | (raw(g) != 0), slope, 0)
 
 
+def stopped(g: Any, slope: Any) -> Any:
+    """`g`, but 0 where it is not finite and meets a slope that is 0 by choice."""
+    return tame(g, slope)
+
+
+SMALL = 1000
+"""How many elements are too few for a faster way to be one."""
+
+_INTEGERS: Any = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+_ONE = np.ones((), np.int8)
+
+
+@functools.cache
+def zero(dtype: Any) -> np.ndarray:
+    """0 as an array, which NumPy takes up faster than the number; not to be written to."""
+    array = np.zeros((), dtype)
+    array.flags.writeable = False
+    return array
+
+
+def zeroed(g: Any, mask: Any) -> Any:
+    """`g`, but exactly 0 where the mask is True, whatever stands there.
+
+    That is what a branch that was not taken sends back; a product with 0 would make NaN of an
+    infinite cotangent.
+    """
+    if g.__class__ is not np.ndarray:
+        return np.where(mask, 0, g)
+    if g.size <= SMALL:
+        return np.where(mask, zero(g.dtype), g)
+    # np.where takes many times as long: of all bits of a number, none or all are kept.
+    integers = _INTEGERS[g.itemsize]
+    kept = (mask.view(np.int8) - _ONE).astype(integers)
+    return (g.view(integers) & kept).view(g.dtype)
+
+
+def flat(g: Any) -> Any:
+    """The cotangent of what does not change: zeros, also where `g` is infinite."""
+    return np.where(False, g, 0)
+
+
+def signed(g: Any, x: Any) -> Any:
+    """`g` times the sign of `x`; 0 where `x` has none, at 0 and NaN, whatever `g` is."""
+    product = g * np.sign(x)
+    values = raw(product)
+    if math.isfinite(np.vdot(values, values)):
+        return product
+    return zeroed(product, ~(np.absolute(raw(x)) > 0))
+
+
 def flat_at_zero(divisor: Any) -> Any:
     """`divisor`, but inf in the place of 0: a quotient is 0 there, with all its derivatives.
 
@@ -51,8 +102,8 @@ def flat_at_zero(divisor: Any) -> Any:
 
 
 def widened(x: Any) -> Any:
-    """float16 as float32, in which it is accumulated; anything else as it is."""
-    return x.astype(np.float32) if x.dtype == np.float16 else x
+    """float16 as float32, in which it is accumulated; anything else as it is, None too."""
+    return x if x is None or x.dtype != np.float16 else x.astype(np.float32)
 
 
 def reduced_axes(ndim: int, axis: Axis) -> set[int]:
@@ -101,9 +152,9 @@ def add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def total(x: Any, axis: Axis) -> Any:
-    """The sum over axes, kept with length 1; an array of float16 is added up in float32."""
+    """The sum over axes, kept with length 1; that of float16 is float32."""
     if isinstance(x, Variable):
-        return x.sum(axis=axis, keepdims=True)  # type: ignore[attr-defined]
+        return widened(x).sum(axis=axis, keepdims=True)
     along_rows = x.ndim and (axis == -1 or axis == x.ndim - 1) and x.shape[-1] <= SHORT
     if along_rows and x.dtype in BLAS_DTYPES:
         return row_sums(x)

@@ -9,13 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import erf_array, within_rule
+from minigrad.ops._numerics import SMALL, erf_array, raw, within_rule, zero, zeroed
 from minigrad.ops._parallel import ELEMENTS, in_blocks
 
-__all__ = ["erf", "gelu", "relu", "sigmoid", "silu", "softplus"]
+__all__ = ["erf", "gelu", "hardtanh", "relu", "sigmoid", "silu", "softplus"]
 
-SMALL = 1000
-"""How many elements are too few for a faster way to be one."""
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_TWO_OVER_PI = math.sqrt(2 / math.pi)
 _PDF_AT_ZERO = 1 / math.sqrt(2 * math.pi)
@@ -38,20 +36,41 @@ def relu(x: Any) -> Any:
         >>> minigrad.relu(minigrad.tensor([-1.0, 2.0]))
         Tensor([0., 2.], dtype=float32)
     """
-    return in_blocks(_relu, 0.2, x) if x.size > SMALL else np.maximum(x, _zeros((), x.dtype))
+    return in_blocks(_relu, 0.2, x) if x.size > SMALL else np.maximum(x, zero(x.dtype))
 
 
 def _relu(x: np.ndarray) -> np.ndarray:
     # Of two arrays NumPy finds the maximum four times as fast as of an array and a number.
-    return np.maximum(x.reshape(-1), _zeros(ELEMENTS, x.dtype)[: x.size]).reshape(x.shape)
+    return np.maximum(x.reshape(-1), _zeros(x.dtype)[: x.size]).reshape(x.shape)
 
 
 @functools.cache
-def _zeros(shape: Any, dtype: Any) -> np.ndarray:
-    """Zeros as an array, which NumPy takes up faster than the number; not to be written to."""
-    zeros = np.zeros(shape, dtype)
+def _zeros(dtype: Any) -> np.ndarray:
+    """A block of zeros, not to be written to."""
+    zeros = np.zeros(ELEMENTS, dtype)
     zeros.flags.writeable = False
     return zeros
+
+
+@primitive(arrays=1, floating=True)
+def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
+    """Limit each element to the range from `low` to `high`; flat at the bounds, unlike `clip`.
+
+    Args:
+        x: Tensor, array or number.
+        low: The least value.
+        high: The greatest value.
+
+    Returns:
+        A tensor of the shape of `x`. Its derivative is 0 at the bounds and at NaN, as in PyTorch.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.ops.activation import hardtanh
+        >>> hardtanh(minigrad.tensor([-3.0, 0.5, 3.0]))
+        Tensor([-1. ,  0.5,  1. ], dtype=float32)
+    """
+    return np.clip(x, low, high)
 
 
 @primitive(floating=True)
@@ -178,12 +197,11 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
     return 0.5 * x * (1 + np.tanh(_SQRT_TWO_OVER_PI * (x + _CUBIC * (x * x * x))))
 
 
-def _positive(out: Any) -> Any:
-    """1 where positive, else 0; of a tensor so that it has a derivative, which is 0."""
-    if isinstance(out, np.ndarray):
-        # As a float: NumPy is slow to multiply by bools.
-        return (out > _zeros((), out.dtype)).astype(out.dtype)
-    return np.sign(out)
+def _relu_x(g: Any, out: Any) -> Any:
+    if not isinstance(out, np.ndarray):
+        g = g * out**0  # so that the slope has a derivative, which is 0
+        out = out._data
+    return zeroed(g, out <= zero(out.dtype))
 
 
 def _silu_x(g: Any, x: Any) -> Any:
@@ -201,7 +219,8 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
 
 
 # The table.
-relu.defvjp(x=lambda g, out: g * _positive(out))
+relu.defvjp(x=_relu_x)
+hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < raw(x)) & (raw(x) < high))))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
 silu.defvjp(x=lambda g, x: in_blocks(_silu_x, 3, g, x))

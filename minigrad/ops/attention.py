@@ -140,8 +140,7 @@ def _options(
     dropout: float,
     dropout_key: int | None,
 ) -> Options:
-    added = None if bias is None else widened(bias)
-    return Options(added, keep, causal, _scale_of(query, scale), dropout, dropout_key)
+    return Options(widened(bias), keep, causal, _scale_of(query, scale), dropout, dropout_key)
 
 
 @attention.defjoint("query", "key", "value", "bias")
@@ -214,7 +213,8 @@ def _attention_meaning(
     dropout: float = 0.0,
     dropout_key: int | None = None,
 ) -> Any:
-    weights = attention_weights(query, key, bias, keep, causal=causal, scale=scale)
+    wide, key, value, bias = map(widened, (query, key, value, bias))
+    weights = attention_weights(wide, key, bias, keep, causal=causal, scale=scale)
     if dropout:
         weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
-    return weights @ value
+    return (weights @ value).astype(query.dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import channel_sums, widened
 
@@ -28,6 +29,7 @@ def _cannot_normalize(x: Any, weight: Any, bias: Any) -> str | None:
 
 @primitive(
     arrays=3,
+    residuals=("mean", "std"),
     several=True,
     floating=True,
     promotes=("x", "weight", "bias"),
@@ -70,32 +72,44 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     rest = channel_sums(out) / count
     out -= rest[:, None]
     var = np.vecdot(out, out).sum(axis=0) / count
-    scale = 1 / np.sqrt(var + eps)
+    std = np.sqrt(var + eps)
+    scale = 1 / std
     if weight is not None:
         scale = scale * weight
     out *= scale[:, None]
     if bias is not None:
         out += bias[:, None]
-    results = (out.reshape(x.shape), mean + rest, var)
-    return tuple(part.astype(x.dtype, copy=False) for part in results)
+    mean += rest
+    results = (out.reshape(x.shape), mean, var)
+    return tuple(part.astype(x.dtype, copy=False) for part in results), mean, std
 
 
 @batch_norm.defjoint("x", "weight", "bias")
 def _batch_norm_pull(
-    g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, out: Any, eps: float
+    g: Any,
+    needed: tuple[bool, bool, bool],
+    x: Any,
+    weight: Any,
+    mean: Any,
+    std: Any,
+    eps: float,
 ) -> tuple[Any, Any, Any]:
     g_out, g_mean, g_var = map(widened, g)
-    x, mean, var = map(widened, (x, *out[1:]))
+    x = widened(x)
     column = (x.shape[1], *(1,) * (x.ndim - 2))
+    count = len(x) * math.prod(x.shape[2:])
+    if isinstance(x, Variable):  # so that they have derivatives
+        mean = channel_sums(x) / max(1, count)
+        mean = mean + channel_sums(x - mean.reshape(column)) / max(1, count)
+        rest = x - mean.reshape(column)
+        std = (channel_sums(rest * rest) / max(1, count) + eps).sqrt()
     grad_x = grad_weight = grad_bias = None
     if needed[0] or needed[2]:
         grad_bias = channel_sums(g_out)
     if needed[0] or needed[1]:
-        std = np.sqrt(var + eps)
         centred = x - mean.reshape(column)
         grad_weight = channel_sums(g_out * centred) / std
     if needed[0]:
-        count = len(x) * math.prod(x.shape[2:])
         scale = 1 / std if weight is None else weight / std
         by_mean = (g_mean - scale * grad_bias) / count
         by_centred = (2 * g_var - scale * grad_weight / std) / count

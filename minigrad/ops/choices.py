@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import raw, zeroed
 from minigrad.ops.searching import nonzero
 
 __all__ = ["clip", "masked_fill", "maximum", "minimum", "where"]
@@ -151,18 +151,32 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
 
 
 def _clip_x(g: Any, x: Any, low: Any, high: Any) -> Any:
-    inside: Any = True if low is None else raw(x) >= raw(low)
-    return np.where(inside if high is None else inside & (raw(x) <= raw(high)), g, 0)
+    inside: Any = np.True_ if low is None else raw(x) >= raw(low)
+    return zeroed(g, ~(inside if high is None else inside & (raw(x) <= raw(high))))
 
 
 def _clip_low(g: Any, x: Any, low: Any, high: Any) -> Any:
     chosen = raw(x) < raw(low)
-    return np.where(chosen if high is None else chosen & (raw(low) <= raw(high)), g, 0)
+    return zeroed(g, ~(chosen if high is None else chosen & (raw(low) <= raw(high))))
 
 
 def _clip_high(g: Any, x: Any, low: Any, high: Any) -> Any:
     limited = raw(x) if low is None else np.maximum(raw(x), raw(low))
-    return np.where(limited > raw(high), g, 0)  # the upper bound wins where they cross
+    return zeroed(g, ~(limited > raw(high)))  # the upper bound wins where they cross
+
+
+def _chosen(g: Any, condition: Any) -> Any:
+    """`g` where the condition holds, exactly 0 elsewhere."""
+    return zeroed(g, np.logical_not(condition))
+
+
+def _if_greater(g: Any, a: Any, b: Any) -> Any:
+    """The cotangent where `a` is greater than `b`, half of it where they are equal.
+
+    Beside NaN it is whole, as in PyTorch.
+    """
+    g, equal = zeroed(g, raw(a) < raw(b)), raw(a) == raw(b)
+    return np.where(equal, 0.5 * g, g) if np.count_nonzero(equal) else g
 
 
 # The table.
@@ -172,18 +186,12 @@ clip.defvjp(
     high=_clip_high,
 )
 _masked_fill.defvjp(
-    x=lambda g, mask: np.where(mask, 0, g),
-    value=lambda g, mask: np.where(mask, g, 0),
+    x=lambda g, mask: zeroed(g, mask),
+    value=lambda g, mask: _chosen(g, mask),
 )
-maximum.defvjp(
-    a=lambda g, a, b: g * (a > b) + 0.5 * g * (a == b),
-    b=lambda g, a, b: g * (b > a) + 0.5 * g * (a == b),
-)
-minimum.defvjp(
-    a=lambda g, a, b: g * (a < b) + 0.5 * g * (a == b),
-    b=lambda g, a, b: g * (b < a) + 0.5 * g * (a == b),
-)
+maximum.defvjp(a=lambda g, a, b: _if_greater(g, a, b), b=lambda g, a, b: _if_greater(g, b, a))
+minimum.defvjp(a=lambda g, a, b: _if_greater(g, b, a), b=lambda g, a, b: _if_greater(g, a, b))
 _where.defvjp(
-    a=lambda g, condition: np.where(condition, g, 0),
-    b=lambda g, condition: np.where(condition, 0, g),
+    a=lambda g, condition: _chosen(g, condition),
+    b=lambda g, condition: zeroed(g, np.asarray(condition, bool)),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import within_rule
+from minigrad.ops._numerics import within_rule, zeroed
 from minigrad.ops._parallel import for_rows
 
 __all__ = ["dropout", "dropout_factor"]
@@ -90,11 +90,11 @@ def dropout(x: Any, p: float, key: int) -> Any:
         raise ValueError(f"p must be between 0 and 1, got {p}")
     width = x.shape[-1] if x.ndim else 1
     rows = x.reshape(math.prod(x.shape[:-1]), width)
-    out = np.empty(rows.shape, x.dtype)
+    out, factor = np.empty(rows.shape, x.dtype), 1 / (1 - p) if p < 1 else 0
 
     def work(start: int, stop: int) -> None:
-        part = np.multiply(rows[start:stop], 1 / (1 - p) if p < 1 else 0, out=out[start:stop])
-        part *= kept_rows(key, start, stop - start, width, p)
+        kept = kept_rows(key, start, stop - start, width, p)
+        np.multiply(zeroed(rows[start:stop], ~kept), factor, out=out[start:stop])
 
     for_rows(len(rows), max(65_536 // max(width, 1), 1), 1.5 * x.size, work)
     return out.reshape(x.shape)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw, tame
+from minigrad.ops._numerics import flat, raw, signed, stopped, tame
 
 __all__ = [
     "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "sqrt", "square",
@@ -244,17 +244,19 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
     if isinstance(b, (int, float)):
         if b == 2:
             return g * (2 * a)
-        return g * 0 if b == 0 else g * tame(b * a ** (b - 1), g)
-    # a ** 0 is flat at 0 and NaN too; elsewhere b = 0 is no special case, the slope depends on b.
-    flat = (raw(b) == 0) & ~(np.absolute(raw(a)) > 0)
-    return g * tame(b * np.where(flat, 1, a) ** (b - 1), g)
+        return flat(g) if b == 0 else g * tame(b * a ** (b - 1), g)
+    # a ** 0 is flat, at 0 and NaN too; its slope depends on b all the same.
+    at_zero = (raw(b) == 0) & ~(np.absolute(raw(a)) > 0)
+    return stopped(g, b) * tame(b * np.where(at_zero, 1, a) ** (b - 1), g)
 
 
 def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
     # 0 ** b is flat for b >= 0 and infinite below: the logarithm is taken of 1 there.
     zero = raw(a) == 0
-    at_zero = np.where(raw(b) >= 0, 0, -np.inf).astype(out.dtype)
-    return g * tame(np.where(zero, at_zero, out * np.log(np.where(zero, 1, a))), g)
+    falls = ~(raw(b) >= 0)
+    at_zero = np.where(falls, -np.inf, 0).astype(out.dtype)
+    slope = tame(np.where(zero, at_zero, out * np.log(np.where(zero, 1, a))), g)
+    return stopped(g, np.logical_not(zero) | falls) * slope
 
 
 # The table. `tame` guards the slopes that can be infinite.
@@ -265,7 +267,7 @@ divide.defvjp(a=lambda g, b: g * tame(_inverse(b), g), b=lambda g, b, out: g * t
 power.defvjp(a=_power_a, b=_power_b)
 reciprocal.defvjp(x=lambda g, x, out: g * tame(-out / x, g))
 negative.defvjp(x=lambda g: -g)
-abs.defvjp(x=lambda g, x: g * np.sign(x))
+abs.defvjp(x=lambda g, x: signed(g, x))
 square.defvjp(x=lambda g, x: g * (2 * x))
 sqrt.defvjp(x=lambda g, out: g * tame(0.5 / out, g))
 cbrt.defvjp(x=lambda g, out: g * tame(1 / (3 * out * out), g))

@@ -11,7 +11,7 @@ from minigrad.autograd.graph import Update
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.results import wrap
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import raw, zeroed
 
 __all__ = ["IndexUpdate", "add_at", "getitem", "integers", "normalized", "scatter", "setitem"]
 
@@ -268,28 +268,28 @@ def write(x: Any, index: Any, value: Any) -> Any:
     return _setitem(x, value, normalized(index))
 
 
-def _kept(shape: tuple[int, ...], index: Any) -> np.ndarray:
-    """Where a write left the old values."""
-    kept = np.ones(shape, bool)
-    kept[index] = False
-    return kept
+def _written(shape: tuple[int, ...], index: Any) -> np.ndarray:
+    """Where a write left nothing of the old values."""
+    written = np.zeros(shape, bool)
+    written[index] = True
+    return written
 
 
-def _winners(shape: tuple[int, ...], index: Any) -> Any:
-    """Which of the written values survived: all, unless an element was written repeatedly."""
+def _overwritten(shape: tuple[int, ...], index: Any) -> Any:
+    """Which of the written values are lost: those of an element that was written again."""
     if not _reads_twice(index):
-        return True
+        return np.False_
     size = int(np.prod(shape))
     places = np.arange(size).reshape(shape)[index]
     order = np.arange(places.size).reshape(places.shape)
     last = np.empty(size, np.intp)
     last[places.ravel()] = order.ravel()
-    return last[places] == order
+    return last[places] != order
 
 
 _getitem.defvjp(x=lambda g, index, x_shape: IndexUpdate(g, index, x_shape))
 scatter.defvjp(value=lambda g, index: g[index])
 _setitem.defvjp(
-    x=lambda g, x_shape, index: np.where(_kept(x_shape, index), g, 0),
-    value=lambda g, x_shape, index: np.where(_winners(x_shape, index), g[index], 0),
+    x=lambda g, x_shape, index: zeroed(g, _written(x_shape, index)),
+    value=lambda g, x_shape, index: zeroed(g[index], _overwritten(x_shape, index)),
 )

@@ -13,6 +13,7 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import total
 from minigrad.ops._parallel import ELEMENTS, for_rows
+from minigrad.ops.softmax import LOWEST
 
 __all__ = ["cross_entropy"]
 
@@ -85,17 +86,21 @@ def row_weights(
 
 
 def _log_total(rows: np.ndarray) -> np.ndarray:
-    """The logarithm of the sum of the exponentials of each row, shape (M,)."""
-    log_total = np.empty(len(rows), rows.dtype)
+    """Of each row the largest, and the logarithm of the sum of the exponentials less it: (2, M).
+
+    They are kept apart, since rounding their sum would change probabilities far from 0.
+    """
+    log_total = np.empty((2, len(rows), 1), rows.dtype)
+    top, rest = log_total
 
     def work(start: int, stop: int) -> None:
         part = rows[start:stop]
-        top = part.max(axis=1, keepdims=True, initial=-np.inf)
-        top[~np.isfinite(top)] = 0
-        log_total[start:stop] = (np.log(total(np.exp(part - top), 1)) + top)[:, 0]
+        part.max(axis=1, keepdims=True, initial=LOWEST[rows.dtype], out=top[start:stop])
+        sums = total(np.exp(part - top[start:stop]), 1)
+        np.log(np.maximum(sums, 1), out=rest[start:stop], casting="same_kind")  # as in softmax
 
     for_rows(len(rows), _block(rows), rows.size, work)
-    return log_total
+    return log_total[..., 0]
 
 
 def _block(rows: np.ndarray) -> int:
@@ -149,10 +154,11 @@ def cross_entropy(
     rows = class_rows(logits)  # (M, C)
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_total = _log_total(rows)
-    losses = np.where(counts != 0, log_total - rows[np.arange(len(rows)), index], 0) * counts
+    top, rest = log_total
+    losses = np.where(counts != 0, rest - (rows[np.arange(len(rows)), index] - top), 0) * counts
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-        smooth = log_total * spread_out.sum() - rows @ spread_out
+        smooth = (top + rest) * spread_out.sum() - rows @ spread_out
         losses *= 1 - label_smoothing
         losses += np.where(kept, smooth, 0) * (label_smoothing / rows.shape[1])
     if reduction == "none":
@@ -189,7 +195,9 @@ def _cross_entropy_pull(
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        probability = np.exp(rows[part] - log_total[part, None])
+        probability = rows[part] - log_total[0, part, None]
+        probability -= log_total[1, part, None]
+        np.exp(probability, out=probability)
         np.multiply(probability, factor[part], out=pull[part])
         if label_smoothing:
             pull[part] -= smooth[part, None] * spread_out

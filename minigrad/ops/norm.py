@@ -190,7 +190,8 @@ def _layer_norm_meaning(
     x: Any, weight: Any = None, bias: Any = None, *, ndim: int = 1, eps: float = 1e-5
 ) -> Any:
     axes = tuple(range(-ndim, 0))
-    centred = x - x.mean(axis=axes, keepdims=True)
+    wide, weight, bias = map(widened, (x, weight, bias))
+    centred = wide - wide.mean(axis=axes, keepdims=True)
     centred = centred - centred.mean(axis=axes, keepdims=True)
     variance = (centred * centred).mean(axis=axes, keepdims=True)
     out = centred / (variance + eps).sqrt()
@@ -198,7 +199,7 @@ def _layer_norm_meaning(
         out = out * weight
     if bias is not None:
         out = out + bias
-    return out
+    return out.astype(x.dtype)
 
 
 @primitive(
@@ -284,5 +285,6 @@ def _rms_norm_pull(
 
 @rms_norm.defmeaning
 def _rms_norm_meaning(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
-    out = x / ((x * x).mean(axis=tuple(range(-ndim, 0)), keepdims=True) + eps).sqrt()
-    return out if weight is None else out * weight
+    wide, weight = map(widened, (x, weight))
+    out = wide / ((wide * wide).mean(axis=tuple(range(-ndim, 0)), keepdims=True) + eps).sqrt()
+    return (out if weight is None else out * weight).astype(x.dtype)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.autograd.dtypes import checked
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.copies import as_tensor
@@ -26,6 +27,7 @@ def _pad(x: Any, pad_width: Widths, mode: str, constant_values: Any) -> Any:
         return x.copy()
     if mode != "constant":
         return np.pad(x, pad_width, mode)  # type: ignore[call-overload]
+    checked(np.asarray(constant_values).dtype)
     if x.dtype.kind != "f" and np.asarray(constant_values).dtype.kind == "f":
         raise TypeError(f"constant_values of {constant_values} do not fit into {x.dtype}")
     return np.pad(x, pad_width, constant_values=constant_values)

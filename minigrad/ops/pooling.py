@@ -12,11 +12,11 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import within_rule
+from minigrad.ops._numerics import widened, within_rule, zeroed
 from minigrad.ops._windows import Padding, Window, cut, offsets, padded
 from minigrad.ops.indexing import IndexUpdate
 
-__all__ = ["max_pool", "sum_pool", "sum_pool_transpose"]
+__all__ = ["max_pool", "parts", "sum_parts", "sum_pool", "sum_pool_transpose"]
 
 Sizes = tuple[int, ...]
 
@@ -157,7 +157,52 @@ def sum_pool_transpose(
     return np.ascontiguousarray(cut(out, padding)).astype(y.dtype, copy=False)
 
 
+def parts(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where each part of an axis begins, and where it ends: as even as may be, at least one long.
+
+    Element j is in part i of `count` just where i is in part j of `size`.
+    """
+    edges = np.arange(count + 1) * size
+    return edges[:-1] // count, -(-edges[1:] // count)
+
+
+@primitive(arrays=1)
+def sum_parts(x: Any, axis: int, count: int) -> Any:
+    """The sum of each part of an axis. Parts may share their first or last element.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis, which is not empty.
+        count: How many parts.
+
+    Returns:
+        The shape of `x` with `count` in the place of the axis.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.ops.pooling import sum_parts
+        >>> sum_parts(minigrad.tensor([1.0, 2.0, 3.0]), 0, 2).tolist()
+        [3.0, 5.0]
+    """
+    starts, ends = parts(x.shape[axis], count)
+    wide = widened(x)
+    if x.shape[axis] <= 8 * count:  # short ones: all of them at once, element by element
+        sums = wide.take(starts, axis)
+        for offset in range(1, int((ends - starts).max())):
+            places = starts + offset
+            beyond = (places >= ends).reshape(-1, *(1,) * (x.ndim - axis - 1))
+            sums += zeroed(wide.take(np.minimum(places, ends - 1), axis), beyond)
+    else:
+        lines = [wide[(*[slice(None)] * axis, slice(*ends_of))].sum(axis)
+                 for ends_of in zip(starts, ends, strict=True)]  # fmt: skip
+        sums = np.stack(lines, axis)
+    return sums.astype(x.dtype, copy=False)
+
+
 # The table.
+sum_parts.defvjp(
+    x=lambda g, axis, x_shape: within_rule(sum_parts, g, axis, x_shape[axis]),
+)
 max_pool.defvjp(
     x=lambda g, chosen, kernel, stride, padding, dilation, x_shape: IndexUpdate(
         g, _chosen_places(chosen, kernel, stride, padding, dilation, x_shape), x_shape

@@ -14,6 +14,7 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import zeroed
 from minigrad.ops.activation import relu, sigmoid
 from minigrad.ops.joining import stack
 
@@ -344,10 +345,13 @@ def _rnn_pull(
     out: np.ndarray,
     nonlinearity: str,
 ) -> tuple[Any, Any, Any]:
-    slopes = 1 - out * out if nonlinearity == "tanh" else np.sign(out)
+    slopes = 1 - out * out if nonlinearity == "tanh" else np.empty_like(out)
     g_h = np.zeros_like(h0)
     for t in reversed(range(len(out))):
-        slopes[t] *= g_h + g[t]
+        if nonlinearity == "tanh":
+            slopes[t] *= g_h + g[t]
+        else:
+            slopes[t] = zeroed(g_h + g[t], out[t] <= 0)
         g_h = slopes[t] @ weight
     return (
         slopes if needed[0] else None,

@@ -15,10 +15,13 @@ from minigrad.ops._numerics import (
     kept_shape,
     raw,
     reduced_axes,
+    signed,
     spread,
+    stopped,
     tame,
     total,
     widened,
+    zeroed,
 )
 from minigrad.ops.scans import products_before
 
@@ -250,19 +253,20 @@ def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
 def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     """The cotangent of max and min: shared evenly among the elements that attain them."""
     attained = raw(x) == raw(out).reshape(kept_shape(x.shape, axis))
-    share = attained / attained.sum(axis=axis, keepdims=True)
-    return spread(g, x.shape, axis) * share.astype(x.dtype)
+    share = 1 / attained.sum(axis=axis, keepdims=True)
+    return zeroed(spread(g, x.shape, axis), ~attained) * share.astype(x.dtype)
 
 
 def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
+    g = stopped(g, out)
     if ord == np.inf:
-        return _extreme(g, np.absolute(x), out, axis) * np.sign(x)
+        return signed(_extreme(g, np.absolute(x), out, axis), x)
     top = out.reshape(kept_shape(x.shape, axis))
     top = flat_at_zero(top)
     if ord == 2:
         return spread(g, x.shape, axis) * (x / top)
     if ord == 1:
-        return spread(g, x.shape, axis) * np.sign(x)
+        return signed(spread(g, x.shape, axis), x)
     return spread(g, x.shape, axis) * (np.sign(x) * (np.absolute(x) / top) ** (ord - 1))
 
 

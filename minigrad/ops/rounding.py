@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import tame
+from minigrad.ops._numerics import flat, stopped, tame
 
 __all__ = ["ceil", "copysign", "floor", "floor_divide", "remainder", "round", "sign", "trunc"]
 
@@ -185,17 +185,12 @@ def remainder(a: Any, b: Any) -> Any:
     return np.remainder(a, b)
 
 
-def _flat(g: Any) -> Any:
-    """The cotangent of what does not change: zeros, also where `g` is infinite."""
-    return np.where(False, g, 0)
-
-
 # The table.
-floor.defvjp(x=_flat)
-ceil.defvjp(x=_flat)
-trunc.defvjp(x=_flat)
-round.defvjp(x=_flat)
-sign.defvjp(x=_flat)
-copysign.defvjp(a=lambda g, a, out: g * (np.sign(a) * np.sign(out)), b=_flat)
-floor_divide.defvjp(a=_flat, b=_flat)
+floor.defvjp(x=flat)
+ceil.defvjp(x=flat)
+trunc.defvjp(x=flat)
+round.defvjp(x=flat)
+sign.defvjp(x=flat)
+copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=flat)
+floor_divide.defvjp(a=flat, b=flat)
 remainder.defvjp(a=lambda g: g, b=lambda g, a, b: g * tame(-np.floor_divide(a, b), g))

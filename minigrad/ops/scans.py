@@ -85,7 +85,8 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         append: Put behind `x` first, the same.
 
     Returns:
-        A tensor shorter by `n` along the axis; of bools, whether they differ.
+        A tensor shorter by `n` along the axis; of bools, whether they differ. For ``n = 0`` it is
+        `x` itself, with nothing put before or behind, as in NumPy.
 
     Raises:
         ValueError: There is no such axis, `n` is negative, or what is put before or behind does
@@ -102,6 +103,8 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(located(f"diff: axis {axis} does not exist in shape {x.shape}"))
     axis %= x.ndim
+    if not n:
+        return x
     x = _extended(x, axis, prepend, append)
     along = (slice(None),) * axis
     for _ in range(n):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import Axis, kept_shape, raw, spread
+from minigrad.ops._numerics import Axis, kept_shape, raw, spread, zeroed
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
@@ -186,7 +186,7 @@ def _median_x(g: Any, x: Any, axis: Axis) -> Any:
         found = np.quantile(values, 0.5, axis, method=middle, keepdims=True)
         attained = values == found
         share = share + 0.5 * attained / attained.sum(axis=axis, keepdims=True)
-    return spread(g, x.shape, axis) * share.astype(x.dtype)
+    return zeroed(spread(g, x.shape, axis), share == 0) * share.astype(x.dtype)
 
 
 # The table.

@@ -14,6 +14,7 @@ from minigrad.ops._numerics import (
     kept_shape,
     reduced_size,
     spread,
+    stopped,
     widened,
 )
 
@@ -123,7 +124,7 @@ def _std_x(g: Any, x: Any, out: Any, axis: Axis, ddof: int) -> Any:
     left = _degrees(reduced_size(x.shape, axis), ddof)
     part = 1 / left if left else np.inf  # a factor, since float16 holds no large count
     deviation = flat_at_zero(out.reshape(kept_shape(x.shape, axis)))
-    return spread(g, x.shape, axis) * (_centred(x, axis) / deviation * part)
+    return spread(stopped(g, out), x.shape, axis) * (_centred(x, axis) / deviation * part)
 
 
 def _part(shape: tuple[int, ...], axis: Axis) -> float:

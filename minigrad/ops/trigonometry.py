@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import flat_at_zero, tame
+from minigrad.ops._numerics import flat_at_zero, stopped, tame
 
 __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh",
@@ -332,12 +332,12 @@ arcsin.defvjp(x=lambda g, x: g * tame(1 / np.sqrt((1 - x) * (1 + x)), g))
 arccos.defvjp(x=lambda g, x: g * tame(-1 / np.sqrt((1 - x) * (1 + x)), g))
 arctan.defvjp(x=lambda g, x: g / (1 + x * x))
 arctan2.defvjp(
-    a=lambda g, a, b: g * tame(_turn(a, b), g),
-    b=lambda g, a, b: g * tame(-_turn(b, a), g),
+    a=lambda g, a, b: stopped(g, np.hypot(a, b)) * tame(_turn(a, b), g),
+    b=lambda g, a, b: stopped(g, np.hypot(a, b)) * tame(-_turn(b, a), g),
 )
 hypot.defvjp(
-    a=lambda g, a, out: g * tame(a / flat_at_zero(out), g),
-    b=lambda g, b, out: g * tame(b / flat_at_zero(out), g),
+    a=lambda g, a, out: stopped(g, out) * tame(a / flat_at_zero(out), g),
+    b=lambda g, b, out: stopped(g, out) * tame(b / flat_at_zero(out), g),
 )
 sinh.defvjp(x=lambda g, x: g * tame(np.cosh(x), g))
 cosh.defvjp(x=lambda g, x: g * tame(np.sinh(x), g))

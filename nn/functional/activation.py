@@ -11,6 +11,7 @@ from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
 from minigrad.nn.checks import check_number
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
+from minigrad.ops.activation import hardtanh
 
 __all__ = [
     "elu", "gelu", "hardsigmoid", "hardswish", "leaky_relu", "log_softmax", "mish", "relu", "relu6",
@@ -157,7 +158,7 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return overwritten(input_, relu6)
-    return ops.where(input_ >= 6, 6.0, relu(input_))
+    return hardtanh(input_, 0.0, 6.0)
 
 
 def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
@@ -203,7 +204,7 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return overwritten(input_, hardswish)
-    return input_ * hardsigmoid(input_)
+    return ops.where(input_ <= -3, 0.0, input_ * hardsigmoid(input_))
 
 
 def mish(input_: Tensor, inplace: bool = False) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.checks import check_size, check_sizes
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
+from minigrad.ops._numerics import widened
+from minigrad.ops.pooling import parts, sum_parts
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -300,10 +303,11 @@ def _average(
     kernel, strides, widths, gaps = window
 
     def pooled(x: Tensor) -> Tensor:
-        sums = ops.sum_pool(x, kernel, strides, _pairs(x.shape[2:], window, ceil_mode), gaps)
+        pairs = _pairs(x.shape[2:], window, ceil_mode)
+        sums = ops.sum_pool(widened(x), kernel, strides, pairs, gaps)
         if not any(widths) and not ceil_mode:
-            return sums / math.prod(kernel)
-        counts = np.ones((), sums.dtype)
+            return _divided(sums, math.prod(kernel), x)
+        counts = np.ones((), int)
         for size, count, reach, step, width in zip(
             x.shape[2:], sums.shape[2:], kernel, strides, widths, strict=True
         ):
@@ -313,8 +317,8 @@ def _average(
                 inside = np.minimum(ends, size + width) - starts
             else:
                 inside = np.minimum(ends, size) - np.maximum(starts, 0)
-            counts = counts[..., None] * inside.astype(sums.dtype)
-        return sums / counts
+            counts = counts[..., None] * inside
+        return _divided(sums, counts, x)
 
     return over_a_batch(owner, axes, input_, pooled)
 
@@ -357,32 +361,29 @@ def _adaptive(
     return over_a_batch(owner, axes, input_, over)
 
 
-def _parts(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where each part of an axis begins, and where it ends."""
-    edges = np.arange(count + 1) * size
-    return edges[:-1] // count, -(-edges[1:] // count)
-
-
 def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
-    sizes = x.shape[2:]
-    if not any(size % count for size, count in zip(sizes, counts, strict=True)):
-        kernel = tuple(size // count for size, count in zip(sizes, counts, strict=True))
-        still = ((0, 0),) * len(kernel)
-        sums = ops.sum_pool(x, kernel, kernel, still, (1,) * len(kernel))
-        return sums / math.prod(kernel)
-    for axis, (size, count) in enumerate(zip(sizes, counts, strict=True), start=2):
-        starts, ends = _parts(size, count)
-        places = np.arange(size)[:, None]  # a column for each part
-        inside = (starts <= places) & (places < ends)  # (size, count)
-        shares = (inside / (ends - starts)).astype(x.dtype)
-        x = (x.swapaxes(axis, -1) @ shares).swapaxes(axis, -1)
-    return x
+    sums, lengths = widened(x), np.ones((), int)
+    for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
+        starts, ends = parts(size, count)
+        if size % count:
+            sums = sum_parts(sums, axis, count)
+        else:
+            sums = sums.reshape(*sums.shape[:axis], count, size // count, *sums.shape[axis + 1 :])
+            sums = sums.sum(axis=axis + 1)
+        lengths = lengths[..., None] * (ends - starts)
+    return _divided(sums, lengths, x)
+
+
+def _divided(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
+    """The means of sums that were added up of float16 in float32, which holds them."""
+    means = sums / counts
+    return means.astype(x.dtype) if x.dtype == np.float16 else means
 
 
 def _largest_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     kernel = []
     for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
-        starts, ends = _parts(size, count)
+        starts, ends = parts(size, count)
         longest = int((ends - starts).max())
         if size % count:  # parts of one length, in which the last element may stand repeatedly
             places = np.minimum(starts[:, None] + np.arange(longest), ends[:, None] - 1)

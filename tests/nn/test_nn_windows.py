@@ -257,3 +257,53 @@ def test_the_gradient_of_a_bias_in_float16_counts_on() -> None:
     bias = Tensor(np.zeros(2, np.float16), requires_grad=True)
     F.conv1d(x, weight, bias).backward(np.ones((4100, 2, 1), np.float16))
     assert bias.grad.tolist() == [4100.0, 4100.0]
+
+
+POOLS: dict[str, tuple[Any, Any]] = {
+    "avg_pool1d": (lambda x: F.avg_pool1d(x, 2, 2, 1), [[-1, 0], [1, 2], [3, 4]]),
+    "adaptive_avg_pool1d": (lambda x: F.adaptive_avg_pool1d(x, 3), [[0, 1], [1, 2, 3], [3, 4]]),
+    "adaptive_avg_pool2d": (
+        lambda x: F.adaptive_avg_pool2d(x[:, :, None], (1, 3))[:, :, 0],
+        [[0, 1], [1, 2, 3], [3, 4]],
+    ),
+    "max_pool1d": (lambda x: F.max_pool1d(x, 2, 2, 1), [[0], [1, 2], [3, 4]]),
+    "adaptive_max_pool1d": (lambda x: F.adaptive_max_pool1d(x, 3), [[0, 1], [1, 2, 3], [3, 4]]),
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_windows_see_nothing_of_what_is_outside(
+    name: str, value: float, create_graph: bool
+) -> None:
+    """An element that is not finite reaches its own windows only, and so does a cotangent."""
+    pool, windows = POOLS[name]
+    plain = np.array([[[3.0, 1.0, 4.0, 2.0, 5.0]]])
+    expected = pool(Tensor(plain)).numpy()
+    for place in range(5):
+        values = plain.copy()
+        values[..., place] = value
+        found = pool(Tensor(values)).numpy()
+        outside = [place not in window for window in windows]
+        np.testing.assert_array_equal(found[..., outside], expected[..., outside])
+    for number, window in enumerate(windows):
+        x = Tensor(plain, requires_grad=True)
+        g = np.zeros(expected.shape)
+        g[..., number] = value
+        found = grad(pool(x), x, g, create_graph=create_graph).numpy()
+        outside = [place not in window for place in range(5)]
+        np.testing.assert_array_equal(found[..., outside], 0)
+
+
+def test_means_of_float16_are_added_up_in_float32() -> None:
+    x = minigrad.full((1, 1, 5), 60_000.0, dtype=np.float16)
+    for pool in (
+        lambda x: F.avg_pool1d(x, 5),
+        lambda x: F.avg_pool1d(x, 3, padding=1, count_include_pad=False),
+        lambda x: F.adaptive_avg_pool1d(x, 1),
+        lambda x: F.adaptive_avg_pool1d(x, 3),
+    ):
+        found = pool(x)
+        assert found.dtype == np.float16
+        assert np.unique(found.numpy()).tolist() == [60_000.0]

@@ -245,7 +245,7 @@ def test_a_joint_rule_computes_what_is_needed_and_nothing_else() -> None:
         arguments = [saved[name] for name in rule.needs]
         count = len(node.edges)
         g: Any = np.cos(np.arange(out.size)).reshape(out.shape)
-        g = (g, *(np.sin(part) for part in saved["out"][1:])) if several else g
+        g = (g, *(np.sin(saved[part]) for part in ("mean", "std"))) if several else g
         everything = rule.function(g, (True,) * count, *arguments)
         for needed in itertools.product((False, True), repeat=count):
             if not any(needed):

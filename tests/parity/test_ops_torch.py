@@ -16,7 +16,7 @@ from torch_ops import TORCH, Elsewhere, F, torch
 from minigrad import Tensor
 from minigrad.autograd import grad
 
-ONLY_OURS = {"dropout", "rotate_pairs", "unique"}  # no case of these can be compared
+ONLY_OURS = {"dropout", "rotate_pairs", "sum_parts", "unique"}  # no case of these can be compared
 
 
 def outputs_of(result: Any) -> list[Any]:
@@ -187,3 +187,45 @@ def test_second_derivatives_alike() -> None:
     found = grad((first * along).sum(), x).numpy()
     (wanted,) = torch.autograd.grad((reference * torch.tensor(along)).sum(), y)
     np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-9, atol=1e-12)
+
+
+# NaN --------------------------------------------------------------------------------------------
+
+DIFFERENT_AT_NAN = {
+    "clip": "where another argument makes the result NaN, a bound receives nothing; there it does",
+    "cumprod": "the slope at a NaN is the product of the others; PyTorch divides by the NaN",
+    "hardtanh": "0; in PyTorch 0 or 1, by whether an element is computed with its neighbours",
+    "median": "NaN in all of a row, which has no median; PyTorch's quantile has zeros there",
+    "prod": "as cumprod",
+    "rnn": "NaN reaches what the same matrix product gives only; PyTorch spreads it in the cell",
+    "lstm": "as rnn",
+    "gru": "as rnn",
+}
+"""Where gradients at a NaN input are not PyTorch's, and why."""
+
+
+@pytest.mark.parametrize("op", dict.fromkeys(c.op for c in CASES if not c.op.startswith("linalg")))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:(var|std).*degrees of freedom")
+def test_gradients_at_nan(op: str) -> None:
+    """One NaN in one input: the gradients are PyTorch's, but for what is listed."""
+    differ = []
+    for case in [case for case in CASES if case.op == op][:8]:
+        for which, array in enumerate(case.inputs):
+            if not array.size:
+                continue
+            values = [a.copy() for a in case.inputs]
+            values[which].reshape(-1)[array.size // 2] = np.nan
+            theirs = [torch.tensor(a, requires_grad=True) for a in values]
+            try:
+                expected = outputs_of(case.call(TORCH, *theirs))
+            except Elsewhere:
+                continue
+            ours = [Tensor(a, requires_grad=True) for a in values]
+            outputs = outputs_of(case.on(OURS)(*ours))
+            weights = [np.cos(np.arange(o.size)).reshape(o.shape) for o in outputs]
+            found = grad(outputs, ours, weights)
+            wanted = torch.autograd.grad(expected, theirs, list(map(torch.as_tensor, weights)))
+            for one, other in zip(found, wanted, strict=True):
+                if not np.allclose(one.numpy(), other.numpy(), 1e-6, 1e-9, equal_nan=True):
+                    differ.append(f"{case}, input {which}: {one.tolist()}, {other.tolist()}")
+    assert bool(differ) == (op in DIFFERENT_AT_NAN), differ

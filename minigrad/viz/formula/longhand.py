@@ -46,22 +46,22 @@ def rms_norm_x(g: Any, x: Any, weight: Any, rstd: Any, ndim: int) -> Any:
     return rstd * (u - z * np.mean(u * z, tuple(range(-ndim, 0)), keepdims=True))
 
 
-def batch_norm_x(g: Any, x: Any, weight: Any, out: Any, eps: float) -> Any:
+def batch_norm_x(g: Any, x: Any, weight: Any, mean: Any, std: Any) -> Any:
     """That of layer normalization, by channel, and what mean and variance get themselves."""
-    (g_y, g_mean, g_var), (_, mean, var) = g, out
-    m, v = layers.by_channel(mean, x), layers.by_channel(var, x)
-    z = (x - m) / np.sqrt(v + eps)
+    g_y, g_mean, g_var = g
+    m, s = layers.by_channel(mean, x), layers.by_channel(std, x)
+    z = (x - m) / s
     u = g_y * layers.by_channel(say.one_or(weight), x)
     n = layers.channel_count(x)
     inner = u - layers.channel_mean(u) - z * layers.channel_mean(u * z)
     own = layers.by_channel(g_mean, x) + 2 * (x - m) * layers.by_channel(g_var, x)
-    return inner / np.sqrt(v + eps) + own / n
+    return inner / s + own / n
 
 
-def batch_norm_weight(g: Any, x: Any, out: Any, eps: float) -> Any:
+def batch_norm_weight(g: Any, x: Any, mean: Any, std: Any) -> Any:
     """The normalized input."""
-    (g_y, _, _), (_, mean, var) = g, out
-    z = (x - layers.by_channel(mean, x)) / np.sqrt(layers.by_channel(var, x) + eps)
+    g_y, _, _ = g
+    z = (x - layers.by_channel(mean, x)) / layers.by_channel(std, x)
     return layers.channel_sum(g_y * z)
 
 

@@ -43,6 +43,7 @@ TRANSPARENT = (_numerics.raw, _numerics.widened, np.asarray, float)
 
 GUARDS = {
     _numerics.tame: "0 where ḡ is 0 and the slope is infinite",
+    _numerics.stopped: "0 where the slope is 0, whatever ḡ is",
     _numerics.flat_at_zero: "where the divisor is 0, the quotient is 0",
 }
 """Functions that do so but at a few points, and what they do there."""

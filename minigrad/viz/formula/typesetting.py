@@ -281,6 +281,8 @@ class Typesetter:
         """The opposite of a condition."""
         if isinstance(term, Call) and term.function in OPPOSITES:
             return self.condition(Call(OPPOSITES[term.function], term.args))
+        if isinstance(term, Call) and term.function is operator.invert:
+            return self.condition(term.args[0])
         inner = self.condition(term)
         if isinstance(inner, (Infix, Sentence)):
             inner = Enclosed("(", inner, ")")

@@ -13,12 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import channel_sums, kept_shape, reduced_size, spread
-from minigrad.ops.activation import _positive
+from minigrad.ops._numerics import (
+    channel_sums,
+    kept_shape,
+    reduced_size,
+    signed,
+    spread,
+    zeroed,
+)
+from minigrad.ops.activation import _relu_x
 from minigrad.ops.arranging import _repeat_x, _tile_x
 from minigrad.ops.attention import _attention_pull
 from minigrad.ops.batch_norm import _batch_norm_pull
-from minigrad.ops.choices import _clip_high, _clip_low, _clip_x
+from minigrad.ops.choices import _chosen, _clip_high, _clip_low, _clip_x, _if_greater
 from minigrad.ops.contractions import _einsum_operands, _tensordot_a, _tensordot_b
 from minigrad.ops.elementwise import _inverse, _power_a, _power_b
 from minigrad.ops.embedding import _embedding_weight
@@ -67,7 +74,11 @@ EQUAL = "for values that all differ"
 
 WRITTEN: Mapping[Callable[..., Any], Written] = {
     _inverse: Written(lambda b: 1 / b),
-    _positive: Written(lambda out: np.sign(out)),
+    zeroed: Written(lambda g, mask: np.where(mask, 0, g)),
+    _chosen: Written(lambda g, condition: np.where(condition, g, 0)),
+    signed: Written(lambda g, x: g * np.sign(x)),
+    _relu_x: Written(lambda g, out: np.where(out > 0, g, 0)),
+    _if_greater: Written(lambda g, a, b: g * (a > b) + 0.5 * g * (a == b)),
     _power_a: Written(
         lambda g, a, b: g * (b * a ** (b - 1)), "0 where a and b are 0"),
     _power_b: Written(

@@ -1,0 +1,394 @@
+"""Values at the edge of arithmetic: infinite cotangents, NaN, infinities, zeros, the ends of range.
+
+Every op takes part, by the samples of tests/op_cases.py.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from op_cases import CASES, OURS, Case
+
+from minigrad import Tensor, ops
+from minigrad.autograd import grad
+from minigrad.nn import functional as F
+from minigrad.ops._numerics import zeroed
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+INF, NAN = float("inf"), float("nan")
+OPS = list(dict.fromkeys(case.op for case in CASES))
+
+
+def cases_of(op: str) -> list[Case]:
+    return [case for case in CASES if case.op == op]
+
+
+def run(case: Case, inputs: list[np.ndarray]) -> tuple[list[Any], list[Tensor]]:
+    """The outputs that have a history, and the inputs as variables."""
+    variables = [Tensor(array, requires_grad=True) for array in inputs]
+    result = case.on(OURS)(*variables)
+    outputs = list(result) if isinstance(result, (tuple, list)) else [result]
+    return [out for out in outputs if out.requires_grad], variables
+
+
+def patterned(array: np.ndarray, value: Any, start: int) -> np.ndarray:
+    """The array with `value` in every third place."""
+    flat = array.reshape(-1).copy()
+    flat[start::3] = value
+    return flat.reshape(array.shape)
+
+
+# Slopes of exactly 0 --------------------------------------------------------------------------
+
+BRANCH = "a branch not taken: exactly 0 goes back, whatever the cotangent is"
+NUMBER = "a computed number that happens to be 0: IEEE's product, NaN of an infinite cotangent"
+
+POWER = "constant where the exponent is 0, or the base is 0 and the exponent above: a branch"
+ORIGIN = "at the origin there is no direction, 0 is chosen: a branch; x / r beside it is a number"
+EXTREME = "by the order: of the extremes and of 1, a branch; of the others, where x is 0, a number"
+MASKED = "what may not be attended is a branch; what reaches it through products is a number"
+WINDOWS = "what no window reaches is a branch; a weight is a number"
+SKIPPED = "the branches of ReLU; else numbers, of which a matrix product may skip those that are 0"
+WINDOWS = "what no window reaches is a branch; a weight is a number"
+SKIPPED = "the branches of ReLU; else numbers, of which a matrix product may skip those that are 0"
+TRACED = "beside a diagonal a branch; a product is a number"
+
+# For each op what its zero slopes are, argument by argument; None where it has none.
+ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
+    "abs": (BRANCH,),
+    "arctan2": (ORIGIN, BRANCH),
+    "attention": (MASKED, MASKED, MASKED, MASKED),
+    "attention_weights": (MASKED, MASKED, MASKED),
+    "batch_norm": (None, NUMBER),
+    "ceil": (BRANCH,),
+    "clip": (BRANCH, BRANCH, BRANCH),
+    "convolution": (WINDOWS, NUMBER),
+    "convolution_transpose": (NUMBER, NUMBER),
+    "convolution_weight": (WINDOWS, NUMBER),
+    "copysign": (BRANCH, BRANCH),
+    "cos": (NUMBER,),
+    "cosh": (NUMBER,),
+    "cross": (NUMBER, NUMBER),
+    "cross_entropy": (BRANCH,),
+    "cumprod": (NUMBER,),
+    "diag": (BRANCH,),
+    "diagonal": (BRANCH,),
+    "divide": (NUMBER,),
+    "dot": (NUMBER, NUMBER),
+    "dropout": (BRANCH,),
+    "einsum": (TRACED, TRACED),
+    "embedding": (BRANCH,),
+    "floor": (BRANCH,),
+    "floor_divide": (BRANCH, BRANCH),
+    "gather": (BRANCH,),
+    "getitem": (BRANCH,),
+    "gru": (NUMBER, SKIPPED, NUMBER),
+    "hardtanh": (BRANCH,),
+    "hypot": (ORIGIN, ORIGIN),
+    "inner": (NUMBER, NUMBER),
+    "kron": (NUMBER, NUMBER),
+    "layer_norm": (NUMBER, NUMBER),
+    "linalg.cond": (NUMBER,),
+    "linalg.det": (NUMBER,),
+    "linalg.eigh": (NUMBER,),
+    "linalg.eigvalsh": (NUMBER,),
+    "linalg.lstsq": (NUMBER, NUMBER),
+    "linalg.matrix_norm": (EXTREME,),
+    "linalg.matrix_power": (POWER,),
+    "linalg.multi_dot": (NUMBER, NUMBER, NUMBER, NUMBER, NUMBER),
+    "linalg.norm": (EXTREME,),
+    "linalg.slogdet": (NUMBER,),
+    "linalg.solve": (NUMBER,),
+    "linalg.svd": (NUMBER,),
+    "linalg.svdvals": (NUMBER,),
+    "linalg.vector_norm": (EXTREME,),
+    "linear": (NUMBER, NUMBER),
+    "lstm": (NUMBER, SKIPPED, NUMBER),
+    "masked_fill": (BRANCH,),
+    "matmul": (NUMBER, NUMBER),
+    "max": (BRANCH,),
+    "max_pool": (BRANCH,),
+    "maximum": (BRANCH, BRANCH),
+    "median": (BRANCH,),
+    "min": (BRANCH,),
+    "minimum": (BRANCH, BRANCH),
+    "multiply": (NUMBER, NUMBER),
+    "norm": (EXTREME,),
+    "outer": (NUMBER, NUMBER),
+    "power": (POWER, BRANCH),
+    "prod": (NUMBER,),
+    "relu": (BRANCH,),
+    "remainder": (None, NUMBER),
+    "repeat": (BRANCH,),
+    "rms_norm": (NUMBER, NUMBER),
+    "rnn": (BRANCH, SKIPPED, SKIPPED),
+    "round": (BRANCH,),
+    "scatter_add": (None, BRANCH),
+    "setitem": (BRANCH, BRANCH),
+    "sign": (BRANCH,),
+    "square": (NUMBER,),
+    "std": (BRANCH,),
+    "subtract": (NUMBER,),
+    "sum_pool": (BRANCH,),
+    "take": (BRANCH,),
+    "take_along_axis": (BRANCH,),
+    "tensordot": (NUMBER, NUMBER),
+    "topk": (BRANCH,),
+    "trace": (BRANCH,),
+    "tril": (BRANCH,),
+    "triu": (BRANCH,),
+    "trunc": (BRANCH,),
+    "unique": (BRANCH,),
+    "var": (NUMBER,),
+    "vdot": (NUMBER, NUMBER),
+    "vecdot": (NUMBER, NUMBER),
+    "where": (BRANCH, BRANCH),
+}
+
+
+def zero_slopes(op: str) -> Iterator[tuple[str, int, np.ndarray]]:
+    """For each argument, what an infinite cotangent becomes where the slope is 0."""
+    for number, case in enumerate(cases_of(op)):
+        kinds = [list(case.inputs)]
+        if number < 6:
+            kinds.append([patterned(a, 0.0, 1) for a in case.inputs])
+            kinds.append([np.zeros_like(a) for a in case.inputs])
+        for inputs in kinds:
+            try:
+                outputs, variables = run(case, inputs)
+            except np.linalg.LinAlgError:  # such a matrix has no derivative
+                continue
+            if not all(out.size for out in outputs):
+                continue
+            rng = np.random.default_rng(1)
+            weights = [rng.standard_normal(out.shape) for out in outputs]
+            finite = grad(outputs, variables, weights, retain_graph=True)
+            for value, create_graph in ((np.inf, False), (-np.inf, True), (np.nan, False)):
+                weights = [np.full(out.shape, value) for out in outputs]
+                found = grad(
+                    outputs, variables, weights, retain_graph=True, create_graph=create_graph
+                )
+                for k, (one, other) in enumerate(zip(finite, found, strict=True)):
+                    yield str(case), k, other.numpy()[one.numpy() == 0]
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_a_slope_of_zero_meets_an_infinite_cotangent(op: str) -> None:
+    """It is a choice or a number, as the table has it; in both passes."""
+    seen: dict[int, set[str]] = defaultdict(set)
+    stated = ZERO_SLOPES.get(op, ())
+    for case, k, values in zero_slopes(op):
+        verdict = stated[k] if k < len(stated) else None
+        assert not values.size or verdict, f"{case}: argument {k} has slopes of 0: {values}"
+        zeros = values == 0
+        if verdict == BRANCH:
+            assert zeros.all(), f"{case}: argument {k}: {values}"
+        elif verdict == NUMBER:
+            assert np.isnan(values).all(), f"{case}: argument {k}: {values}"
+        else:
+            assert (zeros | np.isnan(values)).all(), f"{case}: argument {k}: {values}"
+        seen[k] |= {BRANCH} if zeros.any() else set()
+        seen[k] |= {NUMBER} if np.isnan(values).any() else set()
+    for k, verdict in enumerate(stated):
+        expected = {verdict} & {BRANCH, NUMBER} or {BRANCH, NUMBER}
+        assert seen[k] == (expected if verdict else set()), f"argument {k}: {verdict}"
+
+
+def slopes(call: Any, *values: Any, g: float, create_graph: bool) -> list[Any]:
+    variables = [Tensor(np.array(v, float), requires_grad=True) for v in values]
+    out = call(*variables)
+    found = grad(out, variables, np.full(out.shape, g), create_graph=create_graph)
+    return [part.tolist() for part in found]
+
+
+CHOSEN: list[tuple[Any, tuple[Any, ...], list[Any]]] = [
+    # a function, its arguments, and 1 where the whole cotangent goes back
+    (F.relu, ([-1.0, 0.0, -0.0, -INF, 2.0, INF, NAN],), [[0, 0, 0, 0, 1, 1, 1]]),
+    (F.relu6, ([-1.0, 0.0, 6.0, 7.0, 2.0, INF, NAN],), [[0, 0, 0, 0, 1, 0, 0]]),
+    (F.hardswish, ([-4.0, -3.0, -INF, 4.0, INF],), [[0, 0, 0, 1, 1]]),
+    (lambda x: 6 * F.hardsigmoid(x), ([-4.0, -3.0, 3.0, INF, 1.0, NAN],), [[0, 0, 0, 0, 1, 0]]),
+    (ops.abs, ([0.0, -0.0, 3.0, NAN],), [[0, 0, 1, 0]]),
+    (lambda x: x**0, ([0.0, 2.0, NAN],), [[0, 0, 0]]),
+    (ops.power, ([0.0, 2.0, NAN], [0.0, 0.0, 0.0]), [[0, 0, 0], None]),
+    (lambda b: 0.0**b, ([0.0, 2.0],), [[0, 0]]),
+    (ops.hypot, ([0.0, 3.0], [0.0, 0.0]), [[0, 1], None]),
+    (ops.arctan2, ([0.0, 0.0], [0.0, 1.0]), [[0, 1], None]),
+    (ops.norm, ([0.0, 0.0],), [[0, 0]]),
+    (lambda x: ops.norm(x, 1), ([0.0, 2.0],), [[0, 1]]),
+    (lambda x: ops.norm(x, INF), ([1.0, 2.0, 0.0],), [[0, 1, 0]]),
+    (lambda x: ops.norm(x, INF), ([0.0, 0.0],), [[0, 0]]),
+    (lambda x: ops.norm(x, 3, axis=1), ([[0.0, 0.0], [2.0, 2.0]],), [[[0, 0], [1, 1]]]),
+    (ops.std, ([2.0, 2.0],), [[0, 0]]),
+    (lambda x: ops.sqrt(ops.relu(x)) / INF, ([-1.0],), [[0]]),
+]
+
+
+@pytest.mark.parametrize("g", [INF, NAN])
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("number", range(len(CHOSEN)))
+def test_a_branch_not_taken_sends_zero(number: int, g: float, create_graph: bool) -> None:
+    call, values, wanted = CHOSEN[number]
+    for found, kept in zip(
+        slopes(call, *values, g=g, create_graph=create_graph), wanted, strict=True
+    ):
+        if kept is not None:
+            np.testing.assert_array_equal(np.array(found) == 0, np.array(kept) == 0)
+
+
+def test_a_root_of_what_a_branch_cut_off_has_gradient_zero() -> None:
+    for call in (
+        lambda x: ops.sqrt(ops.relu(x)),
+        lambda x: ops.maximum(x, 0.0) ** 0.5,
+        lambda x: ops.sqrt(ops.minimum(x, 0.0)),
+        lambda x: ops.sqrt(ops.max(ops.stack([x, np.zeros(1)]), axis=0)),
+        lambda x: ops.log(F.relu6(x)),
+        lambda x: ops.sqrt(ops.where(x > 5.0, x, 0.0)),
+    ):
+        at = -1.0 if call(Tensor([-1.0])).item() in (0.0, -INF) else 1.0
+        for create_graph in (False, True):
+            assert slopes(call, [at], g=1.0, create_graph=create_graph) == [[0.0]]
+
+
+@pytest.mark.parametrize("size", [5, 2000])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_mask_keeps_every_bit_or_none(size: int, dtype: type) -> None:
+    """The fast way and the plain one are the same, in any layout."""
+    rng = np.random.default_rng(0)
+    g = rng.standard_normal((3, size)).astype(dtype)
+    g[0, :5] = NAN, INF, -INF, -0.0, np.finfo(dtype).smallest_subnormal
+    for array in (g, g.T, g[:, ::-1], np.broadcast_to(g[:1], g.shape)):
+        for mask in (rng.random(array.shape) < 0.5, rng.random(array.shape[1:]) < 0.5, np.True_):
+            found = zeroed(array, mask)
+            assert found.dtype == dtype
+            expected = np.where(mask, dtype(0), array)
+            assert found.tobytes() == expected.tobytes()
+
+
+# With and without create_graph ----------------------------------------------------------------
+
+# How many units of the last place of its largest element a gradient may differ in; else none.
+ULPS = {
+    # sums in another order
+    "softmax": 4, "log_softmax": 4, "broadcast_to": 4, "expand": 4, "matmul": 4, "dot": 4,
+    "vecdot": 8, "attention_weights": 8,
+    # a kernel beside its decomposition
+    "cross_entropy": 8, "batch_norm": 8, "rnn": 8, "gru": 16, "lstm": 16, "convolution": 16,
+    "attention": 64,
+    # the kernel rounds to float16 in between, also where that is subnormal
+    "layer_norm": 256, "rms_norm": 256,
+}  # fmt: skip
+
+EXEMPT = {
+    ("attention", "huge"): "the log-sum-exp is rounded, and with it the weights of huge scores",
+    ("lstm", "-inf"): "a product of 0 and an infinity within a matrix product: BLAS may skip it",
+}
+
+AWKWARD: dict[str, Any] = {
+    "NaN": lambda _: NAN,
+    "inf": lambda _: INF,
+    "-inf": lambda _: -INF,
+    "0": lambda _: 0.0,
+    "-0": lambda _: -0.0,
+    "subnormal": lambda info: 3 * info.smallest_subnormal,
+    # Squares overflow; sums of some do not.
+    "huge": lambda info: info.max / 2.0 ** (2 * info.nexp - 6),
+}
+
+
+def gradients(case: Case, inputs: list[np.ndarray], create_graph: bool) -> list[np.ndarray]:
+    outputs, variables = run(case, inputs)
+    weights = [np.cos(np.arange(o.size)).reshape(o.shape).astype(o.dtype) for o in outputs]
+    found = grad(outputs, variables, weights, create_graph=create_graph)
+    return [g.numpy() for g in found]
+
+
+def ulps(one: np.ndarray, other: np.ndarray) -> float:
+    """How far two gradients are apart, in units of the last place of the largest element."""
+    finite = np.isfinite(one)
+    np.testing.assert_array_equal(one[~finite], other[~finite])
+    assert np.isfinite(other[finite]).all()
+    if one[finite].tobytes() == other[finite].tobytes():
+        return 0.0
+    apart = np.abs(one[finite].astype(np.float64) - other[finite].astype(np.float64)).max()
+    return float(apart / np.spacing(np.abs(one[finite]).max()))
+
+
+def awkward(op: str) -> Iterator[tuple[Case, str, list[np.ndarray]]]:
+    """Three samples, in three dtypes: every third element, and all of them, of each such value."""
+    for case in cases_of(op)[:3]:
+        for dtype in (np.float64, np.float32, np.float16):
+            plain = [a.astype(dtype) for a in case.inputs]
+            for name, value in AWKWARD.items():
+                if (op, name) in EXEMPT:
+                    continue
+                number = dtype(value(np.finfo(dtype)))
+                yield case, name, [patterned(a, number, k) for k, a in enumerate(plain)]
+                yield case, name, [np.full_like(a, number) for a in plain]
+
+
+# LAPACK promises nothing of matrices that hold NaN: their decompositions are left out.
+@pytest.mark.parametrize("op", [op for op in OPS if not op.startswith("linalg.")])
+def test_the_recorded_gradient_is_the_plain_one(op: str) -> None:
+    """NaN and the infinities stand in the same places, finite numbers are as close as stated.
+
+    Bit for bit where one rule serves both passes, element by element.
+    """
+    for case, name, inputs in awkward(op):
+        plain, recorded = gradients(case, inputs, False), gradients(case, inputs, True)
+        for k, (one, other) in enumerate(zip(plain, recorded, strict=True)):
+            where = f"{case}: {name}, {inputs[0].dtype}, input {k}"
+            np.testing.assert_array_equal(np.isnan(one), np.isnan(other), err_msg=where)
+            assert ulps(one, other) <= ULPS.get(op, 0), where
+
+
+# float16 --------------------------------------------------------------------------------------
+
+HALF: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {
+    "batch_norm": (F.batch_norm, (np.array([[300.0], [-400.0], [500.0], [100.0]]),)),
+    "layer_norm": (lambda x: F.layer_norm(x, 4), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
+    "rms_norm": (lambda x: F.rms_norm(x, 4), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
+    "group_norm": (
+        lambda x: F.group_norm(x, 1),
+        (np.array([[[300.0, -400.0], [500.0, 100.0]]]),),
+    ),
+    "std": (lambda x: ops.std(x, axis=1), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
+    "norm": (lambda x: ops.norm(x, axis=1), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
+    "attention": (
+        lambda q, k, v: ops.attention(4 * q, 4 * k, v),
+        tuple(np.random.default_rng(0).standard_normal((3, 2, 32, 16))),
+    ),
+    "softmax": (ops.softmax, (np.random.default_rng(0).standard_normal((2, 400)),)),
+}
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("name", HALF)
+def test_no_pass_accumulates_in_float16(name: str, create_graph: bool) -> None:
+    """Squares overflow in float16, and sums lose digits; gradients are right to its precision."""
+    call, values = HALF[name]
+    found: list[list[np.ndarray]] = []
+    for dtype in (np.float64, np.float16):
+        variables = [Tensor(v.astype(np.float16).astype(dtype), requires_grad=True) for v in values]
+        out = call(*variables)
+        weights = np.cos(np.arange(out.size)).reshape(out.shape).astype(np.float16)
+        gradients = grad(out, variables, weights.astype(dtype), create_graph=create_graph)
+        found.append([g.numpy().astype(np.float64) for g in gradients])
+    for exact, one in zip(*found, strict=True):
+        np.testing.assert_allclose(one, exact, rtol=0, atol=3e-3 * np.abs(exact).max())
+
+
+def test_probabilities_are_right_far_from_zero() -> None:
+    """The logarithm of a sum and the largest score are not rounded together."""
+    for dtype in (np.float16, np.float32, np.float64):
+        top = np.finfo(dtype).max / 4
+        logits = Tensor(np.array([[top, top, 0.0, top]], dtype), requires_grad=True)
+        for create_graph in (False, True):
+            loss = ops.cross_entropy(logits, np.array([1]))
+            np.testing.assert_allclose(loss.item(), np.log(3), rtol=1e-3)
+            found = grad(loss, logits, create_graph=create_graph).numpy()
+            np.testing.assert_allclose(found, [[1 / 3, -2 / 3, 0.0, 1 / 3]], atol=1e-3)
