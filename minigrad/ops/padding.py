@@ -28,9 +28,11 @@ def _pad(x: Any, pad_width: Widths, mode: str, constant_values: Any) -> Any:
     if mode != "constant":
         return np.pad(x, pad_width, mode)  # type: ignore[call-overload]
     constants = np.asarray(constant_values)
-    if x.dtype.kind != "f" and constants.dtype.kind == "f":
-        if not (np.isfinite(constants) & (constants == np.trunc(constants))).all():
-            raise TypeError(f"constant_values of {constant_values} do not fit into {x.dtype}")
+    whole = constants.dtype.kind != "f" or np.isfinite(constants) & (
+        constants == np.trunc(constants)
+    )
+    if x.dtype.kind != "f" and not np.all(whole):
+        raise TypeError(f"constant_values of {constant_values} do not fit into {x.dtype}")
     return np.pad(x, pad_width, constant_values=fitted(constants, x.dtype, "pad"))
 
 
