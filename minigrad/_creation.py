@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+import reprlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
+from minigrad.autograd.dtypes import checked, fitted, get_default_dtype, to_array
 from minigrad.autograd.node import Variable
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
 __all__ = [
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "made", "on_cpu",
-    "ones", "ones_like", "shape_of", "tensor", "zeros", "zeros_like",
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "made", "named",
+    "on_cpu", "ones", "ones_like", "shape_of", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def named(function: Callable[P, T]) -> Callable[P, T]:
+    """Put the function's name, and what it was given, into the errors that NumPy raises in it."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except (MemoryError, OverflowError, TypeError, ValueError) as error:
+            message = str(error)
+            if message.startswith(name):
+                raise
+            if " got " not in message:
+                given = [reprlib.repr(value) for value in args]
+                given += [f"{key}={reprlib.repr(value)}" for key, value in kwargs.items()]
+                message += f"; got ({', '.join(given)})"
+            kinds = (MemoryError, OverflowError, TypeError, ValueError)
+            kind = next(kind for kind in kinds if isinstance(error, kind))
+            raise kind(f"{name}: {message}") from None
+
+    return call
 
 
 def on_cpu(device: Any) -> None:
@@ -46,17 +75,19 @@ def made(array: Any, requires_grad: bool) -> Tensor:
     return tensor
 
 
-def _dtype(dtype: Any) -> np.dtype[Any]:
-    return get_default_dtype() if dtype is None else checked(dtype)
+def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
+    return get_default_dtype() if dtype is None else checked(dtype, name)
 
 
+@named
 def tensor(
     data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu"
 ) -> Tensor:
     """Make a tensor of numbers, nested lists, an array or another tensor, always copying.
 
     Args:
-        data: Python floats become the default dtype, integers int64; arrays keep theirs.
+        data: Python floats become the default dtype, integers int64; arrays keep theirs. Of a
+            tensor the values are taken, as by ``t.detach().clone()``.
         requires_grad: Whether gradients are wanted for it.
         dtype: The dtype, None for the rule above.
         device: "cpu".
@@ -65,8 +96,11 @@ def tensor(
         A leaf.
 
     Raises:
+        OverflowError: A number does not fit into the integer dtype that was asked for.
+        RuntimeError: A list holds tensors that require a gradient; `minigrad.stack` joins them.
         TypeError: The data are not numeric, or integers are to require a gradient.
-        ValueError: A nested list is ragged, or the device is not the CPU.
+        ValueError: A nested list is ragged, a NaN is to be an integer, or the device is not the
+            CPU.
 
     Example:
         >>> import minigrad
@@ -75,9 +109,10 @@ def tensor(
                 [3., 4.]], dtype=float32, requires_grad=True)
     """
     on_cpu(device)
-    return made(to_array(data, dtype), requires_grad)
+    return made(to_array(data, dtype, name="tensor"), requires_grad)
 
 
+@named
 def zeros(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
@@ -101,9 +136,10 @@ def zeros(
         (2, 3)
     """
     on_cpu(device)
-    return made(np.zeros(shape_of("zeros", shape), _dtype(dtype)), requires_grad)
+    return made(np.zeros(shape_of("zeros", shape), _dtype(dtype, "zeros")), requires_grad)
 
 
+@named
 def ones(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
@@ -127,9 +163,10 @@ def ones(
         Tensor([1., 1.], dtype=float32)
     """
     on_cpu(device)
-    return made(np.ones(shape_of("ones", shape), _dtype(dtype)), requires_grad)
+    return made(np.ones(shape_of("ones", shape), _dtype(dtype, "ones")), requires_grad)
 
 
+@named
 def empty(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
@@ -153,9 +190,10 @@ def empty(
         (2, 3)
     """
     on_cpu(device)
-    return made(np.empty(shape_of("empty", shape), _dtype(dtype)), requires_grad)
+    return made(np.empty(shape_of("empty", shape), _dtype(dtype, "empty")), requires_grad)
 
 
+@named
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu",
@@ -181,10 +219,11 @@ def full(
         Tensor([7., 7.], dtype=float32)
     """
     on_cpu(device)
-    value = to_array(fill_value, dtype)
+    value = to_array(fill_value, dtype, name="full")
     return made(np.full(shape_of("full", (shape,)), value, value.dtype), requires_grad)
 
 
+@named
 def eye(
     n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu",
@@ -207,9 +246,11 @@ def eye(
         [[1.0, 0.0], [0.0, 1.0]]
     """
     on_cpu(device)
-    return made(np.eye(n, m, dtype=_dtype(dtype)), requires_grad)
+    rows, columns = shape_of("eye", (n, n if m is None else m))
+    return made(np.eye(rows, columns, dtype=_dtype(dtype, "eye")), requires_grad)
 
 
+@named
 def arange(
     start: float, stop: float | None = None, step: float = 1, dtype: Any = None,
     requires_grad: bool = False, device: str = "cpu",
@@ -233,13 +274,15 @@ def arange(
         Tensor([0, 1, 2], dtype=int64)
     """
     on_cpu(device)
+    if step == 0:
+        raise ValueError("arange: step must not be 0")
     values = np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
-    values = to_array(values, name="arange")
-    if dtype is not None or values.dtype.kind == "f":
-        values = values.astype(_dtype(dtype))
-    return made(values, requires_grad)
+    if dtype is None and values.dtype.kind == "f":
+        dtype = get_default_dtype()
+    return made(to_array(values, dtype, name="arange"), requires_grad)
 
 
+@named
 def linspace(
     start: float, stop: float, num: int = 50, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu",
@@ -264,14 +307,19 @@ def linspace(
     """
     on_cpu(device)
     to_array([start, stop], name="linspace")
-    return made(np.linspace(start, stop, num, dtype=_dtype(dtype)), requires_grad)
+    chosen = _dtype(dtype, "linspace")
+    values = np.linspace(start, stop, *shape_of("linspace", (num,)))
+    if chosen.kind in "iu":
+        values = np.floor(values)  # as NumPy does
+    return made(fitted(values, chosen, "linspace"), requires_grad)
 
 
-def _like(x: Any, dtype: Any) -> dict[str, Any]:
-    known = x._data if isinstance(x, Variable) else to_array(x)
-    return {"shape": known.shape, "dtype": known.dtype if dtype is None else checked(dtype)}
+def _like(x: Any, dtype: Any, name: str) -> dict[str, Any]:
+    known = x._data if isinstance(x, Variable) else to_array(x, name=name)
+    return {"shape": known.shape, "dtype": known.dtype if dtype is None else checked(dtype, name)}
 
 
+@named
 def zeros_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of another tensor.
 
@@ -288,9 +336,10 @@ def zeros_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
         >>> minigrad.zeros_like(minigrad.ones(2))
         Tensor([0., 0.], dtype=float32)
     """
-    return made(np.zeros(**_like(x, dtype)), requires_grad)
+    return made(np.zeros(**_like(x, dtype, "zeros_like")), requires_grad)
 
 
+@named
 def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of the shape and dtype of another tensor.
 
@@ -307,9 +356,10 @@ def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
         >>> minigrad.ones_like(minigrad.zeros(2))
         Tensor([1., 1.], dtype=float32)
     """
-    return made(np.ones(**_like(x, dtype)), requires_grad)
+    return made(np.ones(**_like(x, dtype, "ones_like")), requires_grad)
 
 
+@named
 def empty_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Memory with whatever it holds, of the shape and dtype of another tensor.
 
@@ -326,9 +376,10 @@ def empty_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
         >>> minigrad.empty_like(minigrad.zeros(2)).shape
         (2,)
     """
-    return made(np.empty(**_like(x, dtype)), requires_grad)
+    return made(np.empty(**_like(x, dtype, "empty_like")), requires_grad)
 
 
+@named
 def full_like(x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """One value everywhere, in the shape and dtype of another tensor.
 
@@ -346,4 +397,6 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = 
         >>> minigrad.full_like(minigrad.zeros(2), 3)
         Tensor([3., 3.], dtype=float32)
     """
-    return full(fill_value=fill_value, requires_grad=requires_grad, **_like(x, dtype))
+    like = _like(x, dtype, "full_like")
+    value = to_array(fill_value, like["dtype"], name="full_like")
+    return made(np.full(fill_value=value, **like), requires_grad)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import operand
+from minigrad.autograd.dtypes import operand, to_array
 from minigrad.autograd.hooks import rebind
 from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, state
 from minigrad.autograd.mutation import history, owner, rewrote, wrote
@@ -31,6 +31,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
 
     Raises:
         IndexError: The index does not fit.
+        OverflowError: An integer tensor has no room for the value.
         RuntimeError: The tensor is, or views, a leaf that requires grad.
         ValueError: The value does not broadcast.
     """
@@ -40,9 +41,13 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
         if recorded:
             _write_part(tensor, index, value)
         else:
-            tensor._data[index] = (
-                value._data if isinstance(value, Variable) else operand(value, "setitem")
-            )
+            data = tensor._data
+            if data.dtype.kind in "iu":  # NumPy would wrap what does not fit
+                data[index] = to_array(value, data.dtype, name="setitem")
+            else:
+                data[index] = (
+                    value._data if isinstance(value, Variable) else operand(value, "setitem")
+                )
     except (IndexError, ValueError) as error:
         message = str(error)
         shown = getattr(value, "shape", ())

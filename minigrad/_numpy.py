@@ -1,23 +1,27 @@
-"""What NumPy functions do when they meet a Tensor: the op that answers for them, or an error.
+"""What NumPy functions do when they meet a Tensor, so that no gradient is lost without a word.
 
-`primitive(np.exp)` enters an op for ``np.exp``. Ops that are not primitives, and NumPy functions
-that only ask something, are entered here.
+`primitive(np.exp)` enters an op for ``np.exp``; ops that are not primitives are entered here. A
+function without an op computes on the values, and returns what NumPy returns, where no gradient is
+lost: nothing is recorded, or it answers about values only. Else it is refused.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from minigrad import linalg, ops
+from minigrad import _array_api, linalg, ops
+from minigrad.autograd.mode import is_grad_enabled
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
+from minigrad.ops.copies import as_tensor
 
-__all__ = ["array_function", "array_ufunc"]
+__all__ = ["array_function", "array_ufunc", "refuse_loss"]
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: ops.sum,
@@ -31,7 +35,83 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
 _ACCUMULATIONS: dict[Any, Callable[..., Any]] = {np.add: ops.cumsum, np.multiply: ops.cumprod}
 _METHODS = {"reduce": _REDUCTIONS, "accumulate": _ACCUMULATIONS}
 
+
+def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = False) -> Any:
+    if weights is None:
+        return ops.mean(x, axis, keepdims=keepdims)
+    x, weights = as_tensor(x), as_tensor(weights)
+    if weights.shape != x.shape:
+        if axis is None or weights.shape != (np.size(x, axis),):
+            raise TypeError(
+                f"np.average: weights of the shape of the tensor, {x.shape}, or one for each place "
+                f"along the axis expected, got shape {weights.shape} and axis {axis}"
+            )
+        weights = ops.swapaxes(ops.reshape(weights, (-1,) + (1,) * (x.ndim - 1)), 0, axis)
+    scale = ops.sum(weights, axis, keepdims=keepdims)
+    if (scale == 0).any():
+        raise ZeroDivisionError("np.average: the weights add up to 0")
+    return ops.sum(x * weights, axis, keepdims=keepdims) / scale
+
+
+def _block(arrays: Any) -> Any:
+    def leaves(part: Any, level: int = 0) -> Iterator[tuple[int, int]]:
+        """The level and the number of axes of each."""
+        if not isinstance(part, list):
+            yield level, np.ndim(part)
+        for each in part if isinstance(part, list) else ():
+            yield from leaves(each, level + 1)
+
+    levels, axes = zip(*leaves(arrays), strict=True)
+    depth, ndim = levels[0], max(levels[0], *axes)
+    if set(levels) != {depth}:
+        raise ValueError(f"np.block: all lists must be nested {depth} deep, got {set(levels)}")
+
+    def joined(part: Any, axis: int) -> Any:
+        if isinstance(part, list):
+            return ops.concatenate([joined(each, axis + 1) for each in part], axis)
+        x = as_tensor(part)
+        return ops.reshape(x, (1,) * (ndim - x.ndim) + x.shape)
+
+    return joined(arrays, -depth)
+
+
+def _column_stack(tensors: Any) -> Any:
+    columns = [as_tensor(x) for x in tensors]
+    return ops.concatenate([x if x.ndim > 1 else ops.reshape(x, (-1, 1)) for x in columns], 1)
+
+
+def _append(x: Any, values: Any, axis: Any = None) -> Any:
+    return ops.concatenate([x, values], axis)
+
+
+def _rollaxis(x: Any, axis: int, start: int = 0) -> Any:
+    axis, start = axis % x.ndim, start + x.ndim if start < 0 else start
+    return ops.moveaxis(x, axis, start - (axis < start))
+
+
 _TABLE: dict[Any, Callable[..., Any]] = {
+    np.amax: ops.max,
+    np.amin: ops.min,
+    np.append: _append,
+    np.average: _average,
+    np.block: _block,
+    np.column_stack: _column_stack,
+    np.conjugate: lambda x: +x,
+    np.diagflat: lambda x, k=0: ops.diag(ops.ravel(x), k),
+    np.dsplit: lambda x, indices_or_sections: ops.split(x, indices_or_sections, 2),
+    np.fabs: ops.abs,
+    np.fix: ops.trunc,
+    np.float_power: lambda x1, x2: ops.power(ops.astype(x1, np.float64), x2),
+    np.hsplit: lambda x, indices_or_sections: ops.split(x, indices_or_sections, int(x.ndim > 1)),
+    np.matrix_transpose: _array_api.matrix_transpose,
+    np.positive: lambda x: +x,
+    np.ptp: lambda x, axis=None, keepdims=False: (
+        ops.max(x, axis, keepdims) - ops.min(x, axis, keepdims)
+    ),
+    np.real: lambda x: +x,
+    np.rollaxis: _rollaxis,
+    np.unique_values: ops.unique,
+    np.vsplit: ops.split,
     np.atleast_1d: ops.atleast_1d,
     np.atleast_2d: ops.atleast_2d,
     np.atleast_3d: ops.atleast_3d,
@@ -72,11 +152,12 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.linalg.cholesky: linalg.cholesky,
     np.linalg.cond: linalg.cond,
     np.linalg.cross: ops.cross,
-    np.linalg.diagonal: lambda x, *, offset=0: ops.diagonal(x, offset, -2, -1),
+    np.linalg.diagonal: _array_api.linalg.diagonal,
     np.linalg.eigh: linalg.eigh,
     np.linalg.lstsq: linalg.lstsq,
     np.linalg.matmul: ops.matmul,
     np.linalg.matrix_norm: linalg.matrix_norm,
+    np.linalg.matrix_transpose: _array_api.matrix_transpose,
     np.linalg.matrix_power: linalg.matrix_power,
     np.linalg.multi_dot: linalg.multi_dot,
     np.linalg.norm: linalg.norm,
@@ -85,45 +166,75 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.linalg.slogdet: linalg.slogdet,
     np.linalg.svd: linalg.svd,
     np.linalg.tensordot: ops.tensordot,
-    np.linalg.trace: lambda x, *, offset=0: ops.trace(x, offset, -2, -1),
+    np.linalg.trace: _array_api.linalg.trace,
     np.linalg.vecdot: ops.vecdot,
     np.linalg.vector_norm: linalg.vector_norm,
     np.astype: ops.astype,
-    np.shape: lambda x: x.shape,
-    np.ndim: lambda x: x.ndim,
-    np.size: lambda x: x.size,
-    np.zeros_like: lambda x, dtype=None: np.zeros(x.shape, dtype or x.dtype),
-    np.ones_like: lambda x, dtype=None: np.ones(x.shape, dtype or x.dtype),
-    np.array_equal: lambda a, b: np.array_equal(_array(a), _array(b)),
-    np.allclose: lambda a, b, **options: np.allclose(_array(a), _array(b), **options),
-    np.array2string: lambda x, *args, **kwargs: np.array2string(_array(x), *args, **kwargs),
+    np.full_like: lambda x, fill_value, dtype=None: np.full(
+        x.shape, np.asarray(fill_value), dtype or x.dtype
+    ),
 }
+_TABLE |= {
+    getattr(np, name): op
+    for name, op in {  # newer than NumPy 2.0
+        "cumulative_prod": _array_api.cumulative_prod,
+        "cumulative_sum": _array_api.cumulative_sum,
+        "matvec": lambda x1, x2: ops.matmul(x1, as_tensor(x2)[..., None])[..., 0],
+        "unstack": lambda x, *, axis=0: ops.unbind(x, axis),
+        "vecmat": lambda x1, x2: ops.matmul(as_tensor(x1)[..., None, :], x2)[..., 0, :],
+    }.items()
+    if hasattr(np, name)
+}
+
+# They answer about values, shapes, places or memory: no gradient is lost.
+_ABOUT = frozenset({
+    np.allclose, np.argpartition, np.array2string, np.array_equal, np.array_equiv, np.array_repr,
+    np.array_str, np.can_cast, np.common_type, np.diag_indices_from, np.digitize, np.einsum_path,
+    np.empty_like, np.isclose, np.iscomplex, np.iscomplexobj, np.isnat, np.isneginf, np.isposinf,
+    np.isreal, np.isrealobj, np.lexsort, np.may_share_memory, np.min_scalar_type, np.nanargmax,
+    np.nanargmin, np.ndim, np.ones_like, np.result_type, np.save, np.savetxt, np.savez,
+    np.savez_compressed, np.shape, np.shares_memory, np.signbit, np.size, np.tril_indices_from,
+    np.triu_indices_from, np.zeros_like,
+})  # fmt: skip
 
 # NumPy's names for what our ops call otherwise.
 _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",
-             "v": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors", "a_min": "low",
-             "a_max": "high", "min": "low", "max": "high", "newshape": "shape",
+             "v": "x", "val": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors",
+             "a_min": "low", "a_max": "high", "min": "low", "max": "high", "newshape": "shape",
              "rcond": "rtol", "correction": "ddof"}  # fmt: skip
 
 
-def _array(x: Any) -> Any:
-    return x._data if isinstance(x, Variable) else x
+def refuse_loss() -> None:
+    """Refuse to make an array of a tensor that requires a gradient while ops are recorded.
+
+    Raises:
+        RuntimeError: Always, unless nothing is recorded or `np.testing` asks.
+    """
+    if is_grad_enabled():
+        asking: str = sys._getframe(2).f_globals.get("__name__", "")
+        if not asking.startswith("numpy.testing"):
+            raise RuntimeError(
+                "a tensor that requires a gradient is not made an array, which would lose the "
+                "gradient: use minigrad's functions (stack joins a list of tensors), or pass "
+                ".detach() or .numpy() for the values alone"
+            )
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """Answer for a NumPy ufunc: ``np.exp(t)``, ``ndarray * t``, ``np.add.accumulate(t)``."""
     if method == "__call__":
         op = _TABLE.get(ufunc) or by_numpy.get(ufunc)
-        return _call(ufunc, ufunc.__name__, inputs, kwargs, op)
+        return _call(ufunc, f"np.{ufunc.__name__}", inputs, kwargs, op)
     op = _METHODS.get(method, {}).get(ufunc)
     if op is not None:
         kwargs.setdefault("axis", 0)
-    return _call(ufunc, f"{ufunc.__name__}.{method}", inputs, kwargs, op)
+    return _call(getattr(ufunc, method), f"np.{ufunc.__name__}.{method}", inputs, kwargs, op)
 
 
 def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Answer for any other NumPy function: ``np.sum(t)``, ``np.concatenate([t, u])``."""
-    return _call(func, func.__name__, args, kwargs, _TABLE.get(func) or by_numpy.get(func))
+    name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
+    return _call(func, name, args, kwargs, _TABLE.get(func) or by_numpy.get(func))
 
 
 @functools.cache
@@ -135,20 +246,54 @@ def _parameters(op: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> Any:
-    if op is None:
+    why = "minigrad has no derivative for it"
+    if op is not None:
+        given = {
+            k: v
+            for k, v in kwargs.items()
+            if (v is not None or k == "axis") and v is not np._NoValue
+        }
+        parameters = _parameters(op)
+        for key in list(given):
+            renamed = _KEYWORDS.get(key, key)
+            if key not in parameters and renamed in parameters:
+                given[renamed] = given.pop(key)
+        unknown = sorted(set(given) - set(parameters)) if parameters else ()
+        if not unknown:
+            return op(*args, **given)
+        why = f"minigrad's does not take {', '.join(unknown)}"
+    if func not in _ABOUT and is_grad_enabled() and _has_history((args, kwargs)):
         raise TypeError(
-            f"np.{name}: minigrad has no derivative for it, so it does not take a Tensor; pass "
-            f"t.numpy() for the values alone"
+            f"{name}: {why}, and the gradient that the tensor requires would be lost; pass "
+            f".detach() or .numpy() for the values alone"
         )
-    given = {
-        k: v for k, v in kwargs.items() if (v is not None or k == "axis") and v is not np._NoValue
-    }
-    parameters = _parameters(op)
-    for key in list(given):
-        renamed = _KEYWORDS.get(key, key)
-        if key not in parameters and renamed in parameters:
-            given[renamed] = given.pop(key)
-    if parameters and not set(given) <= set(parameters):
-        unknown = ", ".join(sorted(set(given) - set(parameters)))
-        raise TypeError(f"np.{name}: a Tensor does not take {unknown}")
-    return op(*args, **given)
+    try:
+        return func(*_values(args), **_values(kwargs))
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise ValueError(
+            f"{name}: NumPy does not write to a Tensor; write t[...] = values"
+        ) from None
+
+
+def _has_history(value: Any) -> bool:
+    """Whether there is a tensor that requires a gradient in nested sequences and dictionaries."""
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_has_history(each) for each in value)
+    return isinstance(value, Variable) and value._node is not None
+
+
+def _values(value: Any) -> Any:
+    """The same with arrays, which cannot be written to, in the place of tensors."""
+    if isinstance(value, dict):
+        return {key: _values(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return (
+            [_values(each) for each in value]
+            if isinstance(value, list)
+            else tuple(_values(each) for each in value)
+        )
+    return value.numpy() if isinstance(value, Variable) else value

@@ -6,11 +6,12 @@ Nearly every method is an op bound under its name; the op's own page has the det
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from minigrad import _creation, _dlpack, _numpy, ops, random
+from minigrad import _array_api, _creation, _dlpack, _numpy, ops, random
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad.autograd import gradients
 from minigrad.autograd.dtypes import checked, to_array
@@ -46,8 +47,11 @@ class Tensor(Variable, results=True):
         grad: The gradient that backward passes have added up, a Tensor, or None.
 
     Raises:
+        OverflowError: A number does not fit into the integer dtype that was asked for.
+        RuntimeError: A list holds tensors that require a gradient; `minigrad.stack` joins them.
         TypeError: The data are not numeric, or integers are to require a gradient.
-        ValueError: A nested list is ragged, or the device is not the CPU.
+        ValueError: A nested list is ragged, a NaN is to be an integer, or the device is not the
+            CPU.
 
     Example:
         >>> from minigrad import Tensor
@@ -63,7 +67,7 @@ class Tensor(Variable, results=True):
         self, data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu"
     ) -> None:
         _creation.on_cpu(device)
-        self._data = to_array(data, dtype)
+        self._data = to_array(data, dtype, name="Tensor")
         if requires_grad:
             self.requires_grad = True
 
@@ -81,7 +85,7 @@ class Tensor(Variable, results=True):
         array = value._data if isinstance(value, Variable) else value
         if isinstance(array, np.ndarray):
             checked(array.dtype)
-        self._data = array if isinstance(array, np.ndarray) else to_array(array)
+        self._data = array if isinstance(array, np.ndarray) else to_array(array, name="data")
         known = self._node
         if known is not None and (known.shape, known.dtype) != (self.shape, self.dtype):
             self._node = None
@@ -293,6 +297,8 @@ class Tensor(Variable, results=True):
         return read_only(self._data)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if history(self) is not None:
+            _numpy.refuse_loss()
         if dtype is not None and np.dtype(dtype) != self.dtype:
             if copy is False:
                 raise ValueError(f"a {self.dtype} tensor cannot be seen as {dtype} without a copy")
@@ -307,8 +313,6 @@ class Tensor(Variable, results=True):
         return self._data.__dlpack_device__()
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        from minigrad import _array_api  # loaded when first asked for
-
         return _array_api.namespace(api_version)
 
     def item(self) -> float | int | bool:
@@ -395,11 +399,16 @@ class Tensor(Variable, results=True):
 
     # Copies ---------------------------------------------------------------------------------
 
+    def __copy__(self) -> Self:
+        if isinstance(self._node, Node):
+            return self[...]  # a view that has the history too
+        twin = object.__new__(type(self))
+        twin.__setstate__(self.__getstate__())
+        return twin
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         self._refuse_result("deepcopy")
-        twin = object.__new__(type(self))
-        memo[id(self)] = twin
-        twin.__setstate__(self.__getstate__())
+        memo[id(self)] = twin = copy(self)
         twin._data = twin._data.copy()
         if self._grad is not None:
             twin._grad = self._grad.detach().clone()
@@ -451,7 +460,7 @@ class Tensor(Variable, results=True):
         if isinstance(target, str) and target.split(":")[0] in ("cpu", "gpu", "cuda", "mps"):
             _creation.on_cpu(target)
             return self
-        return ops.astype(self, checked(target))
+        return ops.astype(self, checked(target, "to"))
 
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
         """The same elements in another shape; see `minigrad.reshape`."""

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad._creation import made, on_cpu, shape_of
-from minigrad.autograd.dtypes import checked, get_default_dtype
-from minigrad.autograd.node import Variable
+from minigrad._creation import made, named, on_cpu, shape_of
+from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.repetition import repeats
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ def generator() -> np.random.Generator:
     return _repeating.get() or _generator
 
 
+@named
 def seed(value: int) -> None:
     """Start the generator anew, so that what follows is repeatable, in forked processes too.
 
@@ -100,7 +100,10 @@ def set_state(state: dict[str, Any]) -> None:
         >>> minigrad.random.set_state(minigrad.random.get_state())
     """
     global _forks
-    generator().bit_generator.state = state
+    try:
+        generator().bit_generator.state = state
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"set_state: what get_state returned expected: {error}") from None
     _forks = 0
 
 
@@ -136,6 +139,7 @@ def key() -> int:
     return int(generator().integers(2**63))
 
 
+@named
 def rand(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
@@ -157,9 +161,10 @@ def rand(
     """
     on_cpu(device)
     size = shape_of("rand", shape)
-    return made(np.asarray(generator().random(size)).astype(_float(dtype)), requires_grad)
+    return made(np.asarray(generator().random(size)).astype(_float(dtype, "rand")), requires_grad)
 
 
+@named
 def randn(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
@@ -181,9 +186,12 @@ def randn(
     """
     on_cpu(device)
     size = shape_of("randn", shape)
-    return made(np.asarray(generator().standard_normal(size)).astype(_float(dtype)), requires_grad)
+    return made(
+        np.asarray(generator().standard_normal(size)).astype(_float(dtype, "randn")), requires_grad
+    )
 
 
+@named
 def randint(low: int, high: int | None = None, size: Any = (), device: str = "cpu") -> Tensor:
     """Integers drawn evenly from `low` up to, but not including, `high`.
 
@@ -208,6 +216,7 @@ def randint(low: int, high: int | None = None, size: Any = (), device: str = "cp
     return made(generator().integers(low, high, shape_of("randint", (size,))), False)
 
 
+@named
 def uniform(
     low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
     requires_grad: bool = False,
@@ -229,10 +238,12 @@ def uniform(
         >>> float(minigrad.random.uniform(2.0, 3.0)) >= 2.0
         True
     """
+    _finite("uniform", low, high)
     draws = generator().uniform(low, high, shape_of("uniform", (size,)))
-    return made(np.asarray(draws).astype(_float(dtype)), requires_grad)
+    return made(np.asarray(draws).astype(_float(dtype, "uniform")), requires_grad)
 
 
+@named
 def normal(
     mean: float = 0.0, std: float = 1.0, size: Any = (), dtype: Any = None,
     requires_grad: bool = False,
@@ -257,10 +268,12 @@ def normal(
         >>> minigrad.random.normal(1.0, 2.0, size=4).shape
         (4,)
     """
+    _finite("normal", mean, std)
     draws = generator().normal(mean, std, shape_of("normal", (size,)))
-    return made(np.asarray(draws).astype(_float(dtype)), requires_grad)
+    return made(np.asarray(draws).astype(_float(dtype, "normal")), requires_grad)
 
 
+@named
 def bernoulli(p: Any) -> Tensor:
     """Ones with probability `p`, zeros else.
 
@@ -278,12 +291,13 @@ def bernoulli(p: Any) -> Tensor:
         >>> minigrad.random.bernoulli(minigrad.ones(3))
         Tensor([1., 1., 1.], dtype=float32)
     """
-    chance = np.asarray(p._data if isinstance(p, Variable) else p)
+    chance = to_array(p, np.float64, name="bernoulli")
     if not ((chance >= 0) & (chance <= 1)).all():
         raise ValueError("bernoulli: probabilities lie between 0 and 1")
     return made((generator().random(chance.shape) < chance).astype(get_default_dtype()), False)
 
 
+@named
 def permutation(n: int) -> Tensor:
     """The integers from 0 to below `n` in random order.
 
@@ -298,14 +312,19 @@ def permutation(n: int) -> Tensor:
         >>> sorted(minigrad.random.permutation(4).tolist())
         [0, 1, 2, 3]
     """
-    return made(generator().permutation(n), False)
+    return made(generator().permutation(*shape_of("permutation", (n,))), False)
 
 
-def _float(dtype: Any) -> np.dtype[Any]:
-    chosen = get_default_dtype() if dtype is None else checked(dtype)
+def _float(dtype: Any, name: str) -> np.dtype[Any]:
+    chosen = get_default_dtype() if dtype is None else checked(dtype, name)
     if chosen.kind != "f":
-        raise TypeError(f"random numbers are floats here, got dtype {chosen}; see randint")
+        raise TypeError(f"{name}: random numbers are floats here, got dtype {chosen}; see randint")
     return chosen
+
+
+def _finite(name: str, *numbers: Any) -> None:
+    if not all(np.isfinite(number).all() for number in numbers):
+        raise ValueError(f"{name}: finite numbers expected, got {numbers}")
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
     Raises:
         TypeError: It is something else.
     """
-    target = checked(dtype)
+    target = checked(dtype, owner)
     if target.kind != "f":
         raise TypeError(f"{owner}: a floating dtype expected, got {target}")
     return target

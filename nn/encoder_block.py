@@ -14,6 +14,7 @@ from minigrad.nn.linear import Linear
 from minigrad.nn.masks import MaskLike
 from minigrad.nn.module import Module
 from minigrad.nn.normalization import LayerNorm
+from minigrad.ops._numerics import raw
 
 BY_HAND = {
     "W_Q": "attention.q_proj.weight",
@@ -120,7 +121,7 @@ class TransformerEncoderBlock(Module):
             The same under this module's own names.
         """
         return {
-            BY_HAND.get(name, name): np.asarray(value).T if name in BY_HAND else value
+            BY_HAND.get(name, name): np.asarray(raw(value)).T if name in BY_HAND else value
             for name, value in state.items()
         }
 

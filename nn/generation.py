@@ -20,6 +20,7 @@ from minigrad.nn.cache import DynamicKVCache
 from minigrad.nn.cache_base import Cache
 from minigrad.nn.checks import check_number, check_probability, check_size
 from minigrad.nn.modes import evaluating
+from minigrad.ops._numerics import raw
 
 __all__ = ["generate", "sample", "stream"]
 
@@ -192,7 +193,7 @@ def sample(
         True
     """
     _check_choice(temperature, top_k, top_p)
-    scores = np.asarray(logits).astype(np.float64)
+    scores = np.asarray(raw(logits)).astype(np.float64)
     best = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     if not np.isfinite(best).all():
         raise ValueError("sample: each row of logits needs a largest finite one, and no NaN")

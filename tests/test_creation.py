@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, random
+from minigrad import Tensor, _creation, random
 from minigrad.nn import functional as F
 
 SHAPED: list[Callable[..., Tensor]] = [
@@ -213,18 +213,104 @@ def test_float32_draws_are_the_float64_ones() -> None:
     np.testing.assert_array_equal(minigrad.randn(5).numpy(), precise.numpy().astype(np.float32))
 
 
-def test_bad_arguments() -> None:
-    for call in (lambda: minigrad.rand(2, dtype=int), lambda: minigrad.randn(2, dtype=bool)):
-        with pytest.raises(TypeError, match="floats"):
-            call()
-    for call in (
+WRONG: dict[str, list[Callable[[], Any]]] = {
+    "tensor": [
+        lambda: minigrad.tensor([[1], [2, 3]]),
+        lambda: minigrad.tensor("a"),
+        lambda: minigrad.tensor(1.0, dtype="float33"),
+        lambda: minigrad.tensor(1.0, dtype=complex),
+        lambda: minigrad.tensor(1.0, dtype=object()),
+        lambda: minigrad.tensor(1.0, device="gpu"),
+        lambda: minigrad.tensor(1, requires_grad=True),
+    ],
+    "zeros": [lambda: minigrad.zeros(-1), lambda: minigrad.zeros(2**62)],
+    "ones": [lambda: minigrad.ones(2, dtype=3), lambda: minigrad.ones(2, dtype="datetime64")],
+    "empty": [lambda: minigrad.empty(2, dtype="float33"), lambda: minigrad.empty(2.5)],
+    "eye": [
+        lambda: minigrad.eye(-2),
+        lambda: minigrad.eye(2, -1),
+        lambda: minigrad.eye(2.5),
+        lambda: minigrad.eye("a"),
+        lambda: minigrad.eye(2, dtype="float33"),
+    ],
+    "full": [
+        lambda: minigrad.full((2,), "a"),
+        lambda: minigrad.full((2,), [1, 2, 3]),
+        lambda: minigrad.full((-2,), 1),
+        lambda: minigrad.full((2,), 1j),
+    ],
+    "arange": [
+        lambda: minigrad.arange(0, 5, 0),
+        lambda: minigrad.arange(0, 5, 0.0),
+        lambda: minigrad.arange(float("nan")),
+        lambda: minigrad.arange(0, float("inf")),
+        lambda: minigrad.arange("a"),
+        lambda: minigrad.arange(2**64, 2**64 + 2),
+        lambda: minigrad.arange(3, dtype="float33"),
+        lambda: minigrad.arange(),
+    ],
+    "linspace": [
+        lambda: minigrad.linspace(0, 1, -1),
+        lambda: minigrad.linspace(0, 1, 2.5),
+        lambda: minigrad.linspace("a", 1),
+        lambda: minigrad.linspace(0, 1, dtype="float33"),
+    ],
+    "zeros_like": [lambda: minigrad.zeros_like("a"), lambda: minigrad.zeros_like(1, "float33")],
+    "ones_like": [lambda: minigrad.ones_like([[1], [2, 3]]), lambda: minigrad.ones_like(1, "x")],
+    "empty_like": [lambda: minigrad.empty_like(None), lambda: minigrad.empty_like(1, complex)],
+    "full_like": [
+        lambda: minigrad.full_like(minigrad.ones(2), 1j),
+        lambda: minigrad.full_like(minigrad.ones(2), [1, 2, 3]),
+        lambda: minigrad.full_like(minigrad.ones(2), 1, "float33"),
+    ],
+    "rand": [lambda: minigrad.rand(2, dtype="float33"), lambda: minigrad.rand(-1)],
+    "randn": [
+        lambda: minigrad.randn(2, dtype=bool),
+        lambda: minigrad.randn(2, dtype=int),
+        lambda: minigrad.randn(2.5),
+    ],
+    "randint": [
+        lambda: minigrad.randint(5, 5),
+        lambda: minigrad.randint(0, 2**70),
+        lambda: minigrad.randint("a"),
+        lambda: minigrad.randint(2, size=-1),
+    ],
+    "uniform": [
+        lambda: random.uniform(0.0, float("inf")),
+        lambda: random.uniform(float("nan"), 1.0),
+        lambda: random.uniform("a"),
+        lambda: random.uniform(size=2, dtype=int),
+    ],
+    "normal": [
         lambda: random.normal(0.0, -1.0, 2),
+        lambda: random.normal(0.0, float("nan")),
+        lambda: random.normal(float("inf")),
+        lambda: random.normal(dtype="float33"),
+    ],
+    "bernoulli": [
         lambda: random.bernoulli([1.5]),
         lambda: random.bernoulli(float("nan")),
-        lambda: minigrad.randint(5, 5),
-        lambda: random.seed(-1),
-    ):
-        with pytest.raises(ValueError):
+        lambda: random.bernoulli("a"),
+    ],
+    "permutation": [lambda: random.permutation(-1), lambda: random.permutation(2.5)],
+    "seed": [lambda: random.seed(-1), lambda: random.seed("a"), lambda: random.seed(1.5)],
+    "set_state": [lambda: random.set_state({}), lambda: random.set_state(3)],
+    "set_default_dtype": [
+        lambda: minigrad.set_default_dtype("float33"),
+        lambda: minigrad.set_default_dtype(int),
+        lambda: minigrad.set_default_dtype(np.longdouble),
+    ],
+    "astype": [lambda: minigrad.ones(2).astype("float33"), lambda: minigrad.ones(2).astype(3)],
+    "to": [lambda: minigrad.ones(2).to("float33"), lambda: minigrad.ones(2).to(complex)],
+    "Tensor": [lambda: Tensor(1.0, dtype="float33"), lambda: Tensor([[1], [2, 3]])],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_errors_about_what_is_made_name_the_function(name: str) -> None:
+    """NumPy's own messages say only what it was doing underneath."""
+    for call in WRONG[name]:
+        with pytest.raises((TypeError, ValueError, OverflowError), match=rf"^{name}(: |\(\) )"):
             call()
 
 
@@ -256,3 +342,60 @@ def test_what_no_tensor_holds_is_refused_wherever_it_comes_in(make: Callable[...
     """No part of a complex number is dropped without a word."""
     with pytest.raises(TypeError, match="complex"):
         make(1 + 1j)
+
+
+def test_wrong_arguments_are_tried_on_every_function_that_makes_a_tensor() -> None:
+    made = {*_creation.__all__, *random.__all__} - {
+        "generator", "get_state", "key", "made", "named", "on_cpu", "shape_of",
+    }  # fmt: skip
+    assert made <= set(WRONG)
+
+
+# What has no place in an integer dtype, and what is given to it by every function that could.
+MISFITS = [300, -1, float("nan"), float("inf"), 256.0, 2**64 - 1]
+INTO_BYTES: dict[str, Callable[[Any], Any]] = {
+    "tensor": lambda v: minigrad.tensor([1, v], dtype=np.uint8),
+    "tensor of an array": lambda v: minigrad.tensor(np.array(v), dtype=np.uint8),
+    "tensor of a tensor": lambda v: minigrad.tensor(Tensor(v), dtype=np.uint8),
+    "Tensor": lambda v: Tensor(v, dtype=np.uint8),
+    "full": lambda v: minigrad.full((1,), v, np.uint8),
+    "full_like": lambda v: minigrad.full_like(minigrad.zeros(1, dtype=np.uint8), v),
+    "arange": lambda v: minigrad.arange(v, v + 2, dtype=np.uint8),
+    "linspace": lambda v: minigrad.linspace(v, v, 2, dtype=np.uint8),
+    "masked_fill": lambda v: minigrad.masked_fill(minigrad.zeros(2, dtype=np.uint8), [True, 0], v),
+    "where": lambda v: minigrad.where(Tensor([False]), minigrad.zeros(1, dtype=np.uint8), int(v)),
+    "pad": lambda v: minigrad.pad(minigrad.zeros(2, dtype=np.uint8), 1, constant_values=v),
+    "setitem": lambda v: minigrad.zeros(2, dtype=np.uint8).__setitem__(0, v),
+    "setitem of a list": lambda v: minigrad.zeros(2, dtype=np.uint8).__setitem__(..., [1, v]),
+    "setitem of a tensor": lambda v: minigrad.zeros(2, dtype=np.uint8).__setitem__(0, Tensor(v)),
+}
+
+
+@pytest.mark.parametrize("value", MISFITS)
+@pytest.mark.parametrize("name", INTO_BYTES)
+def test_integers_hold_what_they_are_given_or_an_error_says_that_they_cannot(
+    name: str, value: float
+) -> None:
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises((OverflowError, TypeError, ValueError), match=f"^{name.split()[0]}|integer"),
+    ):
+        INTO_BYTES[name](value)
+
+
+def test_numbers_that_fit_become_integers_as_in_numpy() -> None:
+    for values in ([255, 0], [254.9, -0.9], [True, False], [1.5, 2.5]):
+        wanted = np.array(values).astype(np.uint8)
+        assert minigrad.tensor(values, dtype=np.uint8).tolist() == wanted.tolist()
+    for dtype in (np.int8, np.int64, np.uint64):
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        assert [minigrad.tensor(limit, dtype=dtype).item() for limit in (low, high)] == [low, high]
+        for outside in (low - 1, high + 1):
+            with pytest.raises((OverflowError, TypeError)):
+                minigrad.tensor([outside], dtype=dtype)
+    with pytest.raises(OverflowError):
+        minigrad.tensor([2.0**63], dtype=np.int64)
+    assert minigrad.linspace(-0.5, 2.9, 3, dtype=int).tolist() == [-1, 1, 2]
+    assert minigrad.tensor([300, float("nan")], dtype=bool).tolist() == [True, True]
+    assert minigrad.pad(minigrad.tensor([1, 2]), 1, constant_values=7.0).tolist() == [7, 1, 2, 7]
+    assert minigrad.astype(Tensor([300, -1]), np.uint8).tolist() == [44, 255]  # as in NumPy

@@ -304,6 +304,19 @@ def test_a_deepcopy_copies_the_gradient_and_keeps_identity_within() -> None:
     assert x.grad.tolist() == [2.0, 4.0]
 
 
+def test_a_shallow_copy_shares_the_memory_and_the_history() -> None:
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    for source in (x, Tensor([1, 2]), x.detach(), x * 3):
+        twin = copy.copy(source)
+        assert type(twin) is Tensor
+        assert twin is not source
+        assert twin.requires_grad == source.requires_grad
+        assert twin.is_leaf == source.is_leaf
+        assert np.shares_memory(twin, source)
+    copy.copy(x * 3).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
 def test_a_deepcopy_of_a_view_owns_its_memory() -> None:
     base = Tensor(np.arange(6.0).reshape(2, 3))
     for view in (base[0], base.T, base.detach(), ops.broadcast_to(base[0], (4, 3))):

@@ -14,11 +14,11 @@ import sys
 import weakref
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ContextDecorator
 from typing import Any, Self
 
 import numpy as np
 
+from minigrad.autograd.decorators import Decorator
 from minigrad.autograd.graph import Update
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable
@@ -28,7 +28,7 @@ from minigrad.autograd.op import Primitive
 __all__ = ["detect_anomaly", "user_line"]
 
 
-class detect_anomaly(Observer, ContextDecorator):
+class detect_anomaly(Observer, Decorator):
     """Within the block, the first op that makes a NaN or an infinity raises an error at once.
 
     So does the first step of a backward pass that makes one, with the line of the forward pass

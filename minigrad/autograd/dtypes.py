@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["default_dtype", "get_default_dtype", "operand", "promote", "set_default_dtype",
-           "to_array"]  # fmt: skip
+from minigrad.autograd.node import Variable
+
+__all__ = ["checked", "default_dtype", "fitted", "get_default_dtype", "operand", "promote",
+           "set_default_dtype", "to_array"]  # fmt: skip
 
 _default = np.dtype(np.float32)
 
@@ -52,44 +54,47 @@ def set_default_dtype(dtype: Any) -> None:
         >>> minigrad.set_default_dtype(minigrad.float32)
     """
     global _default
-    chosen = np.dtype(dtype)
-    if chosen.kind != "f" or chosen.itemsize > 8:
+    chosen = checked(np.float64 if dtype is float else dtype, "set_default_dtype")
+    if chosen.kind != "f":
         raise TypeError(f"set_default_dtype: float16, float32 or float64 expected, got {chosen}")
     _default = chosen
 
 
-def to_array(value: Any, dtype: Any = None, name: str = "") -> np.ndarray:
-    """A new array of what a user gave: numbers, nested lists, arrays.
+def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
+    """A new array of what a user gave: numbers, nested lists, arrays, a tensor's values.
 
     Python floats become the default dtype; arrays and NumPy scalars keep theirs.
 
     Args:
         value: Anything that NumPy makes a numeric array of.
         dtype: The dtype wanted, None for the rule above.
-        name: The op that it is for, to be named in errors.
+        name: The op that it is for, which errors name.
 
     Returns:
         An array that shares no memory with `value`.
 
     Raises:
+        OverflowError: A number lies outside the integer dtype that is wanted.
+        RuntimeError: A list holds tensors whose gradients would be lost.
         TypeError: It holds something else than bools, integers and floats.
-        ValueError: A nested list is ragged.
+        ValueError: A nested list is ragged, or a NaN is to be an integer.
     """
-    prefix = f"{name}: " if name else ""
     has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
     try:
-        array = np.array(value)
+        array = np.array(value._data if isinstance(value, Variable) else value)
     except ValueError:
         raise ValueError(
-            f"{prefix}a tensor is rectangular: the nested lists have different lengths"
+            f"{name}: a tensor is rectangular: the nested lists have different lengths"
         ) from None
+    except RuntimeError as error:
+        raise RuntimeError(f"{name}: {error}") from None
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise TypeError(
-            f"{prefix}a tensor holds bools, integers or floats of at most 64 bits; "
+            f"{name}: a tensor holds bools, integers or floats of at most 64 bits; "
             f"got {type(value).__name__} of dtype {array.dtype}"
         )
     if dtype is not None:
-        return array.astype(checked(dtype), copy=False)
+        return fitted(array, checked(dtype, name), name)
     if not has_dtype and array.dtype.kind == "f" and not _holds_numpy(value):
         return array.astype(_default, copy=False)
     if not array.dtype.isnative:
@@ -97,21 +102,52 @@ def to_array(value: Any, dtype: Any = None, name: str = "") -> np.ndarray:
     return array
 
 
-def checked(dtype: Any) -> np.dtype[Any]:
-    """A dtype that tensors can have; Python's float means the default."""
+def checked(dtype: Any, name: str) -> np.dtype[Any]:
+    """A dtype that tensors can have; Python's float means the default.
+
+    Raises:
+        TypeError: It is none, or one of something else than bools, integers and floats.
+    """
     if dtype is float:
         return _default
-    chosen: np.dtype[Any] = np.dtype(dtype)
+    try:
+        chosen: np.dtype[Any] = np.dtype(dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: a dtype such as minigrad.float32 expected: {error}") from None
     if chosen.kind not in "biuf" or chosen.itemsize > 8:
-        raise TypeError(f"a tensor cannot have dtype {chosen}: bool, integer or float expected")
+        raise TypeError(
+            f"{name}: a tensor cannot have dtype {chosen}: bool, integer or float expected"
+        )
     return chosen
 
 
+def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
+    """The same values in another dtype, if an integer dtype has room for all of them.
+
+    Floats lose what stands behind the point, as in NumPy.
+
+    Raises:
+        OverflowError: A value is too small or too large.
+        ValueError: A value is NaN.
+    """
+    if dtype.kind in "iu" and array.size and not np.can_cast(array.dtype, dtype):
+        limits = np.iinfo(dtype)
+        for value in (array.min().item(), array.max().item()):
+            if value != value:
+                raise ValueError(f"{name}: NaN has no place in {dtype}")
+            if not limits.min - 1 < value < limits.max + 1:  # Python compares exactly
+                raise OverflowError(
+                    f"{name}: {value} does not fit into {dtype}, which goes from {limits.min} to "
+                    f"{limits.max}"
+                )
+    return array.astype(dtype, copy=False)
+
+
 def _holds_numpy(value: Any) -> bool:
-    """Whether a nested list has NumPy arrays or scalars at its bottom, which keep their dtype."""
+    """Whether a nested list has arrays, tensors or NumPy scalars below, which keep their dtype."""
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
-    return isinstance(value, (np.ndarray, np.generic))
+    return isinstance(value, (np.ndarray, np.generic, Variable))
 
 
 def operand(value: Any, name: str) -> Any:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from minigrad.autograd.decorators import Decorator
 
 if TYPE_CHECKING:
     from minigrad.autograd.observer import Observer
@@ -116,7 +119,7 @@ def is_grad_enabled() -> bool:
     return state.get().recording
 
 
-class _Recording(ContextDecorator):
+class _Recording(Decorator):
     """A context manager and decorator that sets `recording` and puts the old value back."""
 
     _recording: bool
@@ -126,7 +129,7 @@ class _Recording(ContextDecorator):
 
     def _recreate_cm(self) -> _Recording:
         # A decorated function may run in several threads and recurse: a fresh manager each call.
-        return type(self)()
+        return enable_grad() if self._recording else no_grad()
 
     def __enter__(self) -> None:
         self._tokens.append(state.set(state.get()._replace(recording=self._recording)))
@@ -135,8 +138,21 @@ class _Recording(ContextDecorator):
         state.reset(self._tokens.pop())
 
 
-class no_grad(_Recording):
+class _PlainRecording(_Recording):
+    """One that decorates without brackets too."""
+
+    def __new__(cls, func: Callable[..., Any] | None = None) -> Any:
+        if func is None:
+            return super().__new__(cls)
+        if not callable(func):
+            raise TypeError(f"{cls.__name__}: a function to decorate expected, got {func!r}")
+        return cls()(func)
+
+
+class no_grad(_PlainRecording):
     """Within the block (or the decorated function) nothing is recorded.
+
+    A decorated generator records nothing in its own steps; between them its caller's mode holds.
 
     Example:
         >>> import minigrad
@@ -144,12 +160,17 @@ class no_grad(_Recording):
         >>> with minigrad.no_grad():
         ...     (2 * x).requires_grad
         False
+        >>> @minigrad.no_grad
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(x).requires_grad
+        False
     """
 
     _recording = False
 
 
-class enable_grad(_Recording):
+class enable_grad(_PlainRecording):
     """Within the block (or the decorated function) ops are recorded, also inside ``no_grad``.
 
     Example:
@@ -169,6 +190,9 @@ class set_grad_enabled(_Recording):
     Args:
         mode: True to record, False not to.
 
+    Raises:
+        TypeError: It is no bool; a decorator needs its brackets, ``@set_grad_enabled(False)``.
+
     Example:
         >>> import minigrad
         >>> x = minigrad.ones(3, requires_grad=True)
@@ -181,16 +205,17 @@ class set_grad_enabled(_Recording):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
+        if not isinstance(mode, (bool, np.bool_)):
+            raise TypeError(f"set_grad_enabled: True or False expected, got {mode!r}")
         self._recording = bool(mode)
         self._entered = False
         # Called as a plain statement it takes effect at once, as in PyTorch.
         self._tokens.append(state.set(state.get()._replace(recording=self._recording)))
 
-    def _recreate_cm(self) -> set_grad_enabled:
-        return type(self)(self._recording)
-
     def __call__(self, func: Callable[..., Any]) -> Any:
-        state.reset(self._tokens.pop())  # used as a decorator: nothing changes until the call
+        if not self._entered:  # used as a decorator: nothing changes until the call
+            state.reset(self._tokens.pop())
+            self._entered = True
         return super().__call__(func)
 
     def __enter__(self) -> None:

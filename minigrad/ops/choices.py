@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.dtypes import fitted
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw, zeroed
@@ -78,11 +79,15 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
         >>> minigrad.clip(minigrad.tensor([-1.0, 0.5, 7.0]), 0, 1)
         Tensor([0. , 0.5, 1. ], dtype=float32)
     """
-    return np.clip(x, low, high)
+    # NumPy 2.0 takes no clip without bounds.
+    return x.copy() if low is None and high is None else np.clip(x, low, high)
 
 
 @primitive(promotes=("a", "b"))
 def _where(condition: Any, a: Any, b: Any) -> Any:
+    for one, other in ((a, b), (b, a)):
+        if one.__class__ is int:  # NumPy would wrap it
+            fitted(np.asarray(one), other.dtype, "where")
     return np.where(condition, a, b)
 
 
@@ -122,7 +127,7 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
         raise TypeError(f"the mask must hold bools, got {mask.dtype}; write mask != 0")
     if np.size(value) != 1:
         raise ValueError(f"value must be one number, got shape {np.shape(value)}; use where")
-    return np.where(mask, np.asarray(value).astype(x.dtype).reshape(()), x)
+    return np.where(mask, fitted(np.asarray(value), x.dtype, "masked_fill").reshape(()), x)
 
 
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:

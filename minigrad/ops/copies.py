@@ -65,7 +65,7 @@ def astype(x: Any, dtype: Any) -> Tensor:
         >>> minigrad.astype(minigrad.tensor([1.7, -1.7]), minigrad.int64)
         Tensor([ 1, -1], dtype=int64)
     """
-    chosen = checked(dtype)
+    chosen = checked(dtype, "astype")
     if isinstance(x, Variable) and x._data.dtype == chosen:
         return x  # type: ignore[return-value]
     return _astype(x, chosen) if chosen.kind == "f" else _to_integer(x, chosen)

@@ -264,7 +264,7 @@ def write(x: Any, index: Any, value: Any) -> Any:
     if isinstance(value, Variable):
         value = value.astype(raw(x).dtype)  # type: ignore[attr-defined]
     else:
-        value = wrap(to_array(value, raw(x).dtype))
+        value = wrap(to_array(value, raw(x).dtype, name="setitem"))
     return _setitem(x, value, normalized(index))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import checked
+from minigrad.autograd.dtypes import checked, fitted
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.copies import as_tensor
@@ -27,10 +27,14 @@ def _pad(x: Any, pad_width: Widths, mode: str, constant_values: Any) -> Any:
         return x.copy()
     if mode != "constant":
         return np.pad(x, pad_width, mode)  # type: ignore[call-overload]
-    checked(np.asarray(constant_values).dtype)
-    if x.dtype.kind != "f" and np.asarray(constant_values).dtype.kind == "f":
+    constants = np.asarray(constant_values)
+    checked(constants.dtype)
+    whole = constants.dtype.kind != "f" or np.isfinite(constants) & (
+        constants == np.trunc(constants)
+    )
+    if x.dtype.kind != "f" and not np.all(whole):
         raise TypeError(f"constant_values of {constant_values} do not fit into {x.dtype}")
-    return np.pad(x, pad_width, constant_values=constant_values)
+    return np.pad(x, pad_width, constant_values=fitted(constants, x.dtype, "pad"))
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
@@ -54,10 +58,10 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
         copies.
 
     Raises:
-        TypeError: The widths are not integers, floats are put beside integers, or a tensor of
+        TypeError: The widths are not integers, fractions are put beside integers, or a tensor of
             constants requires a gradient.
-        ValueError: The widths do not fit the axes or are negative, the mode is unknown, or an
-            axis without elements is to be continued.
+        ValueError: The widths do not fit the axes or are negative, the mode is unknown, an axis
+            without elements is to be continued, or a constant is too large for the dtype of `x`.
 
     Example:
         >>> import minigrad

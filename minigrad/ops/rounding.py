@@ -91,7 +91,8 @@ def round(x: Any, decimals: int = 0) -> Any:
         >>> minigrad.round(minigrad.tensor([0.5, 1.5, 2.6]))
         Tensor([0., 2., 3.], dtype=float32)
     """
-    return np.round(x, decimals).astype(x.dtype, copy=False)
+    # Of whole numbers, NumPy before 2.4 may return the very array it was given.
+    return np.round(x, decimals).astype(x.dtype, copy=x.dtype.kind != "f")
 
 
 @primitive(np.sign)

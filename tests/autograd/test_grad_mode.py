@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,147 @@ def test_decorators() -> None:
 
     assert recorded()  # decorating changes nothing
     assert [switched(), switched()] == [False, False]
+    again = set_grad_enabled(False)
+    assert [again(recorded)(), again(recorded)()] == [False, False]
     assert recorded()
+
+
+# Decorators hold while the body of a function runs, whatever kind of function it is.
+MODES: list[tuple[Any, bool]] = [
+    (no_grad, False),
+    (enable_grad, True),
+    (no_grad(), False),
+    (enable_grad(), True),
+    (lambda function: set_grad_enabled(True)(function), True),
+    (lambda function: set_grad_enabled(False)(function), False),
+]
+
+
+@pytest.mark.parametrize(("decorate", "inside"), MODES)
+@pytest.mark.parametrize("outside", [True, False])
+def test_the_mode_of_a_decorated_body_is_its_own(
+    decorate: Any, inside: bool, outside: bool
+) -> None:
+    """Functions, generators, coroutines and asynchronous generators; between steps the caller's."""
+
+    @decorate
+    def function() -> bool:
+        """Keep me."""
+        return recorded()
+
+    @decorate
+    def generator() -> Iterator[bool]:
+        try:
+            yield recorded()
+            yield recorded()
+        finally:
+            seen.append(recorded())
+
+    @decorate
+    async def coroutine() -> list[bool]:
+        before = recorded()
+        await asyncio.sleep(0)
+        return [before, recorded()]
+
+    @decorate
+    async def async_generator() -> AsyncIterator[bool]:
+        try:
+            yield recorded()
+            await asyncio.sleep(0)
+            yield recorded()
+        finally:
+            seen.append(recorded())
+
+    async def run() -> list[bool]:
+        found = await coroutine()
+        async for value in async_generator():
+            found += [value]
+            outer.append(recorded())
+        both = await asyncio.gather(coroutine(), coroutine())
+        return [*found, *both[0], *both[1]]
+
+    seen: list[bool] = []
+    outer: list[bool] = []
+    assert function.__doc__ == "Keep me."
+    with enable_grad() if outside else no_grad():
+        assert function() == inside
+        found = []
+        for value in generator():
+            found.append(value)
+            outer.append(recorded())
+        found += asyncio.run(run())
+        half = generator()
+        found.append(next(half))
+        half.close()  # what it still does in `finally` is its own too
+        outer.append(recorded())
+    assert set(found) == {inside}
+    assert seen == [inside] * 3
+    assert set(outer) == {outside}
+
+
+def test_a_decorated_generator_is_a_generator() -> None:
+    """It takes what is sent and thrown, and returns what its body returns."""
+
+    @no_grad()
+    def body() -> Any:
+        sent = yield 1
+        try:
+            yield sent
+        except LookupError:
+            assert not recorded()
+            yield "caught"
+        return "end"
+
+    @no_grad
+    async def asynchronous() -> Any:
+        sent = yield 1
+        try:
+            yield sent
+        except LookupError:
+            yield "caught"
+
+    def delegating() -> Any:
+        results.append((yield from body()))
+
+    async def run() -> list[Any]:
+        steps = asynchronous()
+        found = [await steps.asend(None), await steps.asend(5), await steps.athrow(LookupError())]
+        with pytest.raises(StopAsyncIteration):
+            await steps.asend(None)
+        return found
+
+    results: list[Any] = []
+    steps = delegating()
+    assert [next(steps), steps.send(5), steps.throw(LookupError)] == [1, 5, "caught"]
+    assert list(steps) == []
+    assert results == ["end"]
+    assert asyncio.run(run()) == [1, 5, "caught"]
+    failing = body()
+    next(failing), next(failing)
+    with pytest.raises(KeyboardInterrupt):
+        failing.throw(KeyboardInterrupt)
+    assert recorded()
+
+
+def test_a_decorator_says_what_it_needs() -> None:
+    with pytest.raises(TypeError, match="no_grad: a function"):
+        no_grad(3)
+    with pytest.raises(TypeError, match="set_grad_enabled: True or False"):
+        set_grad_enabled(lambda: None)
+
+
+def test_detect_anomaly_holds_in_each_step_of_a_generator() -> None:
+    @minigrad.detect_anomaly()
+    def body() -> Iterator[Tensor]:
+        yield Tensor([0.0])
+        yield Tensor([0.0]).log()
+
+    steps = body()
+    next(steps)
+    with np.errstate(all="ignore"):
+        Tensor([0.0]).log()  # not in the generator
+    with pytest.raises(FloatingPointError, match="log"):
+        next(steps)
 
 
 def test_exceptions_put_the_mode_back() -> None:

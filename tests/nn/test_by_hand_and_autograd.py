@@ -43,7 +43,7 @@ def draw(*shape: int, seed: int = 0) -> np.ndarray:
 
 def assert_close(found: Any, expected: Any, name: str = "") -> None:
     assert found.shape == expected.shape, name
-    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), RTOL, ATOL, err_msg=name)
+    np.testing.assert_allclose(found, expected, RTOL, ATOL, err_msg=name)
 
 
 def pull(

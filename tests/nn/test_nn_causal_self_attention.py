@@ -45,7 +45,7 @@ def gradients(layer: Any, x: Tensor, output: Tensor) -> dict[str, np.ndarray]:
 
 
 def close(found: Any, wanted: Any) -> None:
-    np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
 
 
 class TestAgainst:

@@ -27,7 +27,7 @@ def snapshot(model: nn.Module) -> dict[str, np.ndarray]:
 def assert_same(a: dict[str, Any], b: dict[str, Any]) -> None:
     assert a.keys() == b.keys()
     for key in a:
-        np.testing.assert_array_equal(np.asarray(a[key]), np.asarray(b[key]), err_msg=key)
+        np.testing.assert_array_equal(a[key], b[key], err_msg=key)
 
 
 class TestCollecting:

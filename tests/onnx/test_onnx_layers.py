@@ -32,7 +32,7 @@ def run(path: Path, inputs: dict[str, Any]) -> list[np.ndarray]:
 
 
 def arrays(result: Any) -> list[np.ndarray]:
-    return [np.asarray(tensor) for _, tensor in flat(result)]
+    return [np.asarray(tensor.detach()) for _, tensor in flat(result)]
 
 
 def difference(model: nn.Module, path: Path, inputs: dict[str, Any]) -> float:

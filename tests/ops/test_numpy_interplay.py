@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import operator
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+import minigrad
+from minigrad import Tensor, _numpy, ops
 from minigrad.autograd import grad, gradcheck
+from minigrad.autograd.primitive import by_numpy
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
 P = np.abs(X) + 0.1
@@ -20,6 +23,10 @@ SQUARE = np.array([[1.0, 2.0], [3.0, 5.0]])
 
 def variable(values: Any) -> Tensor:
     return Tensor(np.array(values, float), requires_grad=True)
+
+
+def array(value: Any) -> np.ndarray:
+    return value.numpy() if isinstance(value, Tensor) else np.asarray(value)
 
 
 OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow]
@@ -51,7 +58,7 @@ def test_operators_on_both_sides(op: Any, other: Any) -> None:
     for left, right in ((x, other), (other, x)):
         result = op(left, right)
         assert type(result) is Tensor
-        wanted = op(*(np.asarray(v) if not np.isscalar(v) else v for v in (left, right)))
+        wanted = op(*(array(v) if not np.isscalar(v) else v for v in (left, right)))
         np.testing.assert_allclose(result.numpy(), wanted, rtol=1e-15)
         assert grad(result.sum(), x).shape == x.shape
     assert gradcheck(lambda x: [op(x, other), op(other, x)], x)
@@ -73,7 +80,7 @@ def test_comparisons_on_both_sides(op: Any) -> None:
             result = op(left, right)
             assert type(result) is Tensor
             assert result.dtype == bool
-            np.testing.assert_array_equal(result.numpy(), op(np.asarray(left), np.asarray(right)))
+            np.testing.assert_array_equal(result.numpy(), op(array(left), array(right)))
 
 
 def test_matmul_on_both_sides() -> None:
@@ -81,7 +88,7 @@ def test_matmul_on_both_sides() -> None:
     for left, right in ((x, X.T), (X.T, x), (x, X[0]), (X[:, 0], x), (x, X.T.tolist())):
         result = left @ right
         assert type(result) is Tensor
-        np.testing.assert_allclose(result.numpy(), np.asarray(left) @ np.asarray(right))
+        np.testing.assert_allclose(result.numpy(), array(left) @ array(right))
         assert gradcheck(
             lambda x, s=left is x, o=right if left is x else left: x @ o if s else o @ x, x
         )
@@ -196,11 +203,9 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "norm of a vector, inf": (lambda x: np.linalg.norm(x[0], np.inf), [X]),
     "clip": (lambda x: np.clip(x, -0.5, 0.6), [X]),
     "clip named": (lambda x: np.clip(x, a_min=None, a_max=0.6), [X]),
-    "clip min max": (lambda x: np.clip(x, min=-0.6, max=0.6), [X]),
     "where": (lambda x, y: np.where(X > 0, x, y), [X, P]),
     "where scalar": (lambda x: np.where(X > 0, x, 0.0), [X]),
     "reshape": (lambda x: np.reshape(x, (3, 2)), [X]),
-    "reshape named": (lambda x: np.reshape(x, shape=-1), [X]),
     "transpose": (np.transpose, [X]),
     "transpose axes": (lambda x: np.transpose(x, (1, 0)), [X]),
     "transpose named": (lambda x: np.transpose(x, axes=[1, 0]), [X]),
@@ -298,9 +303,51 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "linalg.trace": (lambda x: np.linalg.trace(x[..., None], offset=-1), [X]),
     "linalg.vecdot": (lambda x, y: np.linalg.vecdot(x, y, axis=0), [X, P]),
     "linalg.vector_norm": (lambda x: np.linalg.vector_norm(x, axis=0, ord=3), [X]),
+    "amax": (lambda x: np.amax(x, axis=1, keepdims=True), [X]),
+    "amin": (lambda x: np.amin(a=x, axis=0), [X]),
+    "ptp": (lambda x: np.ptp(x, axis=1), [X]),
+    "append": (lambda x, y: np.append(x, y), [X, P]),
+    "append along": (lambda x, y: np.append(arr=x, values=y, axis=0), [X, P]),
+    "average": (np.average, [X]),
+    "average weighted": (lambda x, w: np.average(x, weights=w), [X, P]),
+    "average along": (lambda x, w: np.average(a=x, axis=1, weights=w), [X, P[0]]),
+    "average along -2": (lambda x, w: np.average(x, -2, w, keepdims=True), [X[None], P[:, 0]]),
+    "block": (lambda x, y: np.block([[x, y], [np.ones((1, 6))]]), [X, P]),
+    "block of vectors": (lambda x, y: np.block([x[0], 5.0, y[1]]), [X, P]),
+    "block of rows": (lambda x, y: np.block([[x[0]], [y]]), [X, P]),
+    "column_stack": (lambda x, y: np.column_stack((x.T, y[0], X[1])), [X, P]),
+    "hsplit": (lambda x: np.hsplit(x, 3)[1], [X]),
+    "hsplit of a vector": (lambda x: np.hsplit(x[0], [1])[1], [X]),
+    "vsplit": (lambda x: np.vsplit(x, indices_or_sections=2)[1], [X]),
+    "dsplit": (lambda x: np.dsplit(x[None], 3)[2], [X]),
+    "rollaxis": (lambda x: np.rollaxis(x[None], 2), [X]),
+    "rollaxis to": (lambda x: np.rollaxis(x[None], 0, start=-1), [X]),
+    "matrix_transpose": (lambda x: np.matrix_transpose(x[None]), [X]),
+    "linalg.matrix_transpose": (np.linalg.matrix_transpose, [X]),
+    "diagflat": (lambda x: np.diagflat(x, k=1), [X]),
+    "fabs": (np.fabs, [X]),
+    "float_power": (lambda x: np.float_power(x, 3), [X]),
+    "fix": (np.trunc, [UNIT]),
+    "positive": (np.positive, [X]),
+    "conj": (np.conj, [X]),
+    "real": (np.real, [X]),
+    "unique_values": (lambda x: np.unique_values(x[0]), [np.sort(X)]),
     "copy": (np.copy, [X]),
     "astype": (lambda x: np.astype(x, np.float64), [X]),
 }
+if hasattr(np, "unstack"):  # newer than NumPy 2.0
+    FUNCTIONS |= {
+        "clip min max": (lambda x: np.clip(x, min=-0.6, max=0.6), [X]),
+        "reshape named": (lambda x: np.reshape(x, shape=-1), [X]),
+        "cumulative_prod": (lambda x: np.cumulative_prod(x, axis=1), [X]),
+        "cumulative_sum": (lambda x: np.cumulative_sum(x[0]), [X]),
+        "unstack": (lambda x: np.unstack(x, axis=1)[2], [X]),
+    }
+if hasattr(np, "matvec"):
+    FUNCTIONS |= {
+        "matvec": (np.matvec, [X, P[0]]),
+        "vecmat": (lambda x, y: np.vecmat(x, y), [X[:, 0], P]),
+    }
 
 
 @pytest.mark.parametrize(("call", "arrays"), FUNCTIONS.values(), ids=FUNCTIONS)
@@ -355,7 +402,7 @@ def test_functions_that_only_ask() -> None:
     ("call", "name"),
     [
         (np.partition, "np.partition"),
-        (np.linalg.eig, "np.eig"),
+        (np.linalg.eig, "np.linalg.eig"),
         (np.correlate, "np.correlate"),
         (np.delete, "np.delete"),
         (np.multiply.outer, "np.multiply.outer"),
@@ -366,7 +413,7 @@ def test_functions_that_only_ask() -> None:
         (np.nancumsum, "np.nancumsum"),
         (np.maximum.accumulate, "np.maximum.accumulate"),
         (np.hypot.reduce, "np.hypot.reduce"),
-        (np.fft.fft, "np.fft"),
+        (np.fft.fft, "np.fft.fft"),
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )
@@ -454,7 +501,7 @@ def test_options_that_ops_lack_are_refused_or_mean_what_numpy_means(call: Any) -
 
 
 def test_conversion_to_arrays() -> None:
-    x = variable(X)
+    x = Tensor(X)
     assert type(np.asarray(x)) is np.ndarray
     assert np.shares_memory(np.asarray(x), x.data)
     assert not np.shares_memory(np.array(x), x.data)
@@ -465,10 +512,173 @@ def test_conversion_to_arrays() -> None:
         np.array(x, dtype=np.float32, copy=False)
 
 
+# Each makes an array of a tensor x of length 2, next to an array a.
+CONVERSIONS: dict[str, Callable[[Any, np.ndarray], Any]] = {
+    "asarray": lambda x, a: np.asarray(x),
+    "array": lambda x, a: np.array(x, np.float32),
+    "array of elements": lambda x, a: np.array([x[0], x[1]]),
+    "array of rows": lambda x, a: np.array([[1.0, 2.0], x]),
+    "ascontiguousarray": lambda x, a: np.ascontiguousarray(x),
+    "a method": lambda x, a: a.dot(x),
+    "c_": lambda x, a: np.c_[x, a],
+    "r_": lambda x, a: np.r_[x, a],
+    "vectorize": lambda x, a: np.vectorize(lambda v: 2 * v)(x),
+    "a random parameter": lambda x, a: np.random.default_rng(0).normal(x),
+    "setitem": lambda x, a: a.__setitem__(..., x),
+    "tensor of elements": lambda x, a: minigrad.tensor([x[0], x[1]]),
+    "Tensor of a row": lambda x, a: Tensor([x, a]),
+    "a list in an operator": lambda x, a: a * Tensor(a) + [x[0], x[1]],
+    "a list in an op": lambda x, a: ops.concatenate([Tensor(a), [x[0], x[1]]]),
+    "a list that is written": lambda x, a: minigrad.zeros(2).__setitem__(..., [x[0], x[1]]),
+    "a gradient of rows": lambda x, a: setattr(Tensor(a), "grad", [x[0], x[1]]),
+    "full": lambda x, a: minigrad.full((2, 2), [x[0], x[1]]),
+    "full_like": lambda x, a: np.full_like(x, x),
+}
+
+
+@pytest.mark.parametrize("convert", CONVERSIONS.values(), ids=CONVERSIONS)
+def test_no_history_is_lost_in_an_array(convert: Callable[[Any, np.ndarray], Any]) -> None:
+    """A leaf and a result alike; what records nothing, or has no history, converts freely."""
+    leaf = variable([1.0, 2.0])
+    for x in (leaf, 2 * leaf):
+        with pytest.raises(RuntimeError, match=r"stack.*\.detach\(\) or \.numpy\(\)"):
+            convert(x, np.ones(2))
+        convert(x.detach(), np.ones(2))
+        with minigrad.no_grad():
+            convert(x, np.ones(2))
+
+
+def test_a_tensor_of_a_tensor_is_a_detached_clone() -> None:
+    x = variable(X)
+    for source in (x, 2 * x):
+        for twin in (minigrad.tensor(source), Tensor(source, requires_grad=True)):
+            assert twin.is_leaf
+            assert twin.dtype == source.dtype
+            assert twin.tolist() == source.tolist()
+            assert not np.shares_memory(twin, source)
+    assert Tensor([Tensor(X[0]), Tensor(X[1])]).dtype == X.dtype
+
+
 def test_an_array_is_written_from_a_tensor() -> None:
     array = np.zeros((2, 3))
     array[...] = Tensor(X)
-    assert array.tolist() == X.tolist()
+    array += Tensor(X)
+    assert type(array) is np.ndarray
+    assert array.tolist() == (2 * X).tolist()
+    np.add.at(array, (0, 0), Tensor(1.0))
+    assert array[0, 0] == 2 * X[0, 0] + 1
+    with pytest.raises(TypeError, match=r"np.add: .*out.*gradient"):
+        array += variable(X)
+    with pytest.raises(ValueError, match="np.copyto: NumPy does not write to a Tensor"):
+        np.copyto(Tensor(X), X)
+
+
+# NumPy's whole namespace ----------------------------------------------------------------------
+
+ROW, GAPS = np.array([0.3, -1.2, 2.5, 0.7]), np.array([0.5, np.nan, -0.2, 2.0])
+CUBE = np.random.default_rng(0).standard_normal((2, 3, 4))
+SAMPLES: list[tuple[Any, ...]] = [
+    (SQUARE,), (ROW,), (GAPS,), (ROW * np.inf,), (CUBE,), (SQUARE, SQUARE.T), (ROW, GAPS),
+    (ROW, ROW), (SQUARE, ROW[:2]), ([SQUARE, SQUARE.T],), ([ROW, GAPS],), (SQUARE, 1), (CUBE, 2),
+    (ROW, 0), (CUBE, 0, 1), (ROW, [0, 2]), (ROW > 0, ROW), (ROW, 0.5), (SQUARE, (0, 1)),
+    (ROW, ROW, ROW),
+]  # fmt: skip
+INDEPENDENT = {np.zeros_like, np.ones_like, np.full_like}  # of the values
+
+
+def dispatching() -> dict[str, Any]:
+    """Every function of NumPy that asks its arguments what to do."""
+    return {
+        f"{name}.{key}": function
+        for name, module in (("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft))
+        for key, function in sorted(vars(module).items())
+        if isinstance(function, np.ufunc) or hasattr(function, "_implementation")
+    }
+
+
+def has_rule(function: Any) -> bool:
+    return function in _numpy._TABLE or function in by_numpy
+
+
+def each(value: Any, change: Callable[[np.ndarray], Any]) -> Any:
+    """The same with the float arrays changed."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(each(part, change) for part in value)
+    is_float = isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    return change(value) if is_float else value
+
+
+def outcome(function: Any, arguments: Any) -> Any:
+    """What it returns, flattened, or the error."""
+
+    def parts(value: Any) -> list[Any]:
+        nested = isinstance(value, (list, tuple))
+        return [x for each in value for x in parts(each)] if nested else [value]
+
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return parts(function(*arguments))
+    except Exception as error:
+        return error
+
+
+def agree(one: Any, other: Any) -> bool:
+    if isinstance(one, Exception) or isinstance(other, Exception):
+        return isinstance(one, Exception) and isinstance(other, Exception)
+    pairs = list(zip(one, other, strict=False))
+    return len(one) == len(other) and all(
+        np.shape(a) == np.shape(b)
+        and np.asarray(a).dtype.kind == np.asarray(b).dtype.kind
+        and np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc")
+        for a, b in pairs
+    )
+
+
+@pytest.mark.parametrize("name", dispatching())
+def test_every_numpy_function_keeps_a_gradient_or_says_that_it_would_be_lost(name: str) -> None:
+    function = dispatching()[name]
+    if function is np.empty_like:
+        return  # its values are nobody's
+    for sample in SAMPLES:
+        wanted = outcome(function, each(sample, np.copy))
+        if isinstance(wanted, Exception):
+            continue
+        found = outcome(function, each(sample, variable))
+        if isinstance(found, Exception):
+            assert isinstance(found, (TypeError, ValueError, RuntimeError))
+            assert re.match(r"[\w.]+(: |\(\) | has no )|a tensor that requires", str(found)), found
+        elif function not in INDEPENDENT:
+            lost = [v for v in found if isinstance(v, (float, complex, np.inexact))]
+            lost += [v for v in found if isinstance(v, np.ndarray) and v.dtype.kind in "fc"]
+            assert not lost
+        if has_rule(function):
+            for value, expected in zip(found, wanted, strict=True) if type(found) is list else ():
+                np.testing.assert_allclose(array(value), expected, rtol=1e-12)
+            continue
+        with minigrad.no_grad():
+            values = outcome(function, each(sample, variable))
+        if isinstance(values, Exception):
+            assert "does not write to a Tensor" in str(values)
+        else:
+            assert not any(isinstance(value, Tensor) for value in values)
+            assert agree(values, wanted)
+
+
+def test_every_name_of_a_function_that_has_a_rule_has_it() -> None:
+    """Functions that answer alike on all samples are one function under two names."""
+    results = {
+        name: [outcome(function, each(sample, np.copy)) for sample in SAMPLES]
+        for name, function in dispatching().items()
+        if function not in _numpy._ABOUT
+    }
+    ruled = {name for name in results if has_rule(dispatching()[name])}
+    for name in sorted(set(results) - ruled):
+        if sum(not isinstance(result, Exception) for result in results[name]) < 3:
+            continue
+        for other in ruled:
+            alike = all(agree(a, b) for a, b in zip(results[name], results[other], strict=True))
+            assert not alike, f"{name} answers as {other}, which has a rule"
 
 
 def test_a_tensor_is_no_object_array() -> None:

@@ -49,7 +49,7 @@ def their_gradients(module: Any) -> dict[str, np.ndarray]:
 
 def assert_close(ours: Any, theirs: Any, name: str = "", rtol: float = 1e-9) -> None:
     """Equality up to rounding, relative to the largest element."""
-    a = np.asarray(ours)
+    a = ours.detach().numpy() if hasattr(ours, "detach") else np.asarray(ours)
     b = theirs.detach().numpy() if hasattr(theirs, "detach") else np.asarray(theirs)
     assert a.shape == b.shape, name
     scale = max(1.0, float(np.abs(b).max(initial=0.0)))

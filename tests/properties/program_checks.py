@@ -30,12 +30,16 @@ def gradients(program: Program, inputs: Sequence[Tensor], **options: Any) -> lis
     return list(grad(program(*inputs), inputs, allow_unused=True, **options))
 
 
+def values(found: Any) -> np.ndarray:
+    return found.numpy() if isinstance(found, Tensor) else np.asarray(found)
+
+
 def assert_close(found: Any, wanted: Any, what: str, rtol: float) -> None:
     """Equality up to rounding, relative to the largest element; None is zero."""
     if found is None or wanted is None:
-        found, wanted = (0.0 if g is None else np.asarray(g) for g in (found, wanted))
+        found, wanted = (0.0 if g is None else values(g) for g in (found, wanted))
     else:
-        found, wanted = np.asarray(found), np.asarray(wanted)
+        found, wanted = values(found), values(wanted)
         assert found.shape == wanted.shape, what
     scale = max(1.0, float(np.abs(wanted).max(initial=0.0)))
     np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol * scale, err_msg=what)
