@@ -286,11 +286,12 @@ def _from_state(state: dict[str, Any]) -> Iterator[None]:
     """Draw from a generator of one's own, in this thread, that starts in a given state."""
     own = np.random.default_rng()
     own.bit_generator.state = state
-    token = _repeating.set(own)
+    outer = _repeating.get()
     try:
+        _repeating.set(own)
         yield
     finally:
-        _repeating.reset(token)
+        _repeating.set(outer)
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:

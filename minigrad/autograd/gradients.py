@@ -16,7 +16,7 @@ from minigrad.autograd.results import with_history, wrap
 
 __all__ = ["backward", "grad"]
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def backward(

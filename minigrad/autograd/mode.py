@@ -1,8 +1,9 @@
 """What the current thread is doing: is it recording, inside which module call, and who watches.
 
 These facts are read once per op, so they share one ContextVar. Its value is immutable: whoever
-changes it puts the old one back, also when an exception passes. A new thread starts with the
-default, which is to record, outside of any module.
+changes it puts the old one back, also when an exception passes; so it is changed within `try`, as
+Ctrl-C may raise KeyboardInterrupt right behind the change. A new thread starts with the default,
+which is to record, outside of any module.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -122,17 +123,24 @@ class _Recording(ContextDecorator):
     _recording: bool
 
     def __init__(self) -> None:
-        self._tokens: list[Token[State]] = []
+        self._outer: list[State] = []
 
     def _recreate_cm(self) -> _Recording:
         # A decorated function may run in several threads and recurse: a fresh manager each call.
         return type(self)()
 
     def __enter__(self) -> None:
-        self._tokens.append(state.set(state.get()._replace(recording=self._recording)))
+        outer = state.get()
+        try:
+            self._outer.append(outer)
+            state.set(outer._replace(recording=self._recording))
+        except BaseException:  # an interrupt; then `with` does not call __exit__
+            state.set(outer)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        state.reset(self._tokens.pop())
+        state.set(self._outer[-1])
+        del self._outer[-1]
 
 
 class no_grad(_Recording):
@@ -184,13 +192,13 @@ class set_grad_enabled(_Recording):
         self._recording = bool(mode)
         self._entered = False
         # Called as a plain statement it takes effect at once, as in PyTorch.
-        self._tokens.append(state.set(state.get()._replace(recording=self._recording)))
+        super().__enter__()
 
     def _recreate_cm(self) -> set_grad_enabled:
         return type(self)(self._recording)
 
     def __call__(self, func: Callable[..., Any]) -> Any:
-        state.reset(self._tokens.pop())  # used as a decorator: nothing changes until the call
+        self.__exit__()  # used as a decorator: nothing changes until the call
         return super().__call__(func)
 
     def __enter__(self) -> None:
