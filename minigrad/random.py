@@ -282,10 +282,8 @@ def _float(dtype: Any) -> np.dtype[Any]:
 
 
 @contextmanager
-def _from_state(state: dict[str, Any]) -> Iterator[None]:
-    """Draw from a generator of one's own, in this thread, that starts in a given state."""
-    own = np.random.default_rng()
-    own.bit_generator.state = state
+def drawing_from(own: np.random.Generator) -> Iterator[None]:
+    """Within the block all of minigrad draws from another generator, in this thread."""
     outer = _repeating.get()
     try:
         _repeating.set(own)
@@ -296,7 +294,13 @@ def _from_state(state: dict[str, Any]) -> Iterator[None]:
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:
     state = get_state()
-    return lambda: _from_state(state)
+
+    def again() -> AbstractContextManager[None]:
+        own = np.random.default_rng()
+        own.bit_generator.state = state
+        return drawing_from(own)
+
+    return again
 
 
 repeats(_snapshot)
