@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,52 @@ def test_calls_that_do_not_fit(tmp_path: Path) -> None:
     for mask in (np.zeros((2, 4), bool), np.array([[False] * 3, [True] * 3])):
         with pytest.raises(ValueError, match="Pooling: a mask of shape"):
             model.pooling(hidden, mask)
+
+
+class Column:
+    """What a pandas Series is to whoever goes through it: no list, and no truth value."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __bool__(self) -> bool:
+        raise ValueError("The truth value of a Series is ambiguous.")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [tuple, iter, Column, np.array, lambda texts: np.array(texts, object),
+     lambda texts: (text for text in texts), lambda texts: dict.fromkeys(texts).keys()],
+)  # fmt: skip
+@pytest.mark.parametrize("lower", [True, False])
+def test_texts_come_in_any_iterable(tmp_path: Path, given: Any, lower: bool) -> None:
+    model = pretrained.load_sentence_encoder(
+        folder_of(tmp_path, text=TEXT | {"do_lower_case": lower})
+    )
+    np.testing.assert_array_equal(model.encode(given(TEXTS)), model.encode(TEXTS))
+    ids = model.tokenize(TEXTS).ids
+    np.testing.assert_array_equal(model.tokenize(given(TEXTS)).ids, ids)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[None], ["a", 3], ["a", float("nan")], [["a"]], [b"a"], b"a", np.array([["a"]]), None, 3],
+)
+def test_what_is_no_text_is_named(tmp_path: Path, given: Any) -> None:
+    model = pretrained.load_sentence_encoder(folder_of(tmp_path))
+    for method in (model.encode, model.tokenize):
+        with pytest.raises(TypeError, match=r"^SentenceEncoder: (a list of )?texts expected, "):
+            method(given)
+
+
+def test_no_text_at_all_in_any_iterable(tmp_path: Path) -> None:
+    model = pretrained.load_sentence_encoder(folder_of(tmp_path))
+    for given in ([], (), iter([]), np.array([], str), Column([])):
+        with pytest.raises(ValueError, match="at least one text"):
+            model.encode(given)
 
 
 def test_the_tokenizer_that_is_given_stays_as_it_is(tmp_path: Path) -> None:
