@@ -351,6 +351,10 @@ class TestInterrupts:
         _parallel.for_rows(9, 1, 1, work)
         assert (rows == 1).all()
 
+    def test_no_lock_of_python_code_is_taken(self) -> None:
+        call = lambda: _parallel.for_rows(9, 1, 1, lambda i, j: None)
+        assert [*before_each_bytecode(threading, call)] == []
+
     @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here")
     def test_two_thousand(self) -> None:
         a = minigrad.tensor(normal(60, 40))
