@@ -17,6 +17,7 @@ import numpy as np
 
 from minigrad import _array_api, linalg, ops
 from minigrad.autograd.mode import is_grad_enabled
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
 from minigrad.ops.copies import as_tensor
@@ -283,7 +284,7 @@ def _has_history(value: Any) -> bool:
         value = tuple(value.values())
     if isinstance(value, (list, tuple)):
         return any(_has_history(each) for each in value)
-    return isinstance(value, Variable) and value._node is not None
+    return isinstance(value, Variable) and history(value) is not None
 
 
 def _values(value: Any) -> Any:

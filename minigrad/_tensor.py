@@ -400,7 +400,7 @@ class Tensor(Variable, results=True):
     # Copies ---------------------------------------------------------------------------------
 
     def __copy__(self) -> Self:
-        if isinstance(self._node, Node):
+        if isinstance(history(self), Node):
             return self[...]  # a view that has the history too
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())

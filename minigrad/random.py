@@ -328,20 +328,25 @@ def _finite(name: str, *numbers: Any) -> None:
 
 
 @contextmanager
-def _from_state(state: dict[str, Any]) -> Iterator[None]:
-    """Draw from a generator of one's own, in this thread, that starts in a given state."""
-    own = np.random.default_rng()
-    own.bit_generator.state = state
-    token = _repeating.set(own)
+def drawing_from(own: np.random.Generator) -> Iterator[None]:
+    """Within the block all of minigrad draws from another generator, in this thread."""
+    outer = _repeating.get()
     try:
+        _repeating.set(own)
         yield
     finally:
-        _repeating.reset(token)
+        _repeating.set(outer)
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:
     state = get_state()
-    return lambda: _from_state(state)
+
+    def again() -> AbstractContextManager[None]:
+        own = np.random.default_rng()
+        own.bit_generator.state = state
+        return drawing_from(own)
+
+    return again
 
 
 repeats(_snapshot)

@@ -17,10 +17,18 @@ def evaluating(model: Any) -> Iterator[None]:
         model: A module; anything else is left alone.
     """
     modes = {m: m.training for m in model.modules()} if isinstance(model, Module) else {}
+
+    def put_back() -> None:
+        for module, training in modes.items():
+            module.training = training
+
     try:
         for module in modes:
             module.training = False
         yield
     finally:
-        for module, training in modes.items():
-            module.training = training
+        try:
+            put_back()
+        except BaseException:  # an interrupt
+            put_back()
+            raise

@@ -69,8 +69,10 @@ class Module(Tree):
         outer = state.get()
         caller = None if outer.scope is None else outer.scope.module
         name = "" if caller is None else path_to(caller, self)
-        token = state.set(State(outer.recording, Scope(self, name, outer.scope), outer.observers))
+        token = None
         try:
+            scope = Scope(self, name, outer.scope)
+            token = state.set(State(outer.recording, scope, outer.observers))
             if self._pre_hooks or self._hooks:
                 return self._forward_with_hooks(args, kwargs)
             return self.forward(*args, **kwargs)
@@ -78,7 +80,10 @@ class Module(Tree):
             check_tensors(type(self).__name__, self.forward, args, kwargs, error)
             raise
         finally:
-            state.reset(token)
+            if token is None:  # an interrupt came right behind the change
+                state.set(outer)
+            else:  # which costs less
+                state.reset(token)
 
     def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook, with_kwargs in list(self._pre_hooks.values()):

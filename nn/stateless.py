@@ -78,15 +78,23 @@ def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
             for owner, name in places[id(before)]:
                 owner.__dict__[name] = tensor  # not registered: its leaf keeps its name
 
-        token = _running.set((*_running.get(), (module, tensors)))
+        def put_back() -> None:
+            for before, _ in pairs:
+                put(before, before)
+            _running.set(outer)
+
+        outer = _running.get()
         try:
+            _running.set((*outer, (module, tensors)))
             for before, after in pairs:
                 put(after, before)
             yield
         finally:
-            for before, _ in pairs:
-                put(before, before)
-            _running.reset(token)
+            try:
+                put_back()
+            except BaseException:  # an interrupt
+                put_back()
+                raise
 
 
 def _fitting(

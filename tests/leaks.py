@@ -20,6 +20,7 @@ import numpy as np
 from minigrad import random
 from minigrad.autograd import hooks, mode
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
+from minigrad.ops import _parallel
 from minigrad.ops._parallel import get_num_threads, set_num_threads
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +45,7 @@ class Surroundings:
         filters: Which warnings are shown.
         threads: The threads that run, but for those that kernels share.
         workers: How many threads kernels share.
+        blas: How many threads NumPy's BLAS has, and which threads hold it to one.
         folder: The current folder.
         files: The names at the top of the repository.
     """
@@ -59,6 +61,7 @@ class Surroundings:
     filters: list[Any]
     threads: set[threading.Thread]
     workers: int
+    blas: tuple[list[int], set[int]]
     folder: str
     files: set[str]
 
@@ -76,6 +79,7 @@ class Surroundings:
             filters=list(warnings.filters),
             threads=_threads(),
             workers=get_num_threads(),
+            blas=_blas(),
             folder=os.getcwd(),
             files=set(os.listdir(ROOT)) - CACHES,
         )
@@ -104,6 +108,8 @@ class Surroundings:
             found.append(f"threads still run: {', '.join(left)}")
         if now.workers != self.workers:
             found.append(f"kernels share {now.workers} threads, they shared {self.workers}")
+        if now.blas != self.blas:
+            found.append(f"BLAS's threads and who holds them are {now.blas}, not {self.blas}")
         if now.folder != self.folder:
             found.append(f"the current folder is {now.folder}, it was {self.folder}")
         if left := sorted(now.files - self.files):
@@ -116,6 +122,8 @@ class Surroundings:
         set_default_dtype(self.dtype)
         if get_num_threads() != self.workers:
             set_num_threads(self.workers)
+        _parallel._holders.clear()
+        _parallel._set_blas(self.blas[0])
         random._repeating.set(self.repeating)
         random.set_state(self.drawn)
         set_numpy_random(self.numpy_random)
@@ -146,6 +154,11 @@ def _filters_changed(before: list[Any], now: list[Any]) -> list[Any]:
 def _threads() -> set[threading.Thread]:
     """The threads that run, but for those that large kernels share: they wait for the next."""
     return {thread for thread in threading.enumerate() if not thread.name.startswith("minigrad_")}
+
+
+def _blas() -> tuple[list[int], set[int]]:
+    numbers = [library.get_num_threads() for library in _parallel._blas()]
+    return numbers, set(_parallel._holders)
 
 
 def _hooked() -> int:

@@ -20,6 +20,7 @@ import minigrad
 from minigrad import Tensor
 from minigrad.autograd import Observer
 from minigrad.autograd.repetition import repeatable
+from minigrad.ops import _parallel
 
 HERE = Path(__file__).resolve().parent
 kept: list[Any] = []
@@ -72,6 +73,7 @@ LEAKS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: minigrad.set_num_threads(minigrad.get_num_threads() + 1),
         "kernels share",
     ),
+    "BLAS": (lambda: _parallel._hold(0), "BLAS's threads and who holds them"),
     "the folder": (lambda: os.chdir(HERE), "the current folder"),
     "a file": (leave_a_file, "files are left in the repository: left_by_a_test"),
 }

@@ -60,14 +60,22 @@ class detect_anomaly(Observer, Decorator):
         return type(self)()
 
     def __enter__(self) -> Self:
-        quiet = np.errstate(all="ignore")  # an error is better than a warning without a place
-        quiet.__enter__()
-        self._errstates.append(quiet)
-        return super().__enter__()
+        before = np.geterr()
+        try:
+            quiet = np.errstate(all="ignore")  # an error is better than a warning without a place
+            quiet.__enter__()
+            self._errstates.append(quiet)
+            return super().__enter__()
+        except BaseException:  # an interrupt; then `with` does not call __exit__
+            np.seterr(**before)
+            raise
 
     def __exit__(self, *exc: Any) -> None:
-        super().__exit__(*exc)
-        self._errstates.pop().__exit__(*exc)
+        try:
+            Observer.__exit__(self)  # at once: behind super() an interrupt may come
+        finally:
+            self._errstates[-1].__exit__(*exc)
+            del self._errstates[-1]
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         """Look through the result of an op."""

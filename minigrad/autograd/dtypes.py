@@ -81,7 +81,8 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     """
     has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
     try:
-        array = np.array(value._data if isinstance(value, Variable) else value)
+        values: Any = value  # .numpy(), so that tracing sees that the values leave the graph
+        array = np.array(values.numpy() if isinstance(value, Variable) else values)
     except ValueError:
         raise ValueError(
             f"{name}: a tensor is rectangular: the nested lists have different lengths"

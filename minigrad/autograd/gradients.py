@@ -18,7 +18,7 @@ from minigrad.autograd.results import with_history, without_rules, wrap
 
 __all__ = ["backward", "grad"]
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def backward(

@@ -115,8 +115,8 @@ def propagate(
     hooked, retained = bool(hooked_nodes), bool(retained_nodes)
 
     outer = state.get()
-    token = state.set(State(create, outer.scope, outer.observers))
     try:
+        state.set(State(create, outer.scope, outer.observers))
         with np.errstate(all="ignore"):
             while schedule:
                 stamp = -heappop(schedule)
@@ -176,7 +176,7 @@ def propagate(
                 if asked:
                     results[leaf] = arrival
     finally:
-        state.reset(token)
+        state.set(outer)
     return results
 
 

@@ -1,15 +1,16 @@
 """What the current thread is doing: is it recording, inside which module call, and who watches.
 
 These facts are read once per op, so they share one ContextVar. Its value is immutable: whoever
-changes it puts the old one back, also when an exception passes. A new thread starts with the
-default, which is to record, outside of any module.
+changes it puts the old one back, also when an exception passes; so it is changed within `try`, as
+Ctrl-C may raise KeyboardInterrupt right behind the change. A new thread starts with the default,
+which is to record, outside of any module.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -125,17 +126,24 @@ class _Recording(Decorator):
     _recording: bool
 
     def __init__(self) -> None:
-        self._tokens: list[Token[State]] = []
+        self._outer: list[State] = []
 
     def _recreate_cm(self) -> _Recording:
         # A decorated function may run in several threads and recurse: a fresh manager each call.
         return enable_grad() if self._recording else no_grad()
 
     def __enter__(self) -> None:
-        self._tokens.append(state.set(state.get()._replace(recording=self._recording)))
+        outer = state.get()
+        try:
+            self._outer.append(outer)
+            state.set(outer._replace(recording=self._recording))
+        except BaseException:  # an interrupt; then `with` does not call __exit__
+            state.set(outer)
+            raise
 
     def __exit__(self, *exc: object) -> None:
-        state.reset(self._tokens.pop())
+        state.set(self._outer[-1])
+        del self._outer[-1]
 
 
 class _PlainRecording(_Recording):
@@ -210,11 +218,11 @@ class set_grad_enabled(_Recording):
         self._recording = bool(mode)
         self._entered = False
         # Called as a plain statement it takes effect at once, as in PyTorch.
-        self._tokens.append(state.set(state.get()._replace(recording=self._recording)))
+        super().__enter__()
 
     def __call__(self, func: Callable[..., Any]) -> Any:
         if not self._entered:  # used as a decorator: nothing changes until the call
-            state.reset(self._tokens.pop())
+            self.__exit__()
             self._entered = True
         return super().__call__(func)
 

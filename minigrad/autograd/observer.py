@@ -7,7 +7,6 @@ is an observer. While there is none, an op pays for asking.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import Token
 from typing import Any, Self
 
 from minigrad.autograd.mode import State, state
@@ -33,18 +32,21 @@ class Observer:
         matmul (2,)
     """
 
-    _tokens: tuple[Token[State], ...] = ()
+    _outer: tuple[State, ...] = ()
 
     def __enter__(self) -> Self:
-        now = state.get()
-        token = state.set(State(now.recording, now.scope, (*now.observers, self)))
-        self._tokens = (*self._tokens, token)
+        outer = state.get()
+        try:
+            self._outer = (*self._outer, outer)
+            state.set(State(outer.recording, outer.scope, (*outer.observers, self)))
+        except BaseException:  # an interrupt; then `with` does not call __exit__
+            state.set(outer)
+            raise
         return self
 
     def __exit__(self, *exc: object) -> None:
-        *rest, token = self._tokens
-        self._tokens = tuple(rest)
-        state.reset(token)
+        state.set(self._outer[-1])
+        self._outer = self._outer[:-1]
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         """An op was called, recorded or not.

@@ -116,14 +116,15 @@ class _Segment:
                     self.scope,
                 )
             )
-        create = state.get().recording
-        token = state.set(State(True, self.scope, state.get().observers))
+        outer = state.get()
+        create = outer.recording
         start = next(clock)
         try:
+            state.set(State(True, self.scope, outer.observers))
             with self.again():
                 result = self._call()
         finally:
-            state.reset(token)
+            state.set(outer)
         inner = _recorded_since(start, result)
         shapes = [tensor.shape for tensor in inner]
         if shapes != self.shapes:

@@ -1,7 +1,8 @@
 """A thread that makes the next items while the last is worked on.
 
 The thread ends when the items do, when making one fails, when nobody can ask for more, and when
-Python exits; what fails in it is raised where the item was asked for.
+Python exits; what fails in it is raised where the item was asked for. The two share queues written
+in C, because an interrupt in the middle of a Python semaphore would leave that locked for ever.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Prefetched(Iterator[Any]):
             raise StopIteration
         answer = self._worker.ready.get()
         if isinstance(answer, _Item):
-            self._worker.room.release()
+            self._worker.room.put(None)
             return answer.value
         self._worker = None
         if isinstance(answer, _Failure):
@@ -66,7 +67,9 @@ class _Worker(threading.Thread):
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
         super().__init__(name="minigrad.data prefetch", daemon=True)
         self.ready: SimpleQueue[_Item | _Failure | _End] = SimpleQueue()
-        self.room = threading.Semaphore(ahead)
+        self.room: SimpleQueue[None] = SimpleQueue()  # an entry for each item that may be made
+        for _ in range(ahead):
+            self.room.put(None)
         self._items = items
         self._stopped = False
         self._context = contextvars.copy_context()
@@ -77,7 +80,10 @@ class _Worker(threading.Thread):
 
     def _make(self) -> None:
         try:
-            while self.room.acquire() and not self._stopped:
+            while True:
+                self.room.get()
+                if self._stopped:
+                    return
                 self.ready.put(_Item(next(self._items)))
         except StopIteration:
             self.ready.put(_End())
@@ -88,7 +94,7 @@ class _Worker(threading.Thread):
 
     def stop(self) -> None:
         self._stopped = True
-        self.room.release()
+        self.room.put(None)
 
 
 _workers: weakref.WeakSet[_Worker] = weakref.WeakSet()

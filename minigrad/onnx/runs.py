@@ -122,11 +122,12 @@ class Run(Observer):
     def _meant(self, op: Primitive, arguments: Sequence[Any]) -> tuple[Ref, ...]:
         """Run what a fused op means, and note its ops in the place of the op."""
         values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
-        token = state.set(State(False, state.get().scope, (self,)))
+        outer = state.get()
         try:
+            state.set(State(False, outer.scope, (self,)))
             result = op.call_with(op.meaning, values)  # type: ignore[arg-type]
         finally:
-            state.reset(token)
+            state.set(outer)
         return tuple(self.ref(r) for r in (result if isinstance(result, tuple) else (result,)))
 
     def _noted(self, argument: Any) -> Any:

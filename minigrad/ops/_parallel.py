@@ -7,17 +7,25 @@ and then given back what it had. This needs the package threadpoolctl; without i
 thread here, and BLAS does as it likes.
 
 Waking a thread takes up to a tenth of a millisecond: small work is done at once, by the caller.
+
+Ctrl-C raises KeyboardInterrupt in the main thread between any two of its bytecodes, inside of
+``__enter__`` and `finally` too. So the main thread takes up no lock of Python code here, which
+could stay locked, and what it holds when it fails is given back by one of the other threads, which
+no signal reaches. To ask one for that is a single call into C.
 """
 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from _thread import get_ident, start_new_thread
+from collections import deque
+from collections.abc import Callable, Iterable
 from contextvars import copy_context
-from typing import Any
+from functools import partial
+from itertools import product, repeat
+from queue import SimpleQueue
+from threading import RLock, Thread
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,12 +48,13 @@ ELEMENTS = 1 << 18
 """How many elements make a block of an element-wise function. Of smaller ones there would be so
 many that threads wait for the interpreter lock between them."""
 
-_lock = threading.Lock()
 _threads: int | None = None  # None until it is asked for
-_pool: ThreadPoolExecutor | None = None
-_libraries: list[Any] | None = None  # BLAS, as threadpoolctl controls it
-_holders = 0
-_before: list[int] = []  # how many threads BLAS had when it was last held
+_tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()  # what the other threads are to do
+_workers: list[int] = []  # which those are
+_libraries: list[_Library] | None = None
+_lock = RLock()  # of the next two, and of how many threads BLAS has
+_holders: set[int] = set()  # the threads that hold BLAS to one thread
+_before: list[int] = []  # how many threads BLAS had when the first of them came
 
 
 def get_num_threads() -> int:
@@ -62,7 +71,7 @@ def get_num_threads() -> int:
     """
     global _threads
     if _threads is None:
-        _threads = max([library.num_threads for library in _blas()], default=1)
+        _threads = max([library.get_num_threads() for library in _blas()], default=1)
     return _threads
 
 
@@ -88,7 +97,7 @@ def set_num_threads(number: int) -> None:
         1
         >>> minigrad.set_num_threads(before)
     """
-    global _threads, _pool
+    global _threads
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError(f"set_num_threads: a positive integer expected, got {number!r}")
     if number > 1 and not _blas():
@@ -96,8 +105,7 @@ def set_num_threads(number: int) -> None:
             "set_num_threads: more than one thread needs the package threadpoolctl, which holds "
             "NumPy's BLAS to one thread meanwhile: pip install threadpoolctl"
         )
-    with _lock:
-        _threads, _pool = number, None  # its threads end when nobody has work for them any more
+    _threads = number
 
 
 def worthwhile(effort: float) -> bool:
@@ -123,45 +131,105 @@ def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], No
         if rows:
             work(0, rows)
         return
-    starts = iter(range(0, rows, block))
+    blocks = deque(range(0, rows, block))
 
     def run() -> None:
-        for start in starts:  # shared: a thread that is done takes the next
+        while blocks:
+            try:
+                start = blocks.popleft()
+            except IndexError:  # another thread took the last
+                return
             work(start, min(start + block, rows))
 
     threads = get_num_threads() if effort >= WORTHWHILE else 1
     if threads == 1:
         run()
-        return
-    helpers = min(threads, -(-rows // block)) - 1
-    with _held_blas():
-        others = [_workers().submit(copy_context().run, run) for _ in range(helpers)]
+    else:
+        _divide(run, blocks, min(threads, len(blocks)) - 1)
+
+
+def _divide(run: Callable[[], None], blocks: deque[int], helpers: int) -> None:
+    """Have other threads run what this one runs too, while BLAS is held to one thread."""
+    while len(_workers) < helpers:
+        _workers.append(start_new_thread(_start_worker, (len(_workers), _tasks)))
+    context = copy_context()
+    asked: list[None] = []  # an entry for each task
+    ended: list[BaseException | None] = []  # and how each that is done did
+    news: SimpleQueue[None] = SimpleQueue()
+
+    def do(part: Callable[[], None]) -> None:
         try:
-            run()
-        finally:
-            for other in others:
-                other.result()
+            part()
+        except BaseException as error:
+            ended.append(error)
+        else:
+            ended.append(None)
+        news.put(None)
 
+    def wait() -> None:
+        while len(ended) < len(asked):
+            news.get()
 
-@contextmanager
-def _held_blas() -> Iterator[None]:
-    """Hold BLAS to one thread, until the last that asked for it is done."""
-    global _holders
-    libraries = _blas()
-    with _lock:
-        _holders += 1
-        if _holders == 1:
-            _before[:] = [library.num_threads for library in libraries]
-            for library in libraries:
-                library.set_num_threads(1)
+    help_ = partial(do, lambda: context.copy().run(run))
+    let_go = partial(do, partial(_let_go, get_ident()))
     try:
-        yield
-    finally:
-        with _lock:
-            _holders -= 1
-            if not _holders:
-                for library, number in zip(libraries, _before, strict=True):
-                    library.set_num_threads(number)
+        _hold(get_ident())
+        asked.extend(map(_tasks.put, repeat(help_, helpers)))  # all in one call into C
+        run()
+        wait()
+        _let_go(get_ident())
+    except BaseException:
+        try:
+            _lock.release()
+        except RuntimeError:  # as it should be: it is not held here any more
+            pass
+        finally:
+            asked.append(_tasks.put(let_go))  # type: ignore[func-returns-value]
+        blocks.clear()
+        wait()
+        ended.clear()  # or the error of a thread would hold, by its traceback, itself
+        raise
+    error = next(filter(None, ended), None)
+    ended.clear()
+    if error is not None:
+        try:
+            raise error
+        finally:
+            del error
+
+
+def _start_worker(number: int, tasks: SimpleQueue[Callable[[], None]]) -> None:
+    """Start a thread from one that no signal reaches: `Thread` takes up locks for it."""
+    Thread(target=_serve, args=(tasks,), name=f"minigrad_{number}", daemon=True).start()
+
+
+def _serve(tasks: SimpleQueue[Callable[[], None]]) -> None:
+    """What a thread of ours does all its life."""
+    while True:
+        tasks.get()()
+
+
+def _hold(thread: int) -> None:
+    """Hold BLAS to one thread, until all threads that asked for it have let go."""
+    with _lock:
+        if not _holders:
+            _before[:] = [library.get_num_threads() for library in _blas()]
+        _holders.add(thread)
+        _set_blas(repeat(1))
+
+
+def _let_go(thread: int) -> None:
+    """Undo that. It may be cut off anywhere, and done again."""
+    with _lock:
+        if _holders == {thread}:
+            _set_blas(_before)
+        _holders.discard(thread)
+
+
+def _set_blas(numbers: Iterable[int]) -> None:
+    """Set how many threads each library has."""
+    for library, number in zip(_blas(), numbers):  # noqa: B905
+        library.set_num_threads(number)
 
 
 def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -> Any:
@@ -192,7 +260,14 @@ def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -
     return out.reshape(x.shape)
 
 
-def _blas() -> list[Any]:
+class _Library(NamedTuple):
+    """A library that may be BLAS for NumPy."""
+
+    get_num_threads: Callable[[], int]
+    set_num_threads: Callable[[int], Any]
+
+
+def _blas() -> list[_Library]:
     """NumPy's BLAS, or nothing if it cannot be controlled."""
     global _libraries
     if _libraries is None:
@@ -200,23 +275,34 @@ def _blas() -> list[Any]:
             from threadpoolctl import ThreadpoolController
         except ModuleNotFoundError:
             return []
-        _libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        controllers = ThreadpoolController().select(user_api="blas").lib_controllers
+        _libraries = [_library(controller) for controller in controllers]
     return _libraries
 
 
-def _workers() -> ThreadPoolExecutor:
-    global _pool
-    with _lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(max(get_num_threads() - 1, 1), "minigrad")
-        return _pool
+def _library(controller: Any) -> _Library:
+    """How to control a library.
+
+    The setter of threadpoolctl 3.8 has no effect on OpenBLAS in any thread but the first that used
+    it. Where all threads share one number, we call OpenBLAS itself.
+    """
+    functions = [controller.get_num_threads, controller.set_num_threads]
+    if getattr(controller, "threading_layer", None) == "pthreads":
+        for affixes in product(("", "scipy_"), ("", "64_", "_64")):
+            names = [f"openblas_{verb}_num_threads".join(affixes) for verb in ("get", "set")]
+            if all(hasattr(controller.dynlib, name) for name in names):
+                functions = [getattr(controller.dynlib, name) for name in names]
+    return _Library(*functions)
 
 
-def _forget_threads() -> None:
-    """A forked process has none of the threads, and its lock may be held by one of them."""
-    global _pool, _lock, _holders
-    _pool, _lock, _holders = None, threading.Lock(), 0
+def _start_afresh() -> None:
+    """A forked process has none of the threads, so nobody holds anything."""
+    global _tasks, _workers, _lock
+    _tasks, _workers, _lock = SimpleQueue(), [], RLock()
+    if _holders:
+        _set_blas(_before)
+        _holders.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+    os.register_at_fork(after_in_child=_start_afresh)

@@ -16,11 +16,12 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import Dropout, Embedding, LayerNorm, LearnedPosEmbedding, Linear, Module
 from minigrad.nn.masks import MaskLike
+from minigrad.pretrained.config import Checked, Index, Share, Size
 from minigrad.pretrained.layers import activation, transformer
 
 
 @dataclass(frozen=True, kw_only=True)
-class BertConfig:
+class BertConfig(Checked):
     """The fields of a BERT's `config.json` that are honoured, with the values of absent ones.
 
     Attributes:
@@ -39,25 +40,38 @@ class BertConfig:
         tie_word_embeddings: Whether the head for masked tokens has the table of embeddings as its
             weight.
 
+    Raises:
+        ValueError: A size is no positive integer, a probability or `layer_norm_eps` is not from 0
+            to 1, or sizes do not go together.
+
     Example:
         >>> from minigrad import pretrained
         >>> pretrained.BertConfig(num_hidden_layers=2).hidden_size
         768
     """
 
-    vocab_size: int = 30522
-    hidden_size: int = 768
-    num_hidden_layers: int = 12
-    num_attention_heads: int = 12
-    intermediate_size: int = 3072
+    vocab_size: Size = 30522
+    hidden_size: Size = 768
+    num_hidden_layers: Size = 12
+    num_attention_heads: Size = 12
+    intermediate_size: Size = 3072
     hidden_act: str = "gelu"
-    hidden_dropout_prob: float = 0.1
-    attention_probs_dropout_prob: float = 0.1
-    max_position_embeddings: int = 512
-    type_vocab_size: int = 2
-    layer_norm_eps: float = 1e-12
-    pad_token_id: int | None = 0
+    hidden_dropout_prob: Share = 0.1
+    attention_probs_dropout_prob: Share = 0.1
+    max_position_embeddings: Size = 512
+    type_vocab_size: Size = 2
+    layer_norm_eps: Share = 1e-12
+    pad_token_id: Index | None = 0
     tie_word_embeddings: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        activation("hidden_act", self.hidden_act)
+        self.check_heads("num_attention_heads", "hidden_size")
+        if (self.pad_token_id or 0) >= self.vocab_size:
+            raise ValueError(
+                f"pad_token_id: {self.pad_token_id} given, but vocab_size is {self.vocab_size}"
+            )
 
 
 class BertEmbeddings(Module):

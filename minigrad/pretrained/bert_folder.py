@@ -12,11 +12,18 @@ from minigrad.pretrained.config import (
     IGNORED,
     check_model_type,
     model_folder,
-    naming,
     read_config,
     write_config,
 )
-from minigrad.pretrained.folder import load, read_tensors, renamed, write_tensors
+from minigrad.pretrained.folder import (
+    Place,
+    check_layers,
+    check_tensors,
+    loaded,
+    read_tensors,
+    renamed,
+    write_tensors,
+)
 
 BERT_FIXED = FIXED | {"model_type": ("bert",), "position_embedding_type": ("absolute",)}
 BERT_IGNORED = IGNORED | {
@@ -25,47 +32,57 @@ BERT_IGNORED = IGNORED | {
 }  # fmt: skip
 """With what an older program for several languages noted of its pooler, and never read."""
 
+E, F, V = "hidden_size", "intermediate_size", "vocab_size"
+NORM: tuple[str, ...] = (E,)
+SQUARE: tuple[str, ...] = (E, E)
 LAYER = {
-    "attention.self.query": "self_attn.q_proj",
-    "attention.self.key": "self_attn.k_proj",
-    "attention.self.value": "self_attn.v_proj",
-    "attention.output.dense": "self_attn.out_proj",
-    "attention.output.LayerNorm": "norm1",
-    "intermediate.dense": "linear1",
-    "output.dense": "linear2",
-    "output.LayerNorm": "norm2",
+    "attention.self.query": ("self_attn.q_proj", SQUARE),
+    "attention.self.key": ("self_attn.k_proj", SQUARE),
+    "attention.self.value": ("self_attn.v_proj", SQUARE),
+    "attention.output.dense": ("self_attn.out_proj", SQUARE),
+    "attention.output.LayerNorm": ("norm1", NORM),
+    "intermediate.dense": ("linear1", (F, E)),
+    "output.dense": ("linear2", (E, F)),
+    "output.LayerNorm": ("norm2", NORM),
 }
 MASKED_LM = {
-    "cls.predictions.transform.dense": "masked_lm.linear",
-    "cls.predictions.transform.LayerNorm": "masked_lm.norm",
+    "cls.predictions.transform.dense": ("masked_lm.linear", SQUARE),
+    "cls.predictions.transform.LayerNorm": ("masked_lm.norm", NORM),
 }
-"""What the parts of a layer, and of the head for masked tokens, are called in files, and here."""
+"""What the parts of a layer, and of the head for masked tokens, are called in files, and here; and
+the axes of each weight. A bias has the first of them."""
 
 
-def _names(model: Bert) -> dict[str, str]:
-    """What each tensor of a file, by its name there, is called in the model."""
-    parts = {"embeddings.LayerNorm": "embeddings.norm"}
-    for i in range(model.config.num_hidden_layers):
-        for theirs, ours in LAYER.items():
-            parts[f"encoder.layer.{i}.{theirs}"] = f"encoder.layers.{i}.{ours}"
-    if model.pooler is not None:
-        parts["pooler.dense"] = "pooler.linear"
-    if model.masked_lm is not None:
+def _places(
+    config: BertConfig, *, pooler: bool, masked_lm: bool, next_sentence: bool
+) -> dict[str, Place]:
+    """Where each tensor of a file, by its name there, belongs."""
+    parts = {"embeddings.LayerNorm": ("embeddings.norm", NORM)}
+    for i in range(config.num_hidden_layers):
+        for theirs, (ours, axes) in LAYER.items():
+            parts[f"encoder.layer.{i}.{theirs}"] = (f"encoder.layers.{i}.{ours}", axes)
+    if pooler:
+        parts["pooler.dense"] = ("pooler.linear", SQUARE)
+    if masked_lm:
         parts |= MASKED_LM
-    if model.next_sentence is not None:
-        parts["cls.seq_relationship"] = "next_sentence"
-    names = {
-        "embeddings.word_embeddings.weight": "embeddings.words.weight",
-        "embeddings.position_embeddings.weight": "embeddings.positions.pos_emb.weight",
-        "embeddings.token_type_embeddings.weight": "embeddings.token_types.weight",
+    if next_sentence:
+        parts["cls.seq_relationship"] = ("next_sentence", ("2", E))
+    embeddings = {
+        "word_embeddings": ("words", V),
+        "position_embeddings": ("positions.pos_emb", "max_position_embeddings"),
+        "token_type_embeddings": ("token_types", "type_vocab_size"),
     }
-    for theirs, ours in parts.items():
-        for kind in ("weight", "bias"):
-            names[f"{theirs}.{kind}"] = f"{ours}.{kind}"
-    if model.masked_lm is not None:
-        names["cls.predictions.decoder.weight"] = "masked_lm.decoder.weight"
-        names["cls.predictions.bias"] = "masked_lm.decoder.bias"
-    return names
+    places = {
+        f"embeddings.{theirs}.weight": Place(f"embeddings.{ours}.weight", (count, E))
+        for theirs, (ours, count) in embeddings.items()
+    }
+    for theirs, (ours, axes) in parts.items():
+        places[f"{theirs}.weight"] = Place(f"{ours}.weight", axes)
+        places[f"{theirs}.bias"] = Place(f"{ours}.bias", axes[:1])
+    if masked_lm:
+        places["cls.predictions.decoder.weight"] = Place("masked_lm.decoder.weight", (V, E))
+        places["cls.predictions.bias"] = Place("masked_lm.decoder.bias", (V,))
+    return places
 
 
 def load_bert(folder: str | Path) -> Bert:
@@ -104,16 +121,17 @@ def load_bert(folder: str | Path) -> Bert:
     tensors, file = read_tensors(Path(folder))
     tensors = renamed(tensors, _plain, file)
     _drop_constants(tensors, file)
-    with naming(path):
-        model = Bert(
-            config,
-            pooler=any(name.startswith("pooler.") for name in tensors),
-            masked_lm=any(name.startswith("cls.predictions.") for name in tensors),
-            next_sentence=any(name.startswith("cls.seq_relationship.") for name in tensors),
-        )
+    heads = {
+        "pooler": any(name.startswith("pooler.") for name in tensors),
+        "masked_lm": any(name.startswith("cls.predictions.") for name in tensors),
+        "next_sentence": any(name.startswith("cls.seq_relationship.") for name in tensors),
+    }
+    layers = config.num_hidden_layers
+    check_layers(path, "num_hidden_layers", layers, "encoder.layer.", tensors)
+    places = _places(config, **heads)
     tied = {"cls.predictions.decoder.weight"} if config.tie_word_embeddings else set()
-    load(model, tensors, _names(model), tied, file)
-    return model.eval()
+    check_tensors("Bert", tensors, places, {**vars(config), "2": 2}, tied, file)
+    return loaded(lambda: Bert(config, **heads), tensors, places, path, file)
 
 
 def _plain(name: str) -> str:
@@ -163,11 +181,13 @@ def save_bert(model: Bert, folder: str | Path) -> None:
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    heads = model.masked_lm is not None or model.next_sentence is not None
+    names = ("pooler", "masked_lm", "next_sentence")
+    parts = {name: getattr(model, name) is not None for name in names}
+    heads = parts["masked_lm"] or parts["next_sentence"]
     state = model.state_dict(keep_vars=True)
     tensors = {
-        name if name.startswith("cls.") or not heads else f"bert.{name}": state[ours].data
-        for name, ours in _names(model).items()
+        name if name.startswith("cls.") or not heads else f"bert.{name}": state[place.name].data
+        for name, place in _places(model.config, **parts).items()
     }
     if model.config.tie_word_embeddings:
         tensors.pop("cls.predictions.decoder.weight", None)

@@ -1,19 +1,70 @@
-"""Configs: JSON files whose every field is honoured, or known to change nothing, or refused."""
+"""Configs: JSON files whose every field is honoured, or known to change nothing, or refused.
+
+What a file holds is looked at nowhere else before it is checked here, and an error shows only the
+beginning of it: files come from outside, and may hold anything.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import MISSING
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from reprlib import repr as shortened
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Config = TypeVar("Config", bound="DataclassInstance")
+
+
+class Kind(NamedTuple):
+    """Which values of its type a field may have."""
+
+    wanted: str
+    holds: Callable[[Any], bool]
+
+
+Size = Annotated[int, Kind("a whole number of at least 1", lambda value: value >= 1)]
+Index = Annotated[int, Kind("a whole number of at least 0", lambda value: value >= 0)]
+Share = Annotated[float, Kind("a number from 0 to 1", lambda value: 0 <= value <= 1)]
+
+
+class Checked:
+    """A dataclass whose fields are checked against their types, and the kinds beside these."""
+
+    def __post_init__(self) -> None:
+        hints = _hints(type(self))
+        problems = [
+            f"{name}: {message}"
+            for name, value in vars(self).items()
+            if (message := _wrong(value, hints[name]))
+        ]
+        if problems:
+            raise ValueError("\n  ".join([f"{type(self).__name__}: wrong fields", *problems]))
+
+    def check_heads(self, heads: str, width: str) -> None:
+        """Refuse a width that cannot be divided among the heads."""
+        count, total = getattr(self, heads), getattr(self, width)
+        if total % count:
+            raise ValueError(f"{heads}: {count} given, but {width} is {total}, no multiple of it")
+
 
 FIXED: dict[str, tuple[Any, ...]] = {
     "add_cross_attention": (False,),
@@ -72,6 +123,32 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{path}: not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: its lists or objects are nested too deeply") from None
+
+
+def read_field(path: Path, given: Any, name: str, hint: Any, default: Any = MISSING) -> Any:
+    """A field of a JSON object.
+
+    Args:
+        path: The file that the object is in.
+        given: The object, or what stands in its place.
+        name: The name of the field.
+        hint: Its type, or `Annotated` with a `Kind`.
+        default: What a field is that is not there; by default it must be.
+
+    Raises:
+        ValueError: It is missing, or is of another type.
+    """
+    if not isinstance(given, dict):
+        got = type(given).__name__
+        raise ValueError(f"{path}: {name}: an object with this field expected, got {got}")
+    value = given.get(name, default)
+    if value is MISSING:
+        raise ValueError(f"{path}: {name}: missing")
+    if value is not default and (message := _wrong(value, hint)):
+        raise ValueError(f"{path}: {name}: {message}")
+    return value
 
 
 def read_config(
@@ -100,28 +177,27 @@ def read_config(
     given = read_json(path)
     if not isinstance(given, dict):
         raise ValueError(f"{path}: an object with fields expected, got {type(given).__name__}")
-    honoured = get_type_hints(kind)
+    honoured = _hints(kind)
     values: dict[str, Any] = {}
     problems: list[str] = []
     for name, value in given.items():
         if name in honoured:
             values[name] = value
-            if not _is(value, honoured[name]):
-                wanted = getattr(honoured[name], "__name__", honoured[name])
-                problems.append(f"{name}: {value!r} given, {wanted} expected")
+            if message := _wrong(value, honoured[name]):
+                problems.append(f"{name}: {message}")
         elif name in fixed:
             if value not in fixed[name]:
                 only = " or ".join(map(repr, fixed[name]))
-                problems.append(f"{name}: {value!r} is not supported, only {only}")
+                problems.append(f"{name}: {shortened(value)} is not supported, only {only}")
         elif name not in ignored:
             problems.append(
-                f"{name}: unknown, with the value {value!r}; remove it if the model is the same "
-                f"without it"
+                f"{name}: unknown, with the value {shortened(value)}; remove it if the model is "
+                f"the same without it"
             )
     problems += [
         f"{field.name}: missing"
         for field in dataclasses.fields(kind)
-        if field.name not in given and field.default is dataclasses.MISSING
+        if field.name not in given and field.default is MISSING
     ]
     if problems:
         raise ValueError("\n  ".join([f"{path}: cannot be honoured", *problems]))
@@ -136,10 +212,11 @@ def check_model_type(path: Path, model_type: str, function: str) -> None:
         ValueError: It says that the model is of another kind, or does not say it.
     """
     given = read_json(path)
-    found = given.get("model_type") if isinstance(given, dict) else None
+    found = read_field(path, given, "model_type", object, None)
     if found != model_type:
         raise ValueError(
-            f"{path}: model_type: {found!r} is not supported by {function}, only {model_type!r}"
+            f"{path}: model_type: {shortened(found)} is not supported by {function}, only "
+            f"{model_type!r}"
         )
 
 
@@ -158,8 +235,24 @@ def naming(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from None
 
 
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def _wrong(value: Any, hint: Any) -> str:
+    """What is wrong with a value of a field: nothing, or what was given and what is expected."""
+    hints = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    if any(_is(value, one) for one in hints):
+        return ""
+    wanted = [one.__metadata__[0].wanted if hasattr(one, "__metadata__") else one for one in hints]
+    names = ["None" if one is NoneType else getattr(one, "__name__", str(one)) for one in wanted]
+    return f"{shortened(value)} given, {' or '.join(names)} expected"
+
+
 def _is(value: Any, hint: Any) -> bool:
     """Whether a JSON value is of a type; a whole number is a float too, a bool no number."""
+    kind, *limits = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
     if isinstance(value, bool):
-        return hint is bool
-    return isinstance(value, hint) or (hint is float and isinstance(value, int))
+        return kind is bool
+    kind = {int: Integral, float: Real}.get(kind, kind)
+    return isinstance(value, kind) and all(limit.holds(value) for limit in limits)

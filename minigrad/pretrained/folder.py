@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from reprlib import repr as shortened
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,9 +19,16 @@ from minigrad.io.atomic import replacing
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module
 from minigrad.nn.checks import optional_package
-from minigrad.pretrained.config import model_folder, naming, read_json
+from minigrad.pretrained.config import Kind, model_folder, naming, read_field, read_json
+from minigrad.random import drawing_from
+
+Model = TypeVar("Model", bound=Module)
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+Places = Annotated[
+    dict,
+    Kind("tensors and their files", lambda value: {*map(type, value.values())} == {str}),
+]
 
 
 def read_tensors(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
@@ -42,10 +50,13 @@ def read_tensors(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
     whole, index = folder / WHOLE, folder / INDEX
     if whole.is_file() or not index.is_file():
         return _tensors_in(whole), whole
-    places = read_json(index)["weight_map"]
+    places = read_field(index, read_json(index), "weight_map", Places)
     tensors: dict[str, np.ndarray] = {}
     for name in sorted({*places.values()}):
-        tensors |= _tensors_in(inside(folder, name))
+        part = inside(folder, name, f"{index}: weight_map")
+        if not part.is_file():
+            raise FileNotFoundError(f"{part}: there is no such file; {index}: weight_map names it")
+        tensors |= _tensors_in(part)
     absent = [name for name in places if name not in tensors]
     if absent:
         raise ValueError(f"{index}: no file holds {', '.join(absent)}")
@@ -63,15 +74,19 @@ def _tensors_in(path: Path) -> dict[str, np.ndarray]:
     return tensors
 
 
-def inside(folder: Path, name: str) -> Path:
-    """The path of something in a folder, whose name a file of it gives.
+def inside(folder: Path, name: str, field: str) -> Path:
+    """The path of something in a folder, whose name a field of a file gives.
 
     Raises:
-        ValueError: It would be elsewhere.
+        ValueError: It would be elsewhere, or it is no name.
     """
-    path = (folder / name).resolve()
+    try:
+        path = (folder / name).resolve()
+        path.exists()  # an error if there can be no such name
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ValueError(f"{field}: {shortened(name)}: {error}") from None
     if not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{folder}: {name!r} is not inside it")
+        raise ValueError(f"{field}: {shortened(name)} is not inside {folder}")
     return path
 
 
@@ -90,37 +105,102 @@ def renamed(
     return result
 
 
-def load(
-    model: Module,
+class Place(NamedTuple):
+    """Where a tensor of a file belongs: its name in the model, and how long its axes are."""
+
+    name: str
+    axes: tuple[str, ...]
+
+
+def check_layers(
+    config: Path, field: str, layers: int, prefix: str, tensors: Mapping[str, np.ndarray]
+) -> None:
+    """Refuse a model of more layers than there are tensors of, before their names are made.
+
+    Raises:
+        ValueError: There are fewer.
+    """
+    rests = [name.removeprefix(prefix) for name in tensors if name.startswith(prefix)]
+    there = len({rest.partition(".")[0] for rest in rests})
+    if layers > there:
+        raise ValueError(f"{config}: {field}: {layers} given, but there are tensors of {there}")
+
+
+def check_tensors(
+    model: str,
     tensors: Mapping[str, np.ndarray],
-    names: Mapping[str, str],
+    places: Mapping[str, Place],
+    sizes: Mapping[str, Any],
     tied: Collection[str],
     file: Path,
 ) -> None:
-    """Load tensors into a model: exactly those that it has.
+    """Check that tensors are those of a model, before it is made.
 
     Args:
-        model: The model.
+        model: What it is called.
         tensors: The tensors of the file, by name.
-        names: What the model calls each tensor that the file should hold.
+        places: Where each tensor belongs that the file should hold.
+        sizes: How long an axis of each name is.
         tied: Those that need not be there, because the model has them under another name too.
         file: What errors are about.
 
     Raises:
         ValueError: A tensor is missing, unexpected or of the wrong shape; each is named.
     """
-    problems = [f"{name}: missing" for name in names if name not in tensors and name not in tied]
-    problems += [f"{name}: unexpected" for name in tensors if name not in names]
-    problems += [
-        f"{name}: floating-point values expected, got {array.dtype}"
-        for name, array in tensors.items()
-        if name in names and array.dtype.kind != "f"
-    ]
+    problems = [f"{name}: missing" for name in places if name not in tensors and name not in tied]
+    problems += [f"{name}: unexpected" for name in tensors if name not in places]
+    for name, (_, axes) in places.items():
+        if name not in tensors:
+            continue
+        array, shape = tensors[name], tuple(sizes[axis] for axis in axes)
+        if array.dtype.kind != "f":
+            problems.append(f"{name}: floating-point values expected, got {array.dtype}")
+        if array.shape != shape:
+            problems.append(
+                f"{name}: shape {array.shape} given, by config.json it is {shape}: "
+                f"({', '.join(axes)})"
+            )
     if problems:
-        head = f"{file}: the tensors do not fit {type(model).__name__}; nothing was loaded"
+        head = f"{file}: the tensors do not fit {model}; nothing was loaded"
         raise ValueError("\n  ".join([head, *problems]))
+
+
+class _Zeros(np.random.Generator):
+    """Gives parameters their first values where others take their place: none are drawn."""
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        return np.broadcast_to(0.0, size)
+
+    normal = uniform  # type: ignore[assignment]
+
+
+def loaded(
+    make: Callable[[], Model],
+    tensors: Mapping[str, np.ndarray],
+    places: Mapping[str, Place],
+    config: Path,
+    file: Path,
+) -> Model:
+    """Make a model, and load tensors that were checked.
+
+    Args:
+        make: Makes the model.
+        tensors: The tensors of the file, by name.
+        places: Where each belongs.
+        config: What errors are about while it is made.
+        file: And while tensors are loaded.
+
+    Returns:
+        The model, in evaluation mode.
+
+    Raises:
+        ValueError: The config is not honoured, or tied tensors differ.
+    """
+    with naming(config), drawing_from(_Zeros(np.random.PCG64(0))):
+        model = make()
     with naming(file):
-        model.load_state_dict({names[name]: array for name, array in tensors.items()})
+        model.load_state_dict({places[name].name: array for name, array in tensors.items()})
+    return model.eval()
 
 
 def write_tensors(folder: Path, tensors: Mapping[str, np.ndarray]) -> None:
@@ -167,7 +247,9 @@ def load_tokenizer(folder: str | Path) -> Any:
         raise FileNotFoundError(f"{path}: there is no such file")
     try:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # of the class Exception itself, which is all that tokenizers has
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # Exception is all that tokenizers has, or a panic of Rust
         raise ValueError(f"{path}: {error}") from None
     _check_normalizer(Path(folder) / "tokenizer_config.json", tokenizer)
     return tokenizer
@@ -188,8 +270,8 @@ def _check_normalizer(path: Path, tokenizer: Any) -> None:
         return
     said = read_json(path)
     for name, first in NORMALIZER.items():
-        if name in said and said[name] != normalizer[first]:
+        value = read_field(path, said, name, bool | None, normalizer[first])
+        if value != normalizer[first]:
             raise ValueError(
-                f"{path}: {name}: {said[name]!r}, but in tokenizer.json {first} is "
-                f"{normalizer[first]!r}"
+                f"{path}: {name}: {value!r}, but in tokenizer.json {first} is {normalizer[first]!r}"
             )

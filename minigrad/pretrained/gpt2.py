@@ -12,11 +12,12 @@ from typing import Any
 from minigrad._tensor import Tensor
 from minigrad.nn import Dropout, Embedding, LearnedPosEmbedding, Linear, Module
 from minigrad.nn.cache_base import Cache
+from minigrad.pretrained.config import Checked, Share, Size
 from minigrad.pretrained.layers import activation, transformer
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPT2Config:
+class GPT2Config(Checked):
     """The fields of a GPT-2's `config.json` that are honoured, with the values of absent ones.
 
     Attributes:
@@ -35,7 +36,8 @@ class GPT2Config:
         tie_word_embeddings: Whether the head has the table of embeddings as its weight.
 
     Raises:
-        ValueError: `n_ctx` differs from `n_positions`.
+        ValueError: A size is no positive integer, a probability or `layer_norm_epsilon` is not
+            from 0 to 1, or sizes do not go together.
 
     Example:
         >>> from minigrad import pretrained
@@ -43,21 +45,29 @@ class GPT2Config:
         'gelu_new'
     """
 
-    vocab_size: int = 50257
-    n_positions: int = 1024
-    n_ctx: int | None = None
-    n_embd: int = 768
-    n_layer: int = 12
-    n_head: int = 12
-    n_inner: int | None = None
+    vocab_size: Size = 50257
+    n_positions: Size = 1024
+    n_ctx: Size | None = None
+    n_embd: Size = 768
+    n_layer: Size = 12
+    n_head: Size = 12
+    n_inner: Size | None = None
     activation_function: str = "gelu_new"
-    resid_pdrop: float = 0.1
-    embd_pdrop: float = 0.1
-    attn_pdrop: float = 0.1
-    layer_norm_epsilon: float = 1e-5
+    resid_pdrop: Share = 0.1
+    embd_pdrop: Share = 0.1
+    attn_pdrop: Share = 0.1
+    layer_norm_epsilon: Share = 1e-5
     tie_word_embeddings: bool = True
 
+    @property
+    def hidden(self) -> int:
+        """The width inside the feed-forward networks."""
+        return 4 * self.n_embd if self.n_inner is None else self.n_inner
+
     def __post_init__(self) -> None:
+        super().__post_init__()
+        activation("activation_function", self.activation_function)
+        self.check_heads("n_head", "n_embd")
         if self.n_ctx not in (None, self.n_positions):
             raise ValueError(f"n_ctx: {self.n_ctx} differs from n_positions, {self.n_positions}")
 
@@ -98,8 +108,7 @@ class GPT2(Module):
         self.positions = LearnedPosEmbedding(config.n_positions, config.n_embd)
         self.dropout = Dropout(config.embd_pdrop)
         self.decoder = transformer(
-            config.n_embd, config.n_head, config.n_layer,
-            4 * config.n_embd if config.n_inner is None else config.n_inner,
+            config.n_embd, config.n_head, config.n_layer, config.hidden,
             activation("activation_function", config.activation_function),
             config.layer_norm_epsilon, attention_dropout=config.attn_pdrop,
             dropout=config.resid_pdrop, norm_first=True,

@@ -12,11 +12,18 @@ from minigrad.pretrained.config import (
     IGNORED,
     check_model_type,
     model_folder,
-    naming,
     read_config,
     write_config,
 )
-from minigrad.pretrained.folder import load, read_tensors, renamed, write_tensors
+from minigrad.pretrained.folder import (
+    Place,
+    check_layers,
+    check_tensors,
+    loaded,
+    read_tensors,
+    renamed,
+    write_tensors,
+)
 from minigrad.pretrained.gpt2 import GPT2, GPT2Config
 
 GPT2_FIXED = FIXED | {
@@ -31,26 +38,34 @@ GPT2_IGNORED = IGNORED | {
 }  # fmt: skip
 """With what is said of a head that sums texts up; its tensors would be refused."""
 
+E, F, THREE = "n_embd", "n_inner", "3 * n_embd"
 LAYER = {
-    "ln_1.{}": "norm1.{}",
-    "attn.c_attn.{}": "self_attn.in_proj_{}",  # packed as PyTorch packs it
-    "attn.c_proj.{}": "self_attn.out_proj.{}",
-    "ln_2.{}": "norm2.{}",
-    "mlp.c_fc.{}": "linear1.{}",
-    "mlp.c_proj.{}": "linear2.{}",
+    "ln_1.{}": ("norm1.{}", (E,)),
+    "attn.c_attn.{}": ("self_attn.in_proj_{}", (E, THREE)),  # packed as PyTorch packs it
+    "attn.c_proj.{}": ("self_attn.out_proj.{}", (E, E)),
+    "ln_2.{}": ("norm2.{}", (E,)),
+    "mlp.c_fc.{}": ("linear1.{}", (E, F)),
+    "mlp.c_proj.{}": ("linear2.{}", (F, E)),
 }
-"""What the parts of a layer are called in files, and here."""
+"""What the parts of a layer are called in files, and here; and the axes of each weight in files. A
+bias has the last of them."""
 
 
-def _names(model: GPT2) -> dict[str, str]:
-    """What each tensor of a file, by its name there, is called in the model."""
-    names = {"wte.weight": "tokens.weight", "wpe.weight": "positions.pos_emb.weight"}
+def _places(config: GPT2Config) -> dict[str, Place]:
+    """Where each tensor of a file, by its name there, belongs."""
+    places = {
+        "wte.weight": Place("tokens.weight", ("vocab_size", E)),
+        "wpe.weight": Place("positions.pos_emb.weight", ("n_positions", E)),
+    }
     for kind in ("weight", "bias"):
-        for i in range(model.config.n_layer):
-            for theirs, ours in LAYER.items():
-                names[f"h.{i}.{theirs.format(kind)}"] = f"decoder.layers.{i}.{ours.format(kind)}"
-        names[f"ln_f.{kind}"] = f"decoder.norm.{kind}"
-    return names | {"lm_head.weight": "head.weight"}
+        for i in range(config.n_layer):
+            for theirs, (ours, axes) in LAYER.items():
+                place = Place(f"decoder.layers.{i}.{ours.format(kind)}", axes)
+                if kind == "bias":
+                    place = place._replace(axes=axes[-1:])
+                places[f"h.{i}.{theirs.format(kind)}"] = place
+        places[f"ln_f.{kind}"] = Place(f"decoder.norm.{kind}", (E,))
+    return places | {"lm_head.weight": Place("head.weight", ("vocab_size", E))}
 
 
 def load_gpt2(folder: str | Path) -> GPT2:
@@ -87,12 +102,13 @@ def load_gpt2(folder: str | Path) -> GPT2:
     config = read_config(path, GPT2Config, fixed=GPT2_FIXED, ignored=GPT2_IGNORED)
     tensors, file = read_tensors(Path(folder))
     tensors = renamed(tensors, lambda name: name.removeprefix("transformer."), file)
+    check_layers(path, "n_layer", config.n_layer, "h.", tensors)
     _drop_constants(tensors, config, file)
-    with naming(path):
-        model = GPT2(config)
+    places = _places(config)
     tied = {"lm_head.weight"} if config.tie_word_embeddings else set()
-    load(model, _turned(tensors), _names(model), tied, file)
-    return model.eval()
+    sizes = {**vars(config), F: config.hidden, THREE: 3 * config.n_embd}
+    check_tensors("GPT2", tensors, places, sizes, tied, file)
+    return loaded(lambda: GPT2(config), _turned(tensors), places, path, file)
 
 
 def _turned(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -110,7 +126,8 @@ def _drop_constants(tensors: dict[str, np.ndarray], config: GPT2Config, file: Pa
         mask = tensors.pop(f"h.{i}.attn.bias", None)
         if mask is None:
             continue
-        if mask.ndim != 4 or not np.array_equal(mask[0, 0] != 0, np.tri(mask.shape[-1]) != 0):
+        square = mask.shape == (1, 1, *2 * mask.shape[-1:])
+        if not square or not np.array_equal(mask[0, 0] != 0, np.tri(mask.shape[-1]) != 0):
             raise ValueError(f"{file}: h.{i}.attn.bias: only a causal mask is supported")
 
 
@@ -140,7 +157,7 @@ def save_gpt2(model: GPT2, folder: str | Path) -> None:
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     state = to_pytorch(model)
-    tensors = _turned({name: state[ours] for name, ours in _names(model).items()})
+    tensors = _turned({name: state[to.name] for name, to in _places(model.config).items()})
     head = tensors.pop("lm_head.weight")
     tensors = {f"transformer.{name}": array for name, array in tensors.items()}
     if not model.config.tie_word_embeddings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from reprlib import repr as shortened
 
 from minigrad._tensor import Tensor
 from minigrad.nn import LayerNorm, TransformerEncoder, TransformerEncoderLayer
@@ -37,7 +38,7 @@ def activation(field: str, name: str) -> Callable[[Tensor], Tensor]:
     """
     if name not in ACTIVATIONS:
         known = ", ".join(map(repr, ACTIVATIONS))
-        raise ValueError(f"{field}: {name!r} is not supported, only {known}")
+        raise ValueError(f"{field}: {shortened(name)} is not supported, only {known}")
     return ACTIVATIONS[name]
 
 

@@ -6,7 +6,7 @@ Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,7 +119,7 @@ class SentenceEncoder(Module):
         self.tokenizer.no_padding()  # a file may say how to pad and cut; here it is by max_length
         self.tokenizer.enable_truncation(self.max_length)
 
-    def tokenize(self, texts: Sequence[str]) -> Tokens:
+    def tokenize(self, texts: Iterable[str]) -> Tokens:
         """Turn texts into tokens, the shorter ones filled up with padding.
 
         Args:
@@ -129,14 +129,13 @@ class SentenceEncoder(Module):
             The arguments of a call.
 
         Raises:
-            TypeError: It is a single text.
+            TypeError: It is a single text, or something else than texts.
             ValueError: A text has no token at all.
         """
-        if isinstance(texts, str):
-            raise TypeError("SentenceEncoder: a list of texts expected, got one; write [text]")
-        given = [text.lower() for text in texts] if self.lower_case else [*texts]
-        encodings = self.tokenizer.encode_batch(given)
-        empty = [text for text, encoding in zip(texts, encodings, strict=True) if not encoding.ids]
+        given = _listed(texts)
+        read = [text.lower() for text in given] if self.lower_case else given
+        encodings = self.tokenizer.encode_batch(read)
+        empty = [text for text, encoding in zip(given, encodings, strict=True) if not encoding.ids]
         if empty:
             raise ValueError(f"SentenceEncoder: no token in {empty[0]!r}")
         shape = len(encodings), max((len(encoding.ids) for encoding in encodings), default=0)
@@ -167,24 +166,24 @@ class SentenceEncoder(Module):
         vectors = self.pooling(hidden, key_padding_mask)
         return _directions(vectors) if self.normalize else vectors
 
-    def encode(self, texts: Sequence[str], batch_size: int = 32) -> Tensor:
+    def encode(self, texts: Iterable[str], batch_size: int = 32) -> Tensor:
         """Embed texts, in evaluation mode and without a graph.
 
         Args:
-            texts: N texts.
+            texts: N texts: a list, an array, a column of a table, a generator.
             batch_size: How many go through the model at once; texts of like length go together.
 
         Returns:
             A tensor of shape (N, D).
 
         Raises:
-            TypeError: It is a single text.
+            TypeError: It is a single text, or something else than texts.
             ValueError: There is no text, or one has no token at all.
         """
-        if not texts:
-            raise ValueError("SentenceEncoder: at least one text expected")
         check_size("SentenceEncoder", "batch_size", batch_size)
         ids, types, padding = self.tokenize(texts)
+        if not len(ids):
+            raise ValueError("SentenceEncoder: at least one text expected")
         lengths = (~padding).sum(axis=1)
         order = np.argsort(lengths, kind="stable")
         vectors = []
@@ -214,6 +213,19 @@ class SentenceEncoder(Module):
             f"max_length={self.max_length}, lower_case={self.lower_case}, "
             f"normalize={self.normalize}, similarity_name={self.similarity_name!r}"
         )
+
+
+def _listed(texts: Any) -> list[str]:
+    """Texts as a list of Python's own strings."""
+    if isinstance(texts, str):
+        raise TypeError("SentenceEncoder: a list of texts expected, got one; write [text]")
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"SentenceEncoder: a list of texts expected, got {texts!r}")
+    given = [*texts]
+    for i, text in enumerate(given):
+        if not isinstance(text, str):
+            raise TypeError(f"SentenceEncoder: texts expected, but number {i} is {text!r}")
+    return [str(text) for text in given]
 
 
 def _directions(vectors: Tensor) -> Tensor:

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from reprlib import repr as shortened
+from typing import Annotated, Any
 
 from minigrad.pretrained.bert_folder import load_bert
-from minigrad.pretrained.config import model_folder, naming, read_config, read_json
+from minigrad.pretrained.config import (
+    Kind,
+    Size,
+    model_folder,
+    naming,
+    read_config,
+    read_field,
+    read_json,
+)
 from minigrad.pretrained.folder import inside, load_tokenizer
-from minigrad.pretrained.pooling import Pooling
-from minigrad.pretrained.sentence import SentenceEncoder
+from minigrad.pretrained.pooling import POOLINGS, Pooling
+from minigrad.pretrained.sentence import SIMILARITIES, SentenceEncoder
+
+Mode = Annotated[str, Kind(f"one of {POOLINGS}", lambda value: value in POOLINGS)]
+Modes = Annotated[list, Kind("a list of them", lambda value: all(v in POOLINGS for v in value))]
+Similarity = Annotated[str, Kind(f"one of {SIMILARITIES}", lambda value: value in SIMILARITIES)]
+Number = Annotated[float, Kind("a number of at least 1", lambda value: value >= 1)]
 
 
 @dataclass(frozen=True)
 class _PoolingConfig:
-    embedding_dimension: int | None = None
-    word_embedding_dimension: int | None = None
-    pooling_mode: str | list | None = None
+    embedding_dimension: Size | None = None
+    word_embedding_dimension: Size | None = None
+    pooling_mode: Mode | Modes | None = None
     pooling_mode_cls_token: bool = False
     pooling_mode_max_tokens: bool = False
     pooling_mode_mean_tokens: bool = False
@@ -62,7 +76,7 @@ class _NoConfig:
 
 @dataclass(frozen=True)
 class _TextConfig:
-    max_seq_length: int | None = None
+    max_seq_length: Size | None = None
     do_lower_case: bool = False
 
 
@@ -78,7 +92,7 @@ TEXT_IGNORED = ("unpad_inputs",)
 
 @dataclass(frozen=True)
 class _WholeConfig:
-    similarity_fn_name: str | None = None
+    similarity_fn_name: Similarity | None = None
 
 
 WHOLE_FIXED: dict[str, tuple[Any, ...]] = {
@@ -116,7 +130,7 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
         ...     pretrained.load_sentence_encoder(folder)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        ValueError: .../modules.json: ['CLIP'] is not supported, only Transformer, Pooling ...
+        ValueError: .../modules.json: type: ['CLIP'] is not supported, only Transformer, ...
     """
     root = model_folder("load_sentence_encoder", folder)
     places = _module_folders(root)
@@ -134,9 +148,14 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
         text = read_config(text_file, _TextConfig, fixed=TEXT_FIXED, ignored=TEXT_IGNORED)
     if whole_file.exists():
         whole = read_config(whole_file, _WholeConfig, fixed=WHOLE_FIXED, ignored=WHOLE_IGNORED)
-    longest = text.max_seq_length
-    if longest is None:
-        longest = _longest(texts, bert.config.max_position_embeddings)
+    positions = bert.config.max_position_embeddings
+    longest = _longest(texts, positions)
+    if text.max_seq_length is not None:
+        longest = text.max_seq_length
+    if longest > positions:
+        raise ValueError(
+            f"{text_file}: max_seq_length: {longest} given, there are {positions} positions"
+        )
     with naming(root):
         encoder = SentenceEncoder(
             bert, pool, load_tokenizer(texts), max_length=longest, lower_case=text.do_lower_case,
@@ -148,7 +167,8 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
 def _longest(folder: Path, positions: int) -> int:
     """The longest text that model and tokenizer take; all else of the latter is in its own file."""
     path = folder / "tokenizer_config.json"
-    length = read_json(path).get("model_max_length") if path.exists() else None
+    said = read_json(path) if path.exists() else {}
+    length = read_field(path, said, "model_max_length", Number | None, None)
     return positions if length is None else int(min(length, positions))
 
 
@@ -156,13 +176,21 @@ def _module_folders(root: Path) -> dict[str, Path]:
     """Where each module's files are, by its kind, from `modules.json`."""
     path = root / "modules.json"
     entries = read_json(path)
-    kinds = [entry["type"].rpartition(".")[2] for entry in entries]
+    if not isinstance(entries, list):
+        raise ValueError(f"{path}: a list of modules expected, got {type(entries).__name__}")
+    kinds = [read_field(path, entry, "type", str).rpartition(".")[2] for entry in entries]
     if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
         raise ValueError(
-            f"{path}: {kinds} is not supported, only Transformer, Pooling and perhaps Normalize, "
-            f"in this order"
+            f"{path}: type: {shortened(kinds)} is not supported, only Transformer, Pooling and "
+            f"perhaps Normalize, in this order"
         )
-    places = {kind: inside(root, entry["path"]) for kind, entry in zip(kinds, entries, strict=True)}
+    places = {
+        kind: inside(root, read_field(path, entry, "path", str), f"{path}: path")
+        for kind, entry in zip(kinds, entries, strict=True)
+    }
+    for kind in ("Transformer", "Pooling"):
+        if not places[kind].is_dir():
+            raise FileNotFoundError(f"{path}: path: {places[kind]} is no folder")
     if "Normalize" in places and (file := places["Normalize"] / "config.json").exists():
         read_config(file, _NoConfig, fixed=NORMALIZE_FIXED)
     return places

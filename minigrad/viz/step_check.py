@@ -56,8 +56,9 @@ def check_part(
         )
 
     step = STEP * max(1.0, float(np.sqrt((point * point).sum())))
-    token = state.set(State(False, None, ()))
+    outer = state.get()
     try:
+        state.set(State(False, None, ()))
         with np.errstate(all="ignore"):
             numeric = (weighted(point + step * direction) - weighted(point - step * direction)) / (
                 2 * step
@@ -65,7 +66,7 @@ def check_part(
     except (ArithmeticError, TypeError, ValueError) as error:
         return None, str(error)
     finally:
-        state.reset(token)
+        state.set(outer)
     exact_sent = sent.astype(np.float64)
     analytic = float((exact_sent * direction).sum())
     typical = float(np.sqrt((exact_sent * exact_sent).sum() / max(sent.size, 1)))

@@ -121,11 +121,12 @@ class Trace(Observer):
         for before, value in zip(arguments, values, strict=True):
             if value is not before and before.ndim:
                 inner._know(value, self._made[_key(before)])
-        token = state.set(State(False, entry.scope, (inner,)))
+        outer = state.get()
         try:
+            state.set(State(False, entry.scope, (inner,)))
             result = op.call_with(op.meaning, values)  # type: ignore[arg-type]
         finally:
-            state.reset(token)
+            state.set(outer)
         for one in inner._entries:
             one.line, one.scope, one.recorded = entry.line, entry.scope, entry.recorded
         entry.meaning, entry.result = inner._entries, inner._made.get(_key(result))

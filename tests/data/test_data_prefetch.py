@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from interrupts import before_each_bytecode
 
 import minigrad
 from minigrad import data
@@ -119,6 +120,13 @@ def test_dropped_while_a_batch_is_made() -> None:
     assert len(workers()) == 1
     go_on.set()
     wait_until(lambda: workers() == [])
+
+
+def test_no_lock_can_stay_closed_after_an_interrupt() -> None:
+    """Who asks for an item runs no code of `threading`, whose locks Ctrl-C could leave closed."""
+    prefetched = Prefetched(iter(range(5)), 2)
+    assert [*before_each_bytecode(threading, lambda: next(prefetched))] == []
+    assert [*prefetched] == [1, 2, 3, 4]
 
 
 def test_an_error_is_raised_where_its_batch_was_asked_for() -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import importlib
 import itertools
 import multiprocessing
+import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from interrupts import before_each_bytecode
 
 import minigrad
 from minigrad import ops
@@ -181,7 +185,7 @@ class TestForRows:
         assert len(names) == 3
 
     def test_an_error_in_a_thread_reaches_the_caller(self, three_threads: None) -> None:
-        before = [library.num_threads for library in _parallel._blas()]
+        before = [library.get_num_threads() for library in _parallel._blas()]
         caller = threading.current_thread()
         done = threading.Barrier(3, timeout=10)
 
@@ -192,7 +196,7 @@ class TestForRows:
 
         with pytest.raises(ArithmeticError, match="row"):
             _parallel.for_rows(3, 1, 1, work)
-        assert [library.num_threads for library in _parallel._blas()] == before
+        assert [library.get_num_threads() for library in _parallel._blas()] == before
 
     def test_the_callers_context_holds(self, three_threads: None) -> None:
         found = []
@@ -239,13 +243,65 @@ class TestBlas:
         try:
             during = []
             _parallel.for_rows(
-                3, 1, 1, lambda i, j: during.extend(lib.num_threads for lib in libraries)
+                3, 1, 1, lambda i, j: during.extend(lib.get_num_threads() for lib in libraries)
             )
             assert set(during) == {1}
-            assert [library.num_threads for library in libraries] == [2] * len(libraries)
+            assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
         finally:
             for library in libraries:
                 library.set_num_threads(1)
+
+    def test_the_last_caller_gives_back_what_the_first_found(self, three_threads: None) -> None:
+        """Callers in several threads may end in any order."""
+        libraries = _parallel._blas()
+        before = [library.get_num_threads() for library in libraries]
+        _parallel._set_blas([2] * len(libraries))
+        first, second, left = (threading.Event() for _ in range(3))
+
+        def work(start: int, stop: int) -> None:
+            first.set()
+            assert second.wait(10)
+
+        def work_longer(start: int, stop: int) -> None:
+            second.set()
+            assert left.wait(10)
+
+        def call_later() -> None:
+            assert first.wait(10)
+            _parallel.for_rows(2, 1, 1, work_longer)
+
+        other = threading.Thread(target=call_later)
+        other.start()
+        try:
+            _parallel.for_rows(2, 1, 1, work)
+            left.set()
+            other.join()
+            assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
+        finally:
+            _parallel._set_blas(before)
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+    @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+    def test_it_is_free_in_a_process_forked_meanwhile(self, three_threads: None) -> None:
+        before = [library.get_num_threads() for library in _parallel._blas()]
+        caller = threading.current_thread()
+        codes = []
+
+        def work(start: int, stop: int) -> None:
+            if threading.current_thread() is caller:
+                child = os.fork()
+                if not child:
+                    now = [library.get_num_threads() for library in _parallel._blas()]
+                    os._exit(now != [2] * len(now))
+                codes.append(os.waitpid(child, 0)[1])
+
+        _parallel._set_blas([2] * len(before))
+        try:
+            while not codes:
+                _parallel.for_rows(9, 1, 1, work)
+        finally:
+            _parallel._set_blas(before)
+        assert not any(codes)
 
     def test_without_threadpoolctl(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_parallel, "_libraries", None)
@@ -255,6 +311,87 @@ class TestBlas:
         with pytest.raises(ModuleNotFoundError, match="pip install threadpoolctl"):
             minigrad.set_num_threads(2)
         assert minigrad.get_num_threads() == 1
+
+
+class TestInterrupts:
+    """Ctrl-C raises KeyboardInterrupt in the main thread, anywhere; it leaves nothing behind."""
+
+    @pytest.fixture(autouse=True)
+    def two_threads_of_blas(self, three_threads: None) -> Iterator[None]:
+        libraries = _parallel._blas()
+        before = [library.get_num_threads() for library in libraries]
+        _parallel._set_blas([2] * len(libraries))
+        yield
+        _parallel._set_blas(before)
+
+    def check(self) -> None:
+        """BLAS has its threads, nothing is held, and another thread may use the kernels."""
+        libraries = _parallel._blas()
+        assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
+        assert not _parallel._holders
+        other = threading.Thread(target=_parallel.for_rows, args=(3, 1, 1, lambda i, j: None))
+        other.daemon = True
+        other.start()
+        other.join(10)
+        assert not other.is_alive()
+
+    def test_before_each_bytecode(self) -> None:
+        rows = np.zeros(9)
+
+        def work(start: int, stop: int) -> None:
+            rows[start:stop] += 1
+
+        places = before_each_bytecode(_parallel, lambda: _parallel.for_rows(9, 1, 1, work))
+        interrupts = 0
+        for _ in itertools.islice(places, 2000):
+            self.check()
+            interrupts += 1
+        assert interrupts > 100
+        rows[:] = 0
+        _parallel.for_rows(9, 1, 1, work)
+        assert (rows == 1).all()
+
+    def test_no_lock_of_python_code_is_taken(self) -> None:
+        call = lambda: _parallel.for_rows(9, 1, 1, lambda i, j: None)
+        assert [*before_each_bytecode(threading, call)] == []
+
+    @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here")
+    def test_two_thousand(self) -> None:
+        a = minigrad.tensor(normal(60, 40))
+        expected = a.data @ a.data.T
+        delays = RNG.uniform(1e-6, 4e-4, 2000)
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            for delay in delays:
+                with pytest.raises(KeyboardInterrupt):
+                    signal.setitimer(signal.ITIMER_REAL, delay)
+                    while True:
+                        ops.matmul(a, a.T)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        self.check()
+        np.testing.assert_allclose(ops.matmul(a, a.T).data, expected)
+
+    def test_while_others_work(self) -> None:
+        """No thread writes any more when the interrupt has come through."""
+        caller, inside = threading.current_thread(), threading.Event()
+        ended = []
+
+        def work(start: int, stop: int) -> None:
+            if threading.current_thread() is caller:
+                assert inside.wait(10)
+                raise KeyboardInterrupt
+            inside.set()
+            time.sleep(0.05)
+            ended.append(start)
+
+        with pytest.raises(KeyboardInterrupt):
+            _parallel.for_rows(100, 1, 1, work)
+        count = len(ended)
+        assert 1 <= count <= 2  # one block each, and none after it
+        self.check()
+        assert len(ended) == count
 
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, True, "2"])

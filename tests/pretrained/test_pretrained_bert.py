@@ -187,12 +187,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"pruned_heads": {"0": [1]}}, "pruned_heads: {'0': "),
     ({"hidden_act": "quick_gelu"}, "hidden_act: 'quick_gelu' is not supported"),
     ({"embedding_size": 128}, "embedding_size: unknown, with the value 128; remove it"),
-    ({"hidden_size": "12"}, "hidden_size: '12' given, int expected"),
-    ({"num_hidden_layers": True}, "num_hidden_layers: True given, int expected"),
-    ({"layer_norm_eps": None}, "layer_norm_eps: None given, float expected"),
+    ({"hidden_size": "12"}, "hidden_size: '12' given, a whole number of at least 1 expected"),
+    ({"num_hidden_layers": True}, "num_hidden_layers: True given, a whole number"),
+    ({"layer_norm_eps": None}, "layer_norm_eps: None given, a number from 0 to 1 expected"),
     ({"pad_token_id": 1.5}, "pad_token_id: 1.5 given"),
-    ({"num_attention_heads": 5}, "embed_dim must be divisible by num_heads, got 12, 5"),
-    ({"hidden_dropout_prob": 2}, "must be a number from 0 to 1"),
+    ({"num_attention_heads": 5}, "num_attention_heads: 5 given, but hidden_size is 12"),
+    ({"hidden_dropout_prob": 2}, "hidden_dropout_prob: 2 given, a number from 0 to 1"),
     ({"model_type": "roberta"}, "model_type: 'roberta' is not supported by load_bert, only 'bert'"),
     ({"model_type": "gpt2"}, "model_type: 'gpt2' is not supported by load_bert"),
 ]  # fmt: skip
@@ -238,7 +238,10 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
 
 def test_a_wrong_shape_is_named(tmp_path: Path) -> None:
     write(tmp_path, BERT | {"vocab_size": 41}, make_bert(BERT))
-    wrong = r"model\.safetensors: .*\n  embeddings.words.weight: shape \(40, 12\) given, \(41, 12\)"
+    wrong = (
+        r"model\.safetensors: .*\n  embeddings\.word_embeddings\.weight: shape \(40, 12\) given, "
+        r"by config\.json it is \(41, 12\): \(vocab_size, hidden_size\)"
+    )
     with pytest.raises(ValueError, match=wrong):
         pretrained.load_bert(tmp_path)
 

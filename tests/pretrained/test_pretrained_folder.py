@@ -67,7 +67,7 @@ def test_a_model_in_several_files(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"index\.json: no file holds gone"):
         pretrained.load_gpt2(tmp_path)
     index.write_text(json.dumps({"weight_map": places | {"gone": "../one.safetensors"}}))
-    with pytest.raises(ValueError, match=r"'\.\./one\.safetensors' is not inside it"):
+    with pytest.raises(ValueError, match=r"'\.\./one\.safetensors' is not inside"):
         pretrained.load_gpt2(tmp_path)
     (tmp_path / "two.safetensors").unlink()
     index.write_text(json.dumps({"weight_map": places}))

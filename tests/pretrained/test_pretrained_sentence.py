@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -255,7 +256,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"modules": changed(2, type=DENSE)}, "modules.json",
      "['Transformer', 'Pooling', 'Dense'] is not supported, only Transformer, Pooling"),
     ({"modules": MODULES[:1]}, "modules.json", "['Transformer'] is not supported"),
-    ({"modules": changed(1, path="../elsewhere")}, "", "'../elsewhere' is not inside it"),
+    ({"modules": changed(1, path="../elsewhere")}, "modules.json", "'../elsewhere' is not inside"),
     ({"pooling": MEAN | {"pooling_mode_weightedmean_tokens": True}}, "1_Pooling/config.json",
      "pooling_mode_weightedmean_tokens: True is not supported, only False"),
     ({"pooling": MEAN | {"pooling_mode_mean_tokens": False}}, "1_Pooling/config.json",
@@ -263,14 +264,15 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"pooling": MEAN | {"pooling_mode": "cls"}}, "1_Pooling/config.json",
      "pooling_mode: 'cls', but also ['mean']"),
     ({"pooling": {"word_embedding_dimension": 12, "pooling_mode": "lasttoken"}},
-     "1_Pooling/config.json", "modes must be some of"),
+     "1_Pooling/config.json", "pooling_mode: 'lasttoken' given"),
     ({"pooling": MEAN | {"word_embedding_dimension": 8}}, "1_Pooling/config.json",
      "word_embedding_dimension: 8 given, the model's is 12"),
     ({"pooling": {"embedding_dimension": 8, "pooling_mode": "cls"}}, "1_Pooling/config.json",
      "embedding_dimension: 8 given, the model's is 12"),
     ({"text": {"module_output_name": "token_scores"}}, "sentence_bert_config.json",
      "module_output_name: 'token_scores' is not supported"),
-    ({"text": {"max_seq_length": 17}}, "", "max_length 17 given, there are 16 positions"),
+    ({"text": {"max_seq_length": 17}}, "sentence_bert_config.json",
+     "max_seq_length: 17 given, there are 16 positions"),
     ({"text": {"unheard_of": 1}}, "sentence_bert_config.json", "unheard_of: unknown"),
     ({"whole": {"default_prompt_name": "query"}}, "config_sentence_transformers.json",
      "default_prompt_name: 'query' is not supported, only None"),
@@ -302,6 +304,52 @@ def test_calls_that_do_not_fit(tmp_path: Path) -> None:
     for mask in (np.zeros((2, 4), bool), np.array([[False] * 3, [True] * 3])):
         with pytest.raises(ValueError, match="Pooling: a mask of shape"):
             model.pooling(hidden, mask)
+
+
+class Column:
+    """What a pandas Series is to whoever goes through it: no list, and no truth value."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __bool__(self) -> bool:
+        raise ValueError("The truth value of a Series is ambiguous.")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [tuple, iter, Column, np.array, lambda texts: np.array(texts, object),
+     lambda texts: (text for text in texts), lambda texts: dict.fromkeys(texts).keys()],
+)  # fmt: skip
+@pytest.mark.parametrize("lower", [True, False])
+def test_texts_come_in_any_iterable(tmp_path: Path, given: Any, lower: bool) -> None:
+    model = pretrained.load_sentence_encoder(
+        folder_of(tmp_path, text=TEXT | {"do_lower_case": lower})
+    )
+    np.testing.assert_array_equal(model.encode(given(TEXTS)), model.encode(TEXTS))
+    ids = model.tokenize(TEXTS).ids
+    np.testing.assert_array_equal(model.tokenize(given(TEXTS)).ids, ids)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[None], ["a", 3], ["a", float("nan")], [["a"]], [b"a"], b"a", np.array([["a"]]), None, 3],
+)
+def test_what_is_no_text_is_named(tmp_path: Path, given: Any) -> None:
+    model = pretrained.load_sentence_encoder(folder_of(tmp_path))
+    for method in (model.encode, model.tokenize):
+        with pytest.raises(TypeError, match=r"^SentenceEncoder: (a list of )?texts expected, "):
+            method(given)
+
+
+def test_no_text_at_all_in_any_iterable(tmp_path: Path) -> None:
+    model = pretrained.load_sentence_encoder(folder_of(tmp_path))
+    for given in ([], (), iter([]), np.array([], str), Column([])):
+        with pytest.raises(ValueError, match="at least one text"):
+            model.encode(given)
 
 
 def test_the_tokenizer_that_is_given_stays_as_it_is(tmp_path: Path) -> None:

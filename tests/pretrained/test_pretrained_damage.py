@@ -1,0 +1,275 @@
+"""Folders that are damaged or hostile: the promised error, with the file and the field in it.
+
+And before anything large is made.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reference_models import BERT, GPT2, make_bert, make_gpt2, write
+
+import minigrad
+from minigrad import nn, pretrained
+from minigrad.pretrained.bert_folder import BERT_IGNORED
+from minigrad.pretrained.gpt2_folder import GPT2_IGNORED
+
+tokenizers = pytest.importorskip("tokenizers")
+
+MOST = 8 << 20
+"""How many bytes a load of these small models may take."""
+NESTED = "[" * 10_000 + "]" * 10_000
+VALUES: list[Any] = [
+    None, float("nan"), float("inf"), -1, 0, 1.5, 10**9, 10**400, True, False, "x", "\0", "../x",
+    "x" * 5000, "\ud800", [], [None], [[[[[]]]]], {}, {"x": None},
+]  # fmt: skip
+"""What each value of a file is replaced by in turn."""
+FINE: dict[str, dict[str, list[Any]]] = {
+    "config.json": {
+        "hidden_dropout_prob": [0], "attention_probs_dropout_prob": [0], "layer_norm_eps": [0],
+        "attn_pdrop": [0], "embd_pdrop": [0], "resid_pdrop": [0], "layer_norm_epsilon": [0],
+        "pad_token_id": [None, 0], "n_ctx": [None], "n_inner": [None],
+        "tie_word_embeddings": [True], "is_decoder": [False, 0],
+        **dict.fromkeys(BERT_IGNORED | GPT2_IGNORED - {"pad_token_id"}, VALUES),
+    },
+    "model.safetensors.index.json": {"metadata": VALUES, "total_size": VALUES},
+    "modules.json": {"idx": VALUES, "name": VALUES},
+    "1_Pooling/config.json": {
+        "pooling_mode_cls_token": [True, False], "pooling_mode_max_tokens": [True, False],
+        "pooling_mode_mean_tokens": [True], "pooling_mode_mean_sqrt_len_tokens": [False, 0],
+        "include_prompt": [True], "word_embedding_dimension": [None],
+    },
+    "sentence_bert_config.json": {"max_seq_length": [None], "do_lower_case": [True, False]},
+    "config_sentence_transformers.json": {
+        "similarity_fn_name": [None], "default_prompt_name": [None], "prompts": VALUES,
+    },
+    "tokenizer_config.json": {
+        "model_max_length": [None, float("inf"), 1.5, 10**9, 10**400], "do_lower_case": [True],
+        "tokenizer_class": VALUES,
+    },
+}  # fmt: skip
+"""Of these, what is right where."""
+OTHER_WORDS = {
+    "tie_word_embeddings": "lm_head.weight: missing",
+    "pooling_mode_mean_tokens": "no pooling_mode is on",
+}
+"""What is said of False where that is right for itself, and wrong beside the rest."""
+
+
+def bert_folder(path: Path) -> Callable[[Path], Any]:
+    config = BERT | {"is_decoder": False, "num_hidden_layers": 1}
+    write(path, config, make_bert(config, "pooler"))
+    return pretrained.load_bert
+
+
+def gpt2_folder(path: Path) -> Callable[[Path], Any]:
+    """Of a GPT-2 in two files."""
+    from safetensors.numpy import save_file
+
+    config = GPT2 | {"n_inner": 48, "tie_word_embeddings": True, "n_layer": 1}
+    tensors = make_gpt2(config)
+    write(path, config, {})
+    (path / "model.safetensors").unlink()
+    places = {}
+    for name, some in (("a.safetensors", [*tensors][::2]), ("b.safetensors", [*tensors][1::2])):
+        save_file({tensor: tensors[tensor] for tensor in some}, path / name)
+        places |= dict.fromkeys(some, name)
+    index = {"metadata": {"total_size": 1}, "weight_map": places}
+    (path / "model.safetensors.index.json").write_text(json.dumps(index))
+    return pretrained.load_gpt2
+
+
+def sentence_folder(path: Path) -> Callable[[Path], Any]:
+    one = BERT | {"num_hidden_layers": 1}
+    write(path, one, make_bert(one))
+    words = {f"w{i}": i for i in range(BERT["vocab_size"])}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(words, unk_token="w1"))
+    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
+    tokenizer.save(str(path / "tokenizer.json"))
+    (path / "1_Pooling").mkdir()
+    kind = "sentence_transformers.models."
+    for name, content in {
+        "modules.json": [
+            {"idx": 0, "name": "0", "path": "", "type": f"{kind}Transformer"},
+            {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{kind}Pooling"},
+        ],
+        "1_Pooling/config.json": {
+            "word_embedding_dimension": 12, "pooling_mode_cls_token": False,
+            "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": False,
+            "pooling_mode_mean_sqrt_len_tokens": False, "include_prompt": True,
+        },
+        "sentence_bert_config.json": {"max_seq_length": 12, "do_lower_case": False},
+        "config_sentence_transformers.json": {
+            "similarity_fn_name": "cosine", "default_prompt_name": None, "prompts": {},
+        },
+        "tokenizer_config.json": {
+            "model_max_length": 16, "do_lower_case": True, "tokenizer_class": "BertTokenizer",
+        },
+    }.items():  # fmt: skip
+        (path / name).write_text(json.dumps(content))
+    return pretrained.load_sentence_encoder
+
+
+def places_in(content: Any) -> Iterator[tuple[Any, ...]]:
+    """The path to every value in an object or list, the outer ones first."""
+    entries = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, value in entries:
+        yield (key,)
+        if isinstance(value, (dict, list)):
+            yield from ((key, *rest) for rest in places_in(value))
+
+
+def changed(content: Any, place: tuple[Any, ...], *value: Any) -> Any:
+    """A copy with another value at a place, or without it."""
+    result = copy.deepcopy(content)
+    inner = result
+    for key in place[:-1]:
+        inner = inner[key]
+    if value:
+        inner[place[-1]] = value[0]
+    else:
+        del inner[place[-1]]
+    return result
+
+
+def attempt(load: Callable[[Path], Any], folder: Path) -> str:
+    """Load a folder; the message of the error, empty if there is none."""
+    tracing = tracemalloc.is_tracing()
+    if tracing:
+        tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    try:
+        load(folder)
+    except (FileNotFoundError, ValueError) as error:  # any other is the test's failure
+        message = str(error)
+        assert message
+    else:
+        message = ""
+    assert not tracing or tracemalloc.get_traced_memory()[1] - before < MOST
+    return message
+
+
+@pytest.fixture
+def traced() -> Iterator[None]:
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+FOLDERS = {
+    "bert": (bert_folder, ["config.json"]),
+    "gpt2": (gpt2_folder, ["config.json", "model.safetensors.index.json"]),
+    "sentence": (sentence_folder, [
+        "modules.json", "1_Pooling/config.json", "sentence_bert_config.json",
+        "config_sentence_transformers.json", "tokenizer_config.json",
+    ]),
+}  # fmt: skip
+FILES = [(kind, file) for kind, (_, files) in FOLDERS.items() for file in files]
+
+
+@pytest.mark.parametrize(("kind", "file"), FILES)
+def test_any_value_in_a_file(tmp_path: Path, kind: str, file: str) -> None:
+    load = FOLDERS[kind][0](tmp_path)
+    content = json.loads((tmp_path / file).read_text())
+    assert attempt(load, tmp_path) == ""
+    for place in places_in(content):
+        fields = [key for key in place if isinstance(key, str)] or ["type"]  # entries: of modules
+        fine = [value for field in fields for value in FINE[file].get(field, [])]
+        for value in VALUES:
+            (tmp_path / file).write_text(json.dumps(changed(content, place, value)))
+            message = attempt(load, tmp_path)
+            if any(same(value, one) for one in fine):
+                assert message == "", (place, value)
+            elif fields[-1] in OTHER_WORDS and value is False:
+                assert OTHER_WORDS[fields[-1]] in message
+            else:
+                assert Path(file).name in message, (place, value, message)
+                assert any(name in message for name in fields), (place, value, message)
+        (tmp_path / file).write_text(json.dumps(changed(content, place)))
+        attempt(load, tmp_path)  # it may have a default
+
+
+def same(a: Any, b: Any) -> bool:
+    return a is b or (type(a) is type(b) and a == b)
+
+
+@pytest.mark.parametrize(("kind", "file"), [*FILES, ("sentence", "tokenizer.json")])
+def test_any_bytes_in_the_place_of_a_file(tmp_path: Path, kind: str, file: str) -> None:
+    load = FOLDERS[kind][0](tmp_path)
+    whole = (tmp_path / file).read_bytes()
+    parts = [whole[: len(whole) * i // 7] for i in range(7)]
+    other = b"[]" if whole.startswith(b"{") else b"{}"
+    for damaged in (
+        *parts, whole.replace(b'"', b"\xff", 3), whole.decode().encode("utf-16"), b"\0" + whole,
+        other, b"[{}]", b"null", b"NaN", b"1", b'"x"', NESTED.encode(), b"9" * 5000,
+        b'{"x":' * 10_000 + b"1" + b"}" * 10_000, whole[:-1] + b',"x":' + NESTED.encode() + b"}",
+    ):  # fmt: skip
+        (tmp_path / file).write_bytes(damaged)
+        assert Path(file).name in attempt(load, tmp_path), damaged[:50]
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2"])
+def test_any_damage_to_the_weights(tmp_path: Path, kind: str) -> None:
+    load = FOLDERS[kind][0](tmp_path)
+    path = sorted(tmp_path.glob("*.safetensors"))[0]
+    whole = path.read_bytes()
+    random = np.random.default_rng(0)
+    for i in range(100):
+        damaged = bytearray(whole[: random.integers(len(whole))] if i % 2 else whole)
+        for place in random.integers(0, min(1500, len(damaged)) or 1, i % 5):
+            damaged[place % max(len(damaged), 1) : place + 1] = random.bytes(1)
+        path.write_bytes(damaged)
+        attempt(load, tmp_path)
+
+
+def hostile(folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    return write(folder, config, tensors)
+
+
+def test_sizes_are_those_of_the_tensors_before_a_model_is_made(
+    tmp_path: Path, traced: None
+) -> None:
+    bert, gpt2 = make_bert(BERT), make_gpt2(GPT2)
+    for config, tensors in (
+        ({"num_hidden_layers": 10**7}, {}),
+        ({"hidden_size": 3 * 10**4}, {  # a small table, and squares of which nothing is there
+            "embeddings.word_embeddings.weight": np.zeros((40, 3 * 10**4), np.float16),
+        }),
+        ({"intermediate_size": 10**9}, {}),
+        ({"max_position_embeddings": 10**9}, {}),
+    ):  # fmt: skip
+        folder = hostile(tmp_path / "bert", BERT | config, bert | tensors)
+        message = attempt(pretrained.load_bert, folder)
+        assert next(iter(config)) in message
+    mask = {"h.0.attn.bias": np.ones((1, 1, 1, 10**6), np.uint8)}
+    for config, tensors in (({"n_layer": 10**7}, {}), ({"n_embd": 3 * 10**9}, {}), ({}, mask)):
+        folder = hostile(tmp_path / "gpt2", GPT2 | config, gpt2 | tensors)
+        assert next(iter(config), "h.0.attn.bias") in attempt(pretrained.load_gpt2, folder)
+
+
+@pytest.mark.parametrize("config", [pretrained.BertConfig, pretrained.GPT2Config])
+def test_a_config_made_by_hand_is_checked_too(config: Any) -> None:
+    eps = "layer_norm_eps" if config is pretrained.BertConfig else "layer_norm_epsilon"
+    for value in (float("nan"), -1e-5, float("inf"), None, "x"):
+        with pytest.raises(ValueError, match=rf"^{config.__name__}: wrong fields\n  {eps}: "):
+            config(**{eps: value})
+    assert config(vocab_size=np.int64(50)).vocab_size == 50
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2"])
+def test_loading_draws_nothing(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = FOLDERS[kind][0](tmp_path)
+    state = minigrad.random.get_state()
+    load(tmp_path)
+    assert minigrad.random.get_state() == state
+    drawn = nn.Linear(3, 2)  # afterwards parameters are drawn again
+    assert drawn.weight.data.any() and minigrad.random.get_state() != state
