@@ -198,10 +198,10 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 
 
 def _relu_x(g: Any, out: Any) -> Any:
-    if not isinstance(out, np.ndarray):
+    values = raw(out)
+    if values is not out:
         g = g * out**0  # so that the slope has a derivative, which is 0
-        out = out._data
-    return zeroed(g, out <= zero(out.dtype))
+    return zeroed(g, values <= zero(values.dtype))
 
 
 def _silu_x(g: Any, x: Any) -> Any:
