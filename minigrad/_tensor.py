@@ -84,7 +84,7 @@ class Tensor(Variable, results=True):
             raise RuntimeError("data: only a leaf can be given other data; this is a result")
         array = value._data if isinstance(value, Variable) else value
         if isinstance(array, np.ndarray):
-            checked(array.dtype)
+            checked(array.dtype, "data")
         self._data = array if isinstance(array, np.ndarray) else to_array(array, name="data")
         known = self._node
         if known is not None and (known.shape, known.dtype) != (self.shape, self.dtype):

@@ -153,7 +153,7 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
         )
     else:
         seed = gradient._data if isinstance(gradient, Variable) else np.array(gradient)
-        checked(seed.dtype)
+        checked(seed.dtype, name)
         if seed.shape != node.shape:
             raise ValueError(
                 f"{name}: the gradient has shape {seed.shape}, the output {node.shape}"

@@ -28,7 +28,7 @@ def _pad(x: Any, pad_width: Widths, mode: str, constant_values: Any) -> Any:
     if mode != "constant":
         return np.pad(x, pad_width, mode)  # type: ignore[call-overload]
     constants = np.asarray(constant_values)
-    checked(constants.dtype)
+    checked(constants.dtype, "pad")
     whole = constants.dtype.kind != "f" or np.isfinite(constants) & (
         constants == np.trunc(constants)
     )

@@ -131,9 +131,9 @@ class SlogdetResult(NamedTuple):
 @primitive(residuals=("sign",), several=True, floating=True, promotes=("x",), complain=no_square)
 def _slogdet(x: Any) -> Any:
     with np.errstate(invalid="ignore"):
-        parts = np.linalg.slogdet(wide(x))
-    parts = [np.where(holds_nan(x), np.nan, part).astype(x.dtype) for part in parts]
-    return parts, parts[0]
+        found = np.linalg.slogdet(wide(x))
+    sign, logabsdet = (np.where(holds_nan(x), np.nan, part).astype(x.dtype) for part in found)
+    return (sign, logabsdet), sign
 
 
 def slogdet(x: Any) -> SlogdetResult:
