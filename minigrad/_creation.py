@@ -307,7 +307,7 @@ def linspace(
     """
     on_cpu(device)
     chosen = _dtype(dtype, "linspace")
-    values = np.linspace(start, stop, *shape_of("linspace", (num,)))
+    values = np.linspace(start, stop, shape_of("linspace", (num,))[0])
     if chosen.kind in "iu":
         values = np.floor(values)  # as NumPy does
     return made(fitted(values, chosen, "linspace"), requires_grad)
