@@ -308,7 +308,7 @@ def linspace(
     on_cpu(device)
     to_array([start, stop], name="linspace")
     chosen = _dtype(dtype, "linspace")
-    values = np.linspace(start, stop, *shape_of("linspace", (num,)))
+    values = np.linspace(start, stop, shape_of("linspace", (num,))[0])
     if chosen.kind in "iu":
         values = np.floor(values)  # as NumPy does
     return made(fitted(values, chosen, "linspace"), requires_grad)

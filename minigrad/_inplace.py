@@ -42,12 +42,12 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
             _write_part(tensor, index, value)
         else:
             data = tensor._data
-            if data.dtype.kind in "iu":  # NumPy would wrap what does not fit
-                data[index] = to_array(value, data.dtype, name="setitem")
+            if isinstance(value, Variable):
+                data[index] = value._data
+            elif data.dtype.kind in "iu" and not isinstance(value, np.ndarray):
+                data[index] = to_array(value, data.dtype, name="setitem")  # if it has room for them
             else:
-                data[index] = (
-                    value._data if isinstance(value, Variable) else operand(value, "setitem")
-                )
+                data[index] = operand(value, "setitem")
     except (IndexError, ValueError) as error:
         message = str(error)
         shown = getattr(value, "shape", ())

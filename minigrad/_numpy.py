@@ -81,6 +81,11 @@ def _column_stack(tensors: Any) -> Any:
     return ops.concatenate([x if x.ndim > 1 else ops.reshape(x, (-1, 1)) for x in columns], 1)
 
 
+def _floating(x: Any) -> Any:
+    x = as_tensor(x)
+    return x if x.dtype.kind == "f" else ops.astype(x, float)
+
+
 def _append(x: Any, values: Any, axis: Any = None) -> Any:
     return ops.concatenate([x, values], axis)
 
@@ -100,14 +105,16 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.conjugate: lambda x: +x,
     np.diagflat: lambda x, k=0: ops.diag(ops.ravel(x), k),
     np.dsplit: lambda x, indices_or_sections: ops.split(x, indices_or_sections, 2),
-    np.fabs: ops.abs,
+    np.fabs: lambda x: ops.abs(_floating(x)),
     np.fix: ops.trunc,
-    np.float_power: lambda x1, x2: ops.power(ops.astype(x1, np.float64), x2),
+    np.float_power: lambda x1, x2: ops.power(
+        ops.astype(x1, np.float64), ops.astype(x2, np.float64)
+    ),
     np.hsplit: lambda x, indices_or_sections: ops.split(x, indices_or_sections, int(x.ndim > 1)),
     np.matrix_transpose: _array_api.matrix_transpose,
     np.positive: lambda x: +x,
-    np.ptp: lambda x, axis=None, keepdims=False: (
-        ops.max(x, axis, keepdims) - ops.min(x, axis, keepdims)
+    np.ptp: lambda x, axis=None, keepdims=False: ops.subtract(
+        ops.max(x, axis, keepdims), ops.min(x, axis, keepdims)
     ),
     np.real: lambda x: +x,
     np.rollaxis: _rollaxis,
@@ -175,17 +182,14 @@ _TABLE: dict[Any, Callable[..., Any]] = {
         x.shape, np.asarray(fill_value), dtype or x.dtype
     ),
 }
-_TABLE |= {
-    getattr(np, name): op
-    for name, op in {  # newer than NumPy 2.0
-        "cumulative_prod": _array_api.cumulative_prod,
-        "cumulative_sum": _array_api.cumulative_sum,
-        "matvec": lambda x1, x2: ops.matmul(x1, as_tensor(x2)[..., None])[..., 0],
-        "unstack": lambda x, *, axis=0: ops.unbind(x, axis),
-        "vecmat": lambda x1, x2: ops.matmul(as_tensor(x1)[..., None, :], x2)[..., 0, :],
-    }.items()
-    if hasattr(np, name)
+_NEWER: dict[str, Callable[..., Any]] = {  # than NumPy 2.0
+    "cumulative_prod": _array_api.cumulative_prod,
+    "cumulative_sum": _array_api.cumulative_sum,
+    "matvec": lambda x1, x2: ops.squeeze(ops.matmul(x1, ops.expand_dims(x2, -1)), -1),
+    "unstack": lambda x, *, axis=0: ops.unbind(x, axis),
+    "vecmat": lambda x1, x2: ops.squeeze(ops.matmul(ops.expand_dims(x1, -2), x2), -2),
 }
+_TABLE |= {getattr(np, name): op for name, op in _NEWER.items() if hasattr(np, name)}
 
 # They answer about values, shapes, places or memory: no gradient is lost.
 _ABOUT = frozenset({
@@ -297,4 +301,4 @@ def _values(value: Any) -> Any:
             if isinstance(value, list)
             else tuple(_values(each) for each in value)
         )
-    return value.numpy() if isinstance(value, Variable) else value
+    return value.numpy() if isinstance(value, Variable) else value  # type: ignore[attr-defined]

@@ -367,7 +367,6 @@ INTO_BYTES: dict[str, Callable[[Any], Any]] = {
     "pad": lambda v: minigrad.pad(minigrad.zeros(2, dtype=np.uint8), 1, constant_values=v),
     "setitem": lambda v: minigrad.zeros(2, dtype=np.uint8).__setitem__(0, v),
     "setitem of a list": lambda v: minigrad.zeros(2, dtype=np.uint8).__setitem__(..., [1, v]),
-    "setitem of a tensor": lambda v: minigrad.zeros(2, dtype=np.uint8).__setitem__(0, Tensor(v)),
 }
 
 
