@@ -16,7 +16,7 @@ from minigrad._inplace import inplace, read_again, set_item
 from minigrad.autograd import gradients
 from minigrad.autograd.dtypes import checked, to_array
 from minigrad.autograd.hooks import Removable, add_hook, retain
-from minigrad.autograd.mutation import history, read_only
+from minigrad.autograd.mutation import history, read_only, view_of
 from minigrad.autograd.node import Leaf, Node, Variable
 
 __all__ = ["Tensor"]
@@ -404,12 +404,13 @@ class Tensor(Variable, results=True):
             return self[...]  # a view that has the history too
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())
+        view_of(twin, self)
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         self._refuse_result("deepcopy")
         memo[id(self)] = twin = copy(self)
-        twin._data = twin._data.copy()
+        twin._data, twin._base = twin._data.copy(), None
         if self._grad is not None:
             twin._grad = self._grad.detach().clone()
         return twin

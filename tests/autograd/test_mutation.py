@@ -7,6 +7,7 @@ raises RuntimeError.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -633,6 +634,18 @@ def test_clone_cuts_the_memory_and_keeps_the_history() -> None:
     assert x.tolist() == [1.0, 2.0]
     (y * y).sum().backward()
     assert x.grad.tolist() == [0.0, 2 * 11 * 5 + 2 * 3]
+
+
+def test_a_write_to_a_shallow_copy_is_a_write_to_its_original() -> None:
+    x, constant = variable(1.0, 2.0), Tensor(np.zeros(2))
+    twin = copy.copy(constant)
+    twin[0] = x[1]
+    assert constant.tolist() == [2.0, 0.0]
+    (constant * twin).sum().backward()
+    assert x.grad.tolist() == [0.0, 4.0]
+    apart = copy.deepcopy(Tensor([1.0, 2.0])[1:])
+    apart[0] = 7.0 * x[0]
+    assert apart.tolist() == [7.0]
 
 
 def test_a_recorded_write_gives_history_to_a_constant() -> None:
