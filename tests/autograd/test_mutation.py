@@ -495,15 +495,14 @@ SCENARIOS: dict[str, tuple[Any, Any, str | None]] = {
     "detached, then written": (
         detached_then_written,
         lambda x: (
-            ops.stack([x[1], 2 * x[1], 2 * x[2]])
-            * Tensor(np.asarray(ops.stack([x[1], 2 * x[1], 2 * x[2]])))
+            ops.stack([x[1], 2 * x[1], 2 * x[2]]) * ops.stack([x[1], 2 * x[1], 2 * x[2]]).detach()
         ),
         None,
     ),
     "numpy(), then written": (
         numpy_view_then_written,
         lambda x: (
-            ops.stack([x[1], 2 * x[1], 2 * x[2]]) * np.array(ops.stack([x[1], 2 * x[1], 2 * x[2]]))
+            ops.stack([x[1], 2 * x[1], 2 * x[2]]) * ops.stack([x[1], 2 * x[1], 2 * x[2]]).numpy()
         ),
         None,
     ),
