@@ -94,6 +94,7 @@ def test_errors_of_scans() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             call()
+    x.requires_grad = True
     for call in (lambda: np.cumsum(x, 0, np.float32), lambda: np.cumsum(x, dtype=np.float32)):
         with pytest.raises(TypeError, match="cumsum"):
             call()
