@@ -50,6 +50,13 @@ def each(names: str, use: Callable[..., Any], note: str = "") -> dict[str, Calla
     return {name + note: partial(use, getattr(ops, name)) for name in names.split()}
 
 
+def in_place(x: Any) -> Any:
+    y = x * 2
+    y += x
+    F.relu(y, inplace=True).sub_(0.5)
+    return y * x
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **each(NAMES_OF_ONE, lambda f, x: f(x)),
     **each(NAMES_OF_POSITIVE, lambda f, x: f(abs(x) + 1.5)),
@@ -71,6 +78,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "integers": lambda x: ops.astype(x * 9, np.int64) // 4 + ops.astype(x * 9, np.int64) % -4,
     "inverted": lambda x: ~(x > 0), "gelu": ops.gelu,
     "gelu by tanh": lambda x: ops.gelu(x, approximate="tanh"),
+    "in place": in_place, "relu6": F.relu6, "hardswish": F.hardswish,
     "softplus, sharp": lambda x: ops.softplus(x, beta=3.0),
     "clip": lambda x: ops.clip(x, -0.5, 0.5), "clip below": lambda x: ops.clip(x, 0.0),
     "where": lambda x: ops.where(x > 0, x, 0.5 * x),
