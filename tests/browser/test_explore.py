@@ -271,7 +271,7 @@ class TestPlayer:
         assert "out, the output, y in the formula, 5×4, 80 B: the rule for x reads it" in text
         assert "What the op's rules read of the forward pass" in text
         formula = page.locator("#step .formula").first.text_content()
-        assert formula.replace("\N{FUNCTION APPLICATION}", "") == "x = g⊙sign(y)"
+        assert formula.replace("\N{FUNCTION APPLICATION}", "") == "x = g⊙[y>0]"
 
     def test_times_where_they_were_taken(self, open_page: Open) -> None:
         model, x = nn.Linear(3, 2), minigrad.randn(5, 3)

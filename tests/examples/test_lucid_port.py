@@ -167,7 +167,7 @@ def test_what_is_called_otherwise_has_a_row(line: str) -> None:
     theirs = [
         (name.lstrip("*"), default)
         for name, _, default in (a.partition("=") for a in re.split(r", (?=[\w*])", arguments))
-        if name not in OTHERWISE
+        if name and name not in OTHERWISE
     ]
     theirs = [(name, default or "_empty") for name, default in theirs]
     last = path.removesuffix(".forward").removesuffix(".step").rpartition(".")[2]

@@ -63,7 +63,7 @@ def test_the_table(folder: Path) -> None:
 def test_mistakes_get_one_line(folder: Path) -> None:
     (folder / "pool" / "config.json").write_text("{}")
     for arguments, code, message in (
-        ([str(folder / "none"), "a", "b"], 1, "modules.json: there is no such file"),
+        ([str(folder / "none"), "a", "b"], 1, "there is no folder"),
         ([str(folder), "a", "b"], 1, "no pooling_mode is on"),
         ([str(folder), "a"], 2, "two sentences at least"),
     ):

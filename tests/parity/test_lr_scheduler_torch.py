@@ -141,13 +141,15 @@ def test_schedules_combine() -> None:
         ("MultiStepLR", {"milestones": [4, 30]}),
         ("ExponentialLR", {"gamma": 0.97}),
     ]
-    compare(
-        pair,
-        [
-            (getattr(lr_scheduler, n)(pair[0], **o), getattr(THEIRS, n)(pair[1], **o))
-            for n, o in chosen
-        ],
-    )
+    schedulers = [
+        (getattr(lr_scheduler, n)(pair[0], **o), getattr(THEIRS, n)(pair[1], **o))
+        for n, o in chosen
+    ]
+    # Then the cosine, which goes on from the rate that the others left, comes below 0 in PyTorch.
+    with pytest.raises(ValueError, match="CosineAnnealingLR: a learning rate .* got -0.00495"):
+        compare(pair, schedulers)
+    assert pair[0].param_groups[0]["lr"] > 0
+    assert schedulers[0][0].last_epoch > 9
 
 
 def test_warm_up_and_cosine() -> None:

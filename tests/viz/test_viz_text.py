@@ -166,7 +166,9 @@ OUTPUTS: dict[str, tuple[nn.Module, Any, tuple[Tensor, ...], set[str]]] = {
     "an auxiliary loss": (
         Several(), lambda m, x: m(x)[1].sum() + m.loss, (X,), {"5×2", "scalar"},
     ),
-    "lstm": (nn.LSTM(8, 4), lambda m, x: m(x), (SEQUENCE,), {"2×5×4", "1×2×4", "1×2×4 "}),
+    "lstm": (
+        nn.LSTM(8, 4, batch_first=True), lambda m, x: m(x), (SEQUENCE,), {"2×5×4", "1×2×4", "1×2×4 "},
+    ),
     "attention with weights": (
         nn.MultiHeadAttention(8, 2), lambda m, x: m(x, x, x, need_weights=True), (SEQUENCE,),
         {"2×5×8", "2×2×5×5"},
