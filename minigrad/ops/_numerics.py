@@ -72,11 +72,15 @@ def zeroed(g: Any, mask: Any) -> Any:
     if g.__class__ is not np.ndarray:
         return np.where(mask, 0, g)
     if g.size <= SMALL:
-        return np.where(mask, zero(g.dtype), g)
+        if mask.shape != g.shape:
+            return np.where(mask, zero(g.dtype), g)
+        kept = g.copy()
+        kept[mask] = 0
+        return kept
     # np.where takes many times as long: of all bits of a number, none or all are kept.
     integers = _INTEGERS[g.itemsize]
-    kept = (mask.view(np.int8) - _ONE).astype(integers)
-    return (g.view(integers) & kept).view(g.dtype)
+    bits = (mask.view(np.int8) - _ONE).astype(integers)
+    return (g.view(integers) & bits).view(g.dtype)
 
 
 def flat(g: Any) -> Any:

@@ -198,10 +198,9 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 
 
 def _relu_x(g: Any, out: Any) -> Any:
-    values = raw(out)
-    if values is not out:
-        g = g * out**0  # so that the slope has a derivative, which is 0
-    return zeroed(g, values <= zero(values.dtype))
+    if out.__class__ is np.ndarray:
+        return zeroed(g, out <= zero(out.dtype))
+    return zeroed(g * out**0, raw(out) <= 0)  # so that the slope has a derivative, which is 0
 
 
 def _silu_x(g: Any, x: Any) -> Any:

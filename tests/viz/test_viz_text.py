@@ -167,7 +167,8 @@ OUTPUTS: dict[str, tuple[nn.Module, Any, tuple[Tensor, ...], set[str]]] = {
         Several(), lambda m, x: m(x)[1].sum() + m.loss, (X,), {"5×2", "scalar"},
     ),
     "lstm": (
-        nn.LSTM(8, 4, batch_first=True), lambda m, x: m(x), (SEQUENCE,), {"2×5×4", "1×2×4", "1×2×4 "},
+        nn.LSTM(8, 4, batch_first=True), lambda m, x: m(x), (SEQUENCE,),
+        {"2×5×4", "1×2×4", "1×2×4 "},
     ),
     "attention with weights": (
         nn.MultiHeadAttention(8, 2), lambda m, x: m(x, x, x, need_weights=True), (SEQUENCE,),
