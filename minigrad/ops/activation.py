@@ -198,9 +198,13 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 
 
 def _relu_x(g: Any, out: Any) -> Any:
-    if out.__class__ is np.ndarray:
-        return zeroed(g, out <= zero(out.dtype))
-    return zeroed(g * out**0, raw(out) <= 0)  # so that the slope has a derivative, which is 0
+    if out.__class__ is not np.ndarray:
+        return zeroed(g * out**0, raw(out) <= 0)  # so that the slope has a derivative, which is 0
+    if g.size <= SMALL:
+        product = g * np.sign(out)
+        if math.isfinite(np.vdot(product, product)):  # no cotangent was infinite, no output NaN
+            return product
+    return zeroed(g, out <= zero(out.dtype))
 
 
 def _silu_x(g: Any, x: Any) -> Any:
