@@ -107,6 +107,14 @@ def test_half_precision_sums_do_not_overflow() -> None:
     np.testing.assert_allclose(F.batch_norm(x).numpy()[:2], 1.0, rtol=1e-3)
 
 
+def test_a_variance_that_float16_cannot_hold_warns_of_nothing() -> None:
+    x = Tensor(np.array([[300], [-400], [500], [100]], np.float16), requires_grad=True)
+    out = F.batch_norm(x, None, None, training=True)
+    assert np.abs(out.numpy()).max() < 2
+    (out * np.arange(4.0, dtype=np.float16)[:, None]).sum().backward()
+    assert (x.grad.numpy() != 0).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 def test_a_constant_channel_has_finite_gradients(dtype: Any) -> None:
     x = Tensor(np.full((8, 2), 3.0, dtype), requires_grad=True)
