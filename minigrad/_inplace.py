@@ -155,8 +155,12 @@ def _prepare(name: str, tensor: Any, *values: Any) -> bool:
 def _write_part(tensor: Any, index: Any, value: Any) -> None:
     """Write into a part of the memory of a tensor, and record it."""
     base = _base(tensor)
-    if base is not tensor:
+    if base is not tensor and base.ndim:
         index = tuple(places[index] for places in _places(tensor))
+    elif base is not tensor:  # of a number without axes: it is written, or nothing is
+        if not np.ones(tensor.shape, bool)[index].any():
+            return
+        index = ...
     rebind(base, write(base, index, value)._node)
     rewrote(base)
 
@@ -176,10 +180,12 @@ def _base(tensor: Any) -> Any:
     return tensor if base is None or owner(base._data) is not owner(tensor._data) else base
 
 
-def _places(view: Any) -> tuple[np.ndarray, ...]:
+def _places(view: Any) -> tuple[Any, ...]:
     """Where the elements of a view stand in its base: an index that reads them."""
     memory, base, array = owner(view._data), view._base._data, view._data
-    number = np.empty(memory.nbytes // memory.itemsize, np.intp)  # of each element, as base has it
+    if not base.ndim:
+        return (None,) * array.ndim
+    number = np.empty(memory.nbytes // array.itemsize, np.intp)  # of each element, as base has it
     number[_offsets(base, memory).ravel()] = np.arange(base.size)
     return np.unravel_index(number[_offsets(array, memory)], base.shape)
 

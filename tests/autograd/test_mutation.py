@@ -647,6 +647,24 @@ def test_a_write_to_a_shallow_copy_is_a_write_to_its_original() -> None:
     assert apart.tolist() == [7.0]
 
 
+def test_views_of_a_number_and_of_nothing() -> None:
+    x = variable(3.0)
+    number = x[0] * 2.0
+    view = number.reshape(1, 1)
+    view += x
+    view[view < 0] = 100.0
+    assert number.item() == 9.0
+    assert view.tolist() == [[9.0]]
+    (number * view).sum().backward()
+    assert x.grad.tolist() == [2 * 9.0 * 3.0]
+    view[0] = x * 5.0
+    assert number.item() == 15.0
+    empty = (x * 2.0)[1:]
+    none = empty.reshape(0, 2)
+    none += x
+    assert (none.sum() + empty.sum()).item() == 0.0
+
+
 def test_a_recorded_write_gives_history_to_a_constant() -> None:
     x = variable(1.0, 2.0)
     buffer = minigrad.zeros(4, dtype=np.float64)
