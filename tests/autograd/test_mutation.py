@@ -8,6 +8,8 @@ raises RuntimeError.
 from __future__ import annotations
 
 import copy
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, no_grad, ops
-from minigrad.autograd import grad
+from minigrad.autograd import grad, mutation
 from minigrad.autograd.mutation import wrote
 from minigrad.optim import SGD
 
@@ -645,6 +647,25 @@ def test_a_write_to_a_shallow_copy_is_a_write_to_its_original() -> None:
     apart = copy.deepcopy(Tensor([1.0, 2.0])[1:])
     apart[0] = 7.0 * x[0]
     assert apart.tolist() == [7.0]
+
+
+def test_writes_through_views_leave_nothing_behind() -> None:
+    """Without the garbage collector too: graph, memory and the notes of writes go."""
+    x = variable(1.0, 2.0, 3.0)
+    gc.disable()
+    try:
+        h = x * 2.0
+        view = h[1:]
+        view *= x[:2]
+        h += 1.0
+        (view.sum() + h.sum()).backward()
+        gone = [weakref.ref(t) for t in (h, view, h._node, view._node)]
+        assert mutation.rewritten
+        del h, view
+        assert [reference() for reference in gone] == [None] * 4
+        assert not mutation.rewritten
+    finally:
+        gc.enable()
 
 
 def test_views_of_a_number_and_of_nothing() -> None:
