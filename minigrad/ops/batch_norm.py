@@ -96,7 +96,6 @@ def _batch_norm_pull(
     eps: float,
 ) -> tuple[Any, Any, Any]:
     g_out, g_mean, g_var = map(widened, g)
-    x = widened(x)
     column = (x.shape[1], *(1,) * (x.ndim - 2))
     count = len(x) * math.prod(x.shape[2:])
     if isinstance(x, Variable):  # so that they have derivatives

@@ -392,3 +392,66 @@ def test_probabilities_are_right_far_from_zero() -> None:
             np.testing.assert_allclose(loss.item(), np.log(3), rtol=1e-3)
             found = grad(loss, logits, create_graph=create_graph).numpy()
             np.testing.assert_allclose(found, [[1 / 3, -2 / 3, 0.0, 1 / 3]], atol=1e-3)
+
+
+# What a rule computes where a shortcut is left ------------------------------------------------
+
+
+def both_passes(function: Any, arrays: list[Any], g: Any) -> list[list[np.ndarray]]:
+    """The gradients of a function for a cotangent, plain and recorded."""
+    found = []
+    for create_graph in (False, True):
+        variables = [Tensor(np.array(array), requires_grad=True) for array in arrays]
+        given = Tensor(np.array(g))
+        gradients = grad(function(*variables), variables, given, create_graph=create_graph)
+        found.append([gradient.numpy() for gradient in gradients])
+    return found
+
+
+def test_signs_beside_an_infinite_cotangent() -> None:
+    for (slope,) in both_passes(ops.abs, [[-2.0, 0.0, 3.0, -1.0]], [INF, INF, -INF, 5.0]):
+        assert slope.tolist() == [-INF, 0.0, -INF, -5.0]
+
+
+def test_ties_beside_elements_that_differ() -> None:
+    arrays = [[1.0, 2.0, 3.0], [1.0, 5.0, 0.0]]
+    for a, b in both_passes(ops.maximum, arrays, [2.0, 4.0, 8.0]):
+        assert (a.tolist(), b.tolist()) == ([1.0, 0.0, 8.0], [1.0, 4.0, 0.0])
+
+
+def test_exponents_beside_an_infinite_cotangent() -> None:
+    for _, b in both_passes(ops.power, [[2.0, 0.0, 0.0], [1.0, -1.0, 1.0]], [INF, INF, INF]):
+        assert b.tolist() == [INF, -INF, 0.0]
+
+
+def test_angles_on_the_axes_beside_an_infinite_cotangent() -> None:
+    for a, b in both_passes(ops.arctan2, [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [INF, INF, INF]):
+        np.testing.assert_array_equal(a, [NAN, INF, 0.0])
+        np.testing.assert_array_equal(b, [-INF, NAN, 0.0])
+
+
+def test_decompositions_keep_float16() -> None:
+    x = Tensor(np.ones((2, 3), np.float16))
+    for op in (ops.attention, ops.layer_norm, ops.rms_norm):
+        given = [x] * (3 if op is ops.attention else 1)
+        assert op.op.meaning(*given).dtype == np.float16
+
+
+def test_batch_norm_recorded_far_from_zero_of_one_row_and_of_none() -> None:
+    rng = np.random.default_rng(0)
+    rows = (1000 + 0.01 * rng.standard_normal((64, 3))).astype(np.float32)
+    ones, g = np.ones(3, np.float32), rng.standard_normal((64, 3)).astype(np.float32)
+
+    def normalized(x: Any, weight: Any) -> Any:
+        return ops.batch_norm(x, weight, eps=1e-12)[0]
+
+    plain, recorded = both_passes(normalized, [rows, ones], g)
+    for one, other in zip(plain, recorded, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3 * np.abs(one).max())
+    for count in (1, 0):
+        plain, recorded = both_passes(
+            lambda x, weight: ops.batch_norm(x, weight, eps=1.0)[0],
+            [3 + rng.standard_normal((count, 3)), np.ones(3)], np.ones((count, 3)),
+        )  # fmt: skip
+        for one, other in zip(plain, recorded, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-12)
