@@ -22,15 +22,16 @@ from minigrad.autograd import Observer
 F, TF = nn.functional, torch.nn.functional
 
 
-def layers(kind: str, *args: Any) -> tuple[Any, Any]:
+def layers(kind: str, *args: Any, **options: Any) -> tuple[Any, Any]:
     """A layer of ours and one of PyTorch's with the same weights."""
-    theirs = randomise(getattr(torch.nn, kind)(*args))
-    ours = getattr(nn, kind)(*args).double()
+    theirs = randomise(getattr(torch.nn, kind)(*args, **options))
+    ours = getattr(nn, kind)(*args, **options).double()
     ours.load_state_dict({name: w.numpy() for name, w in theirs.state_dict().items()})
     return ours, theirs
 
 
-BATCH_NORM, LSTM, GRU = layers("BatchNorm1d", 3), layers("LSTM", 3, 3), layers("GRU", 3, 3)
+BATCH_NORM = layers("BatchNorm1d", 3)
+LSTM, GRU = (layers(kind, 3, 3, batch_first=False) for kind in ("LSTM", "GRU"))
 THEIRS = SimpleNamespace(
     no_grad=torch.no_grad,
     zeros=lambda *shape: torch.zeros(*shape, dtype=torch.float64),
