@@ -343,7 +343,6 @@ def _warn_of_layout(owner: str, shape: tuple[int, ...]) -> None:
     """Say once how an input is read without batch_first; until version 0.3.0."""
     global _warned
     if not _warned:
-        _warned = True
         warnings.warn(
             f"{owner}: batch_first was not given, so the input of shape {shape} is read as "
             f"(L, N, I): {shape[0]} steps of {shape[1]} sequences. Before version 0.2.0 it was "
@@ -352,6 +351,7 @@ def _warn_of_layout(owner: str, shape: tuple[int, ...]) -> None:
             FutureWarning,
             stacklevel=5,  # the call of the layer
         )
+        _warned = True  # not before: where warnings are errors, each call is one
 
 
 def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:
