@@ -148,7 +148,8 @@ def view_of(result: Variable, source: Any) -> None:
     if not isinstance(source, Variable):
         return
     array, base, known = source._data, result._data.base, source._base
-    if base is array or base is array.base or owner(result._data) is owner(array):
+    shared = base is not None and (base is array or base is array.base)
+    if shared or owner(result._data) is owner(array):
         result._base = source if known is None else known
         if result._node is None:
             result._current = source._current if source._node is None else math.inf

@@ -423,6 +423,22 @@ def test_a_forward_that_returns_its_input_returns_a_view() -> None:
     check(lambda x: my_pass(my_pass(x)) * x, x)
 
 
+def test_a_forward_of_two_arrays_that_returns_one_returns_a_view_of_that_one() -> None:
+    @primitive
+    def my_first(a: Any, b: Any) -> Any:
+        return a
+
+    my_first.defvjp(a=lambda g: g, b=lambda g: 0 * g)
+    x, v = variable(2), Tensor(np.array(3.0), requires_grad=True)
+    h, other = x * 1.0, x * 2.0
+    y = my_first(h, other)
+    y[0] = v * v
+    assert h.tolist() == [9.0, x.numpy()[1]]
+    h.sum().backward()
+    assert v.grad.item() == 6.0
+    np.testing.assert_array_equal(x.grad.numpy(), [0.0, 1.0])
+
+
 def test_an_op_works_as_a_method() -> None:
     @primitive
     def my_double(x: Any) -> Any:
