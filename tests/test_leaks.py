@@ -136,15 +136,6 @@ def test_the_random_numbers_of_a_test_are_its_own(clean_again: Surroundings) -> 
     assert minigrad.random.get_state() == state
 
 
-def test_it_costs_next_to_nothing() -> None:
-    def once() -> float:
-        start = time.perf_counter()
-        Surroundings.now().leaks()
-        return time.perf_counter() - start
-
-    assert min(once() for _ in range(20)) < 3e-4
-
-
 LEAKING = """
 import threading
 import numpy as np

@@ -114,9 +114,7 @@ def test_dropped_while_a_batch_is_made() -> None:
 
     prefetched = Prefetched(items(), 1)
     started.wait()
-    begin = time.monotonic()
-    del prefetched
-    assert time.monotonic() - begin < 1.0
+    del prefetched  # one that waited for the batch would wait for ever here
     assert len(workers()) == 1
     go_on.set()
     wait_until(lambda: workers() == [])
