@@ -20,7 +20,7 @@ from minigrad.autograd.mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
-from minigrad.ops.copies import as_tensor
+from minigrad.ops.casting import as_tensor
 
 __all__ = ["array_function", "array_ufunc", "refuse_loss"]
 

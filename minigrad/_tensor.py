@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import _array_api, _creation, _dlpack, _numpy, ops, random
 from minigrad._inplace import inplace, read_again, set_item
-from minigrad.autograd import gradients
+from minigrad.autograd import api as gradients
 from minigrad.autograd.dtypes import checked, to_array
 from minigrad.autograd.hooks import Removable, add_hook, retain
 from minigrad.autograd.mutation import history, read_only, view_of
@@ -393,7 +393,7 @@ class Tensor(Variable, results=True):
         return f"{type(self).__name__}({values}, dtype={self.dtype}{suffix})"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from minigrad.viz.notebook import mimebundle
+        from minigrad.viz.drawing.notebook import mimebundle
 
         return mimebundle(self)
 

@@ -7,7 +7,10 @@ if __name__ != "minigrad.nn":
     )
 
 from minigrad.nn import by_hand, functional, generation, init, utils
-from minigrad.nn.activation import (
+from minigrad.nn.attention.cache import DynamicKVCache, EncoderDecoderCache, StaticKVCache
+from minigrad.nn.attention.cache_base import Cache, KVCache
+from minigrad.nn.attention.multi_head import MultiHeadAttention, ScaledDotProductAttention
+from minigrad.nn.layers.activation import (
     ELU,
     GELU,
     SELU,
@@ -25,24 +28,13 @@ from minigrad.nn.activation import (
     Swish,
     Tanh,
 )
-from minigrad.nn.additive_attention import AdditiveAttention
-from minigrad.nn.attention import MultiHeadAttention, ScaledDotProductAttention
-from minigrad.nn.cache import DynamicKVCache, EncoderDecoderCache, StaticKVCache
-from minigrad.nn.cache_base import Cache, KVCache
-from minigrad.nn.causal_self_attention import CausalSelfAttention
-from minigrad.nn.channel_norm import BatchNorm1d, BatchNorm2d, GroupNorm
-from minigrad.nn.containers import ModuleDict, ModuleList, Sequential
-from minigrad.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
-from minigrad.nn.decoder import TransformerDecoder, TransformerDecoderLayer
-from minigrad.nn.dot_product_attention import DotProductAttention, MultiHeadDotProductAttention
-from minigrad.nn.dropout import Dropout
-from minigrad.nn.embedding import Embedding
-from minigrad.nn.encoder import TransformerEncoder, TransformerEncoderLayer
-from minigrad.nn.encoder_block import TransformerEncoderBlock
-from minigrad.nn.feed_forward import SwiGLU
-from minigrad.nn.flatten import Flatten, Unflatten
-from minigrad.nn.linear import Identity, Linear
-from minigrad.nn.loss import (
+from minigrad.nn.layers.channel_norm import BatchNorm1d, BatchNorm2d, GroupNorm
+from minigrad.nn.layers.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from minigrad.nn.layers.dropout import Dropout
+from minigrad.nn.layers.embedding import Embedding
+from minigrad.nn.layers.flatten import Flatten, Unflatten
+from minigrad.nn.layers.linear import Identity, Linear
+from minigrad.nn.layers.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CrossEntropyLoss,
@@ -53,10 +45,8 @@ from minigrad.nn.loss import (
     NLLLoss,
     SmoothL1Loss,
 )
-from minigrad.nn.module import Module
-from minigrad.nn.normalization import LayerNorm, RMSNorm
-from minigrad.nn.parameter import Parameter
-from minigrad.nn.pooling import (
+from minigrad.nn.layers.normalization import LayerNorm, RMSNorm
+from minigrad.nn.layers.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveMaxPool1d,
@@ -66,16 +56,29 @@ from minigrad.nn.pooling import (
     MaxPool1d,
     MaxPool2d,
 )
-from minigrad.nn.positional import (
+from minigrad.nn.layers.positional import (
     LearnedPosEmbedding,
     RotaryPosEmbedding,
     SinusoidalPosEmbedding,
 )
-from minigrad.nn.rearrange import EinMix, Rearrange, Reduce
-from minigrad.nn.recurrence import GRU, LSTM, RNN
-from minigrad.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
-from minigrad.nn.transformer import Transformer
-from minigrad.nn.transformer_block import TransformerBlock
+from minigrad.nn.layers.rearrange import EinMix, Rearrange, Reduce
+from minigrad.nn.layers.recurrence import GRU, LSTM, RNN
+from minigrad.nn.layers.recurrent_cells import GRUCell, LSTMCell, RNNCell
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.containers import ModuleDict, ModuleList, Sequential
+from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.transformers.decoder import TransformerDecoder, TransformerDecoderLayer
+from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer
+from minigrad.nn.transformers.feed_forward import SwiGLU
+from minigrad.nn.transformers.transformer import Transformer
+from minigrad.nn.variants.additive_attention import AdditiveAttention
+from minigrad.nn.variants.causal_self_attention import CausalSelfAttention
+from minigrad.nn.variants.dot_product_attention import (
+    DotProductAttention,
+    MultiHeadDotProductAttention,
+)
+from minigrad.nn.variants.encoder_block import TransformerEncoderBlock
+from minigrad.nn.variants.transformer_block import TransformerBlock
 
 __all__ = [
     "ELU",

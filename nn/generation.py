@@ -16,10 +16,10 @@ from minigrad import random
 from minigrad._creation import made
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import no_grad
-from minigrad.nn.cache import DynamicKVCache
-from minigrad.nn.cache_base import Cache
-from minigrad.nn.checks import check_number, check_probability, check_size
-from minigrad.nn.modes import evaluating
+from minigrad.nn.attention.cache import DynamicKVCache
+from minigrad.nn.attention.cache_base import Cache
+from minigrad.nn.module.checks import check_number, check_probability, check_size
+from minigrad.nn.module.eval_mode import evaluating
 from minigrad.ops._numerics import raw
 
 __all__ = ["generate", "sample", "stream"]

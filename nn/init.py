@@ -14,7 +14,7 @@ import numpy as np
 from minigrad import random
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import wrote
-from minigrad.nn.checks import check_number
+from minigrad.nn.module.checks import check_number
 
 __all__ = [
     "calculate_gain",

@@ -13,10 +13,10 @@ import numpy as np
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import wrote
-from minigrad.nn.attention_maps import attention_weights
-from minigrad.nn.checks import check_number
-from minigrad.nn.state_dict import to_pytorch
-from minigrad.nn.stateless import functional_call
+from minigrad.nn.attention.maps import attention_weights
+from minigrad.nn.module.checks import check_number
+from minigrad.nn.module.state_dict import to_pytorch
+from minigrad.nn.module.stateless import functional_call
 
 __all__ = [
     "attention_weights", "clip_grad_norm", "clip_grad_value", "functional_call", "get_total_norm",

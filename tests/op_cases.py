@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import linalg, ops
-from minigrad.autograd.graph import alias
+from minigrad.autograd.engine import alias
 from minigrad.ops.activation import hardtanh
 from minigrad.ops.convolution import convolution_weight
 from minigrad.ops.diagonals import scatter_diagonal

@@ -52,7 +52,7 @@ def syntax(path: Path) -> ast.Module:
 
 SHOWN = """
 def _repr_mimebundle_(self, include: Any=None, exclude: Any=None) -> dict[str, str]:
-    from minigrad.viz.notebook import mimebundle
+    from minigrad.viz.drawing.notebook import mimebundle
     return mimebundle(self)
 """.strip()
 """What a notebook calls to show a value: the one place that may look at what draws, and only when
@@ -197,8 +197,8 @@ def by_name(tree: ast.AST) -> Iterator[int]:
 
 # Where a name is all that there is: what a user wrote, what a file says, a table of the library.
 NAMES_GIVEN = {
-    "minigrad/autograd/primitive.py", "minigrad/viz/formula/__init__.py", "minigrad/viz/model.py",
-    "minigrad/self_check.py", "minigrad/viz/passes.py", "minigrad/viz/weights.py",
+    "minigrad/autograd/primitive.py", "minigrad/viz/formula/__init__.py", "minigrad/viz/record/model.py",
+    "minigrad/checking/self_check.py", "minigrad/viz/record/passes.py", "minigrad/viz/record/attention.py",
     "minigrad/onnx/export.py",
 }  # fmt: skip
 

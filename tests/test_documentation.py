@@ -74,7 +74,7 @@ def run_doctests(tests: list[doctest.DocTest]) -> None:
 
 
 def test_both_packages_are_walked() -> None:
-    assert {"minigrad._tensor", "minigrad.autograd.graph", "minigrad.nn.attention"} <= {*MODULES}
+    assert {"minigrad._tensor", "minigrad.autograd.engine", "minigrad.nn.attention.multi_head"} <= {*MODULES}
 
 
 @pytest.mark.usefixtures("global_random")

@@ -19,8 +19,8 @@ from leaks import ROOT, Surroundings
 import minigrad
 from minigrad import Tensor
 from minigrad.autograd import Observer
-from minigrad.autograd.repetition import repeatable
 from minigrad.ops import _parallel
+from minigrad.transforms.random_state import repeatable
 
 HERE = Path(__file__).resolve().parent
 kept: list[Any] = []

@@ -153,7 +153,7 @@ def test_the_tests_run_against_what_is_installed(wheel: Path, tmp_path: Path) ->
 def test_it_imports_from_the_repository_itself() -> None:
     """Python puts the current folder first, and there nn/ stands beside minigrad/, not in it."""
     done = python("-c", f"{EVERYTHING}; print(minigrad.nn.Linear.__module__)", cwd=ROOT)
-    assert (done.returncode, done.stdout.split()) == (0, ["minigrad.nn.linear"]), done.stderr
+    assert (done.returncode, done.stdout.split()) == (0, ["minigrad.nn.layers.linear"]), done.stderr
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import minigrad
-from minigrad.viz.svg_style import STYLE
+from minigrad.viz.drawing.style import STYLE
 
 LIGHT, _, DARK = STYLE.removesuffix("}").partition("@media (prefers-color-scheme:dark){")
 

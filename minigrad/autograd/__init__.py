@@ -1,30 +1,32 @@
 """The engine: recording ops, and carrying gradients back through what was recorded.
 
 Read in this order: `node` (what is recorded), `op` and `plan` (what is known of an op, and what it
-saves), `calls` (how it is called), `graph` (the backward pass), `mutation` (what in-place writes
+saves), `call` (how it is called), `engine` (the backward pass), `mutation` (what in-place writes
 may do).
 """
 
-from minigrad.autograd import functional
-from minigrad.autograd.anomaly import detect_anomaly
-from minigrad.autograd.cuts import why_no_grad
+from minigrad.autograd.api import backward, grad
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
-from minigrad.autograd.gradient_checks import (
-    GradientError,
-    NotDifferentiableError,
-    gradcheck,
-    gradgradcheck,
-)
-from minigrad.autograd.gradients import backward, grad
-from minigrad.autograd.graph import Update
+from minigrad.autograd.engine import Update
 from minigrad.autograd.hooks import Removable
-from minigrad.autograd.memory import GraphMemory, OpMemory, graph_memory
 from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.autograd.node import Leaf, Node, Variable
 from minigrad.autograd.observer import Observer
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.primitive import primitive
-from minigrad.autograd.recomputation import checkpoint
+
+# What stands on the engine has rooms of its own; users find it here all the same.
+from minigrad.autograd import functional  # isort: skip
+from minigrad.checking.gradient_checks import (  # isort: skip
+    GradientError,
+    NotDifferentiableError,
+    gradcheck,
+    gradgradcheck,
+)
+from minigrad.debugging.anomaly import detect_anomaly  # isort: skip
+from minigrad.debugging.memory import GraphMemory, OpMemory, graph_memory  # isort: skip
+from minigrad.debugging.missing_gradients import why_no_grad  # isort: skip
+from minigrad.transforms.checkpointing import checkpoint  # isort: skip
 
 __all__ = [
     "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError", "Observer",

@@ -29,7 +29,7 @@ from typing import (
 
 import numpy as np
 
-from minigrad.autograd.calls import call_path
+from minigrad.autograd.call import call_path
 from minigrad.autograd.op import Primitive
 
 if TYPE_CHECKING:  # for type checkers only: nothing below _tensor.py imports it

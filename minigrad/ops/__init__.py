@@ -1,11 +1,10 @@
 """The op tables, a file a family. Each op is a plain function with its rules beside it."""
 
 from minigrad.ops.activation import erf, gelu, relu, sigmoid, silu, softplus
-from minigrad.ops.arranging import flip, fliplr, flipud, repeat, roll, rot90, tile
 from minigrad.ops.attention import attention, attention_weights
 from minigrad.ops.batch_norm import batch_norm
 from minigrad.ops.broadcasting import broadcast_arrays, broadcast_to, expand, meshgrid
-from minigrad.ops.choices import clip, masked_fill, maximum, minimum, where
+from minigrad.ops.casting import astype, clone
 from minigrad.ops.comparisons import (
     equal,
     greater,
@@ -19,7 +18,6 @@ from minigrad.ops.comparisons import (
 )
 from minigrad.ops.contractions import einsum, tensordot
 from minigrad.ops.convolution import convolution, convolution_transpose
-from minigrad.ops.copies import astype, clone
 from minigrad.ops.diagonals import diag, diagonal, trace
 from minigrad.ops.dropout import dropout
 from minigrad.ops.elementwise import (
@@ -68,12 +66,14 @@ from minigrad.ops.norm import layer_norm, rms_norm
 from minigrad.ops.padding import pad
 from minigrad.ops.pooling import max_pool, sum_pool
 from minigrad.ops.products import cross, dot, inner, kron, linear, matmul, outer, vdot, vecdot
+from minigrad.ops.rearranging import flip, fliplr, flipud, repeat, roll, rot90, tile
 from minigrad.ops.recurrence import gru, lstm, rnn
 from minigrad.ops.reductions import argmax, argmin, logsumexp, max, min, norm, prod, sum
 from minigrad.ops.rotary import rotate_pairs
 from minigrad.ops.rounding import ceil, copysign, floor, floor_divide, remainder, round, sign, trunc
 from minigrad.ops.scans import cumprod, cumsum, diff
 from minigrad.ops.searching import argwhere, flatnonzero, isin, nonzero, searchsorted, unique
+from minigrad.ops.selection import clip, masked_fill, maximum, minimum, where
 from minigrad.ops.shapes import (
     atleast_1d,
     atleast_2d,

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops.copies import as_tensor
+from minigrad.ops.casting import as_tensor
 from minigrad.ops.shapes import Shape, reshape
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw
-from minigrad.ops.choices import where
+from minigrad.ops.selection import where
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.autograd.graph import Update
+from minigrad.autograd.engine import Update
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops.copies import as_tensor
+from minigrad.ops.casting import as_tensor
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor

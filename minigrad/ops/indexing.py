@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.dtypes import to_array
-from minigrad.autograd.graph import Update
+from minigrad.autograd.engine import Update
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.results import wrap

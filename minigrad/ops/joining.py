@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw
-from minigrad.ops.copies import as_tensor
+from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
 from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
 

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.autograd.dtypes import checked, fitted
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops.copies import as_tensor
+from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import IndexUpdate, integers
 
 if TYPE_CHECKING:

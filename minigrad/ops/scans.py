@@ -9,8 +9,8 @@ import numpy as np
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import tame, widened, within_rule
+from minigrad.ops.casting import as_tensor
 from minigrad.ops.comparisons import not_equal
-from minigrad.ops.copies import as_tensor
 from minigrad.ops.elementwise import add, subtract
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import raw
-from minigrad.ops.copies import as_tensor
+from minigrad.ops.casting import as_tensor
 from minigrad.ops.gathering import take
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops.copies import as_tensor
+from minigrad.ops.casting import as_tensor
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor

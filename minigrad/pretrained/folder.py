@@ -18,7 +18,7 @@ from minigrad.io import safetensors
 from minigrad.io.atomic import replacing
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module
-from minigrad.nn.checks import optional_package
+from minigrad.nn.module.checks import optional_package
 from minigrad.pretrained.config import Kind, model_folder, naming, read_field, read_json
 from minigrad.random import drawing_from
 

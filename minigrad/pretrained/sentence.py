@@ -15,9 +15,9 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import no_grad
 from minigrad.nn import Module
-from minigrad.nn.checks import check_size
-from minigrad.nn.masks import MaskLike
-from minigrad.nn.modes import evaluating
+from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.module.checks import check_size
+from minigrad.nn.module.eval_mode import evaluating
 from minigrad.pretrained.bert import Bert
 from minigrad.pretrained.pooling import Pooling
 

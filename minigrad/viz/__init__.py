@@ -4,16 +4,16 @@ The package knows of the engine what a graph shows anyway (ops, their arguments,
 calls), and nothing in the engine knows of the package.
 """
 
-from minigrad.viz.build import graph
-from minigrad.viz.diff import Change, Difference, diff
-from minigrad.viz.drawing import Graph
-from minigrad.viz.explain import explain
-from minigrad.viz.explorer import Page, explore
+from minigrad.viz.drawing.graph import Graph
+from minigrad.viz.explanation.report import explain
 from minigrad.viz.formula import Formula, formulas
-from minigrad.viz.heatmap import Cells, Heatmap
-from minigrad.viz.model import Edge, Group, Node, Saved
-from minigrad.viz.tape import Part, Step, Summary
-from minigrad.viz.trace import Trace, trace
+from minigrad.viz.page.explorer import Page, explore
+from minigrad.viz.record.build import graph
+from minigrad.viz.record.comparison import Change, Difference, diff
+from minigrad.viz.record.heatmap import Cells, Heatmap
+from minigrad.viz.record.model import Edge, Group, Node, Saved
+from minigrad.viz.record.steps import Part, Step, Summary
+from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [
     "Cells", "Change", "Difference", "Edge", "Formula", "Graph", "Group", "Heatmap", "Node",

@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad._tensor import Tensor
-from minigrad.nn.checks import check_probability
-from minigrad.nn.masks import Mask, MaskLike, combine
+from minigrad.nn.attention.masks import Mask, MaskLike, combine
+from minigrad.nn.module.checks import check_probability
 
 
 def scaled_dot_product_attention(

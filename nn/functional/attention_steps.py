@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.masks import Mask, MaskLike, combine
+from minigrad.nn.attention.masks import Mask, MaskLike, combine
 from minigrad.ops._numerics import raw
 
 

@@ -8,7 +8,7 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_number, check_probability, check_size
+from minigrad.nn.module.checks import check_number, check_probability, check_size
 
 
 def batch_norm(

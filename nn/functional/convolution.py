@@ -8,7 +8,7 @@ from typing import Literal
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_size, check_sizes
+from minigrad.nn.module.checks import check_size, check_sizes
 
 Sizes = int | Sequence[int]
 Border = Sizes | Literal["same", "valid"]

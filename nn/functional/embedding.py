@@ -10,7 +10,7 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import wrote
-from minigrad.nn.checks import check_number
+from minigrad.nn.module.checks import check_number
 
 
 def embedding(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.masks import MaskLike
+from minigrad.nn.attention.masks import MaskLike
 
 
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.mode import located
 from minigrad.autograd.results import wrap
-from minigrad.nn.checks import check_number, check_probability
+from minigrad.nn.module.checks import check_number, check_probability
 from minigrad.ops._numerics import raw
 from minigrad.ops.loss import check_target, class_rows, row_weights
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._tensor import Tensor
-from minigrad.nn.checks import check_size
+from minigrad.nn.module.checks import check_size
 
 
 def create_causal_mask(seq_length: int) -> Tensor:

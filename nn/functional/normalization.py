@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_number
+from minigrad.nn.module.checks import check_number
 
 
 def layer_norm(

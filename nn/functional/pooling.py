@@ -11,8 +11,8 @@ import numpy as np
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_size, check_sizes
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
+from minigrad.nn.module.checks import check_size, check_sizes
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
 

@@ -11,8 +11,8 @@ from minigrad._creation import made, on_cpu
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_number, check_size, floating_dtype
 from minigrad.nn.functional.positional_encoding import sinusoidal_encoding
+from minigrad.nn.module.checks import check_number, check_size, floating_dtype
 
 
 def sinusoidal_pos_embedding(

@@ -10,8 +10,8 @@ from minigrad import random
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_size
-from minigrad.nn.parameter import Parameter
+from minigrad.nn.module.checks import check_size
+from minigrad.nn.module.parameter import Parameter
 
 
 def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> Tensor:

@@ -7,7 +7,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.checks import check_number
+from minigrad.nn.module.checks import check_number
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:

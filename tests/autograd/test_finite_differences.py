@@ -16,7 +16,7 @@ from minigrad.autograd import (
     gradgradcheck,
     primitive,
 )
-from minigrad.autograd.finite_differences import directional_derivatives
+from minigrad.checking.finite_differences import directional_derivatives
 
 EITHER_WAY = pytest.mark.parametrize("directions", [None, 3])
 

@@ -16,7 +16,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, nn, no_grad, ops
 from minigrad.autograd import Node, functional, primitive
-from minigrad.autograd.functional import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+from minigrad.transforms.derivatives import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 TRANSFORMS = (grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp)
 

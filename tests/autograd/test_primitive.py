@@ -18,10 +18,11 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, no_grad, ops
-from minigrad.autograd import Update, calls, grad, gradcheck, gradgradcheck, primitive
+from minigrad.autograd import Update, grad, gradcheck, gradgradcheck, primitive
+from minigrad.autograd import call as calls
 from minigrad.autograd import plan as plan_module
 from minigrad.autograd.primitive import by_numpy, registry
-from minigrad.autograd.recomputation import _CHECKPOINT as checkpoint_op
+from minigrad.transforms.checkpointing import _CHECKPOINT as checkpoint_op
 
 
 def variable(*shape: int, seed: int = 0) -> Tensor:

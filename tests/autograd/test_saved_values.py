@@ -14,7 +14,7 @@ from op_cases import CASES, OURS
 
 from minigrad import Tensor
 from minigrad.autograd import Node, Observer, Update
-from minigrad.autograd.graph import _pull_recorded
+from minigrad.autograd.engine import _pull_recorded
 from minigrad.autograd.results import wrap
 
 

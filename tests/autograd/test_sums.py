@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from minigrad import Tensor
-from minigrad.autograd.graph import unbroadcast
+from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.sums import SMALL, column_sums, ones, row_sums
 
 SHAPES = [(3, 4), (2, 3, 5), (1, 1), (7, 1), (0, 4), (4, 0), (2, 0, 3), (SMALL // 64 + 1, 64)]

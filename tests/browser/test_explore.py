@@ -13,8 +13,8 @@ import pytest
 
 import minigrad
 from minigrad import nn, no_grad, viz
-from minigrad.viz.fold import view
 from minigrad.viz.layout import place, skeleton
+from minigrad.viz.record.fold import view
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
 

@@ -11,9 +11,10 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn
-from minigrad.autograd import calls, gradcheck, gradgradcheck
+from minigrad.autograd import call as calls
+from minigrad.autograd import gradcheck, gradgradcheck
 from minigrad.nn import functional as F
-from minigrad.nn.activation import ACTIVATIONS, activation_function
+from minigrad.nn.layers.activation import ACTIVATIONS, activation_function
 
 float64 = minigrad.float64
 

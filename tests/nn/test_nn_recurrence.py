@@ -13,7 +13,7 @@ import minigrad
 from minigrad import Tensor, nn
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
-from minigrad.nn import recurrence
+from minigrad.nn.layers import recurrence
 
 KINDS = ["RNN", "LSTM", "GRU"]
 

@@ -11,7 +11,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import grad
-from minigrad.autograd.functional import jvp
+from minigrad.transforms.derivatives import jvp
 
 INF, NAN = float("inf"), float("nan")
 

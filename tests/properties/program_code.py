@@ -14,7 +14,7 @@ import numpy as np
 
 from minigrad import Tensor, ops
 from minigrad.autograd import grad
-from minigrad.autograd.finite_differences import directional_derivatives
+from minigrad.checking.finite_differences import directional_derivatives
 
 
 {weights}

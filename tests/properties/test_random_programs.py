@@ -35,10 +35,11 @@ from programs import IN_PLACE, Program
 from shrunk_programs import hold
 
 from minigrad import Tensor, ops
-from minigrad.autograd import graph, mutation
-from minigrad.autograd.finite_differences import directional_derivatives
-from minigrad.autograd.graph import unbroadcast
+from minigrad.autograd import engine as graph
+from minigrad.autograd import mutation
+from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.primitive import Primitive
+from minigrad.checking.finite_differences import directional_derivatives
 from minigrad.ops import indexing
 from minigrad.ops._numerics import raw
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd import Node, Observer, Update, Variable
-from minigrad.autograd.graph import unbroadcast
+from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.op import Primitive
 from minigrad.viz.formula import readings
 from minigrad.viz.formula.algebra import simplified

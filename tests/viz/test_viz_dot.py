@@ -12,7 +12,7 @@ import pytest
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz import dot as styles
+from minigrad.viz.drawing import dot as styles
 
 HOSTILE = 'a<&">\n|{}'
 WRITTEN = r'a<&">\n|{}'

@@ -12,8 +12,8 @@ import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.autograd import checkpoint, primitive
 from minigrad.autograd.primitive import registry
-from minigrad.viz.passes import planned
-from minigrad.viz.passes import traced as steps_of
+from minigrad.viz.record.passes import planned
+from minigrad.viz.record.passes import traced as steps_of
 
 
 def steps(text: str) -> list[list[str]]:

@@ -19,9 +19,9 @@ import minigrad
 from minigrad import viz
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.plan import Rule
+from minigrad.checking.self_check import checked_ops
 from minigrad.ops import attention, divide, multiply, power
 from minigrad.ops._numerics import tame
-from minigrad.self_check import checked_ops
 from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.notation import Cases, Sentence, Symbol, Words
 from minigrad.viz.formula.sources import source

@@ -13,8 +13,8 @@ import minigrad
 from minigrad import Tensor
 from minigrad.autograd import grad
 from minigrad.autograd.primitive import registry
+from minigrad.checking.self_check import checked_ops
 from minigrad.ops import elementwise
-from minigrad.self_check import checked_ops
 from minigrad.viz.formula import readings, written
 from minigrad.viz.formula.terms import Call
 from minigrad.viz.formula.written import Written

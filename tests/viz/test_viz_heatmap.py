@@ -16,8 +16,8 @@ import minigrad
 from minigrad import Tensor, nn, ops, viz
 from minigrad.ops.dropout import dropout_factor
 from minigrad.viz import Cells, Graph, Heatmap
-from minigrad.viz.colour_scale import diverging, png, sequential
-from minigrad.viz.heatmap_svg import _figure
+from minigrad.viz.drawing.colour_scale import diverging, png, sequential
+from minigrad.viz.drawing.heatmap import _figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 

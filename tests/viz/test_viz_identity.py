@@ -15,8 +15,8 @@ import minigrad
 from minigrad import Tensor, viz
 from minigrad.autograd import graph_memory, primitive
 from minigrad.autograd.primitive import registry
-from minigrad.viz.missing import missing_gradients
-from minigrad.viz.reasons import saved_reasons
+from minigrad.viz.explanation.explanations import saved_reasons
+from minigrad.viz.explanation.missing_gradients import missing_gradients
 
 
 def scaled(factor: float) -> Any:

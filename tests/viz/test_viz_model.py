@@ -5,8 +5,8 @@ import json
 import pytest
 
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.fold import BUDGET, residuals
-from minigrad.viz.model import Diagram
+from minigrad.viz.record.fold import BUDGET, residuals
+from minigrad.viz.record.model import Diagram
 
 
 def chain(*labels: str, groups: tuple[str | None, ...] | None = None) -> list[Node]:

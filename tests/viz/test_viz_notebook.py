@@ -12,7 +12,7 @@ import pytest
 
 import minigrad
 from minigrad import nn, viz
-from minigrad.viz.notebook import MOST_BOXES
+from minigrad.viz.drawing.notebook import MOST_BOXES
 
 
 def bundle(value: Any) -> dict[str, str]:

@@ -17,9 +17,9 @@ import pytest
 import minigrad
 from minigrad import Tensor, nn, no_grad, viz
 from minigrad.nn import functional as F
-from minigrad.viz import squeeze
-from minigrad.viz.page import write_page
-from minigrad.viz.svg_style import DARK, LIGHT
+from minigrad.viz.drawing.style import DARK, LIGHT
+from minigrad.viz.page import squeeze
+from minigrad.viz.page.html import write_page
 
 HOSTILE = "</script><script>document.title='x'</script><img src=x onerror=alert(1)>\"'{data}&amp;\n"
 
@@ -409,7 +409,8 @@ def test_no_field_of_the_template_is_left_over() -> None:
 
 
 def test_the_page_and_the_picture_have_the_same_colours() -> None:
-    style = (Path(viz.__file__).parent / "page" / "explore.css").read_text(encoding="utf-8")
+    static = Path(viz.__file__).parent / "page" / "static"
+    style = (static / "explore.css").read_text(encoding="utf-8")
     grounds = style.split("@media (prefers-color-scheme: dark)")
     for text, palette in zip(grounds, (LIGHT, DARK), strict=True):
         found = dict(re.findall(r"--([\w-]+): (#\w{6});", text))

@@ -16,11 +16,11 @@ from random_graphs import diagrams
 
 import minigrad
 from minigrad import nn, viz
-from minigrad.viz import squeeze
-from minigrad.viz.fold import view
 from minigrad.viz.layout import place, skeleton
-from minigrad.viz.model import Diagram
-from minigrad.viz.page import SCRIPTS, write_page
+from minigrad.viz.page import squeeze
+from minigrad.viz.page.html import SCRIPTS, write_page
+from minigrad.viz.record.fold import view
+from minigrad.viz.record.model import Diagram
 
 pytestmark = pytest.mark.needs("node")
 
@@ -36,7 +36,7 @@ def node(script: str, given: Any) -> Any:
 
 
 def source(name: str) -> str:
-    return files("minigrad.viz").joinpath("page", f"{name}.js").read_text(encoding="utf-8")
+    return files("minigrad.viz.page").joinpath("static", f"{name}.js").read_text(encoding="utf-8")
 
 
 def traced(model: Any, *inputs: Any) -> viz.Graph:

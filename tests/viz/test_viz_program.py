@@ -7,7 +7,7 @@ from pathlib import Path
 
 import minigrad
 from minigrad import viz
-from minigrad.viz.program import around
+from minigrad.viz.record.source_lines import around
 
 SOURCE = """\
 from minigrad import ones, viz

@@ -10,16 +10,16 @@ import pytest
 import minigrad
 from minigrad import Tensor, nn, no_grad, viz
 from minigrad.autograd.primitive import registry
-from minigrad.viz.missing import missing_gradients
-from minigrad.viz.products import product
-from minigrad.viz.reasons import (
+from minigrad.viz.explanation.explanations import (
     broadcast_reason,
     saved_reasons,
     sum_reason,
     transpose_reason,
     worked,
 )
-from minigrad.viz.tape import summary
+from minigrad.viz.explanation.matrix_products import product
+from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.record.steps import summary
 
 SHAPES = [
     ("linear", {"x": (5, 3), "weight": (4, 3)}),

@@ -15,8 +15,8 @@ import pytest
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node, Saved
-from minigrad.viz.svg import draw
-from minigrad.viz.svg_style import DARK, LIGHT, STYLE, Palette
+from minigrad.viz.drawing.style import DARK, LIGHT, STYLE, Palette
+from minigrad.viz.drawing.svg import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "a<&\">'\n|{}</title><script>alert(1)</script>"

@@ -6,8 +6,8 @@ import pytest
 
 import minigrad
 from minigrad import nn, viz
-from minigrad.viz.model import Node
-from minigrad.viz.timing import cost
+from minigrad.viz.record.model import Node
+from minigrad.viz.record.timing import cost
 
 
 def traced(timed: bool) -> viz.Trace:

@@ -12,7 +12,7 @@ from random_graphs import Plan, Random, plans
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Graph
-from minigrad.viz.fold import BUDGET, residuals
+from minigrad.viz.record.fold import BUDGET, residuals
 
 
 def encoder_layer(norm_first: bool) -> Graph:

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import flat, raw
-from minigrad.ops.copies import clone
+from minigrad.ops.casting import clone
 from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.products import matmul

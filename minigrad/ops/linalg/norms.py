@@ -9,12 +9,12 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.ops import elementwise, reductions
 from minigrad.ops._numerics import Axis, kept_shape, raw
-from minigrad.ops.choices import where
+from minigrad.ops.casting import astype
 from minigrad.ops.comparisons import not_equal
-from minigrad.ops.copies import astype
 from minigrad.ops.linalg._matrices import no_matrix, no_square, singular, which, wide
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.linalg.spectra import svdvals
+from minigrad.ops.selection import where
 from minigrad.ops.shapes import moveaxis, reshape
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ class Formula:
     place: str
 
     def _repr_html_(self) -> str:
-        css = files("minigrad.viz").joinpath("page", "mathml.css").read_text(encoding="utf-8")
+        css = files("minigrad.viz.page").joinpath("static", "mathml.css").read_text(encoding="utf-8")
         style = f"<style>.minigrad-formula {{\n{css}}}</style>"
         return f'<div class="minigrad-formula">{style}{self.mathml}</div>'
 

@@ -22,10 +22,8 @@ from minigrad.ops._numerics import (
     zeroed,
 )
 from minigrad.ops.activation import _relu_x
-from minigrad.ops.arranging import _repeat_x, _tile_x
 from minigrad.ops.attention import _attention_pull
 from minigrad.ops.batch_norm import _batch_norm_pull
-from minigrad.ops.choices import _chosen, _clip_high, _clip_low, _clip_x, _if_greater
 from minigrad.ops.contractions import _einsum_operands, _tensordot_a, _tensordot_b
 from minigrad.ops.elementwise import _inverse, _power_a, _power_b
 from minigrad.ops.embedding import _embedding_weight
@@ -41,9 +39,11 @@ from minigrad.ops.loss import _cross_entropy_pull
 from minigrad.ops.norm import _layer_norm_pull, _rms_norm_pull
 from minigrad.ops.padding import _pad_x
 from minigrad.ops.products import _linear_weight, _matmul_a, _matmul_b
+from minigrad.ops.rearranging import _repeat_x, _tile_x
 from minigrad.ops.recurrence import _gru_pull, _lstm_pull, _rnn_pull
 from minigrad.ops.reductions import _logsumexp_x, _prod_x
 from minigrad.ops.scans import _cumprod_x, _cumsum_x
+from minigrad.ops.selection import _chosen, _clip_high, _clip_low, _clip_x, _if_greater
 from minigrad.ops.sorting import _median_x
 from minigrad.ops.statistics import _part, _std_x, _var_x
 from minigrad.ops.trigonometry import _turn

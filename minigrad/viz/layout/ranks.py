@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from minigrad.viz.model import Node
+from minigrad.viz.record.model import Node
 
 __all__ = ["Link", "ranked"]
 

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from minigrad.viz.fold import closed_boxes
-from minigrad.viz.labels import (
+from minigrad.viz.drawing.labels import (
     box_size,
     contents,
     named_operands,
@@ -24,7 +23,8 @@ from minigrad.viz.labels import (
 )
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.ranks import Link, ranked
-from minigrad.viz.model import Diagram, Group, Node
+from minigrad.viz.record.fold import closed_boxes
+from minigrad.viz.record.model import Diagram, Group, Node
 
 __all__ = ["Link", "Scope", "Skeleton", "skeleton"]
 

@@ -1,0 +1,182 @@
+"""Asking for gradients: `backward` adds them to the leaves, `grad` returns them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd import mutation
+from minigrad.autograd.dtypes import checked
+from minigrad.autograd.engine import Arrival, propagate
+from minigrad.autograd.hooks import retained_nodes
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Leaf, Variable
+from minigrad.autograd.results import with_history, without_rules, wrap
+
+__all__ = ["backward", "grad"]
+
+_lock = threading.RLock()
+
+
+def backward(
+    tensor: Any, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False
+) -> None:
+    """Add the gradient of `tensor` to the ``.grad`` of every leaf it depends on.
+
+    Args:
+        tensor: The output to differentiate, with a history.
+        gradient: The cotangent of `tensor`, of its shape; 1 if omitted, for scalars only.
+        retain_graph: Keep what was saved, so that the graph can be used once more.
+        create_graph: Record the pass itself, so that gradients can be differentiated.
+
+    Raises:
+        RuntimeError: The tensor has no history, is not a scalar, or its graph is used up.
+        TypeError: `gradient` is a bool.
+        ValueError: `gradient` has another shape.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import backward
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> backward((x * x).sum())
+        >>> x.grad
+        Tensor([2., 4.], dtype=float32)
+    """
+    seed = _seed("backward", tensor, gradient, create_graph)
+    results = propagate([(tensor._node, seed)], retain_graph or create_graph, create_graph)
+    with _lock, np.errstate(all="ignore"):
+        for node, arrival in results.items():
+            owner = node.tensor if isinstance(node, Leaf) else retained_nodes[node]()
+            if owner is not None:
+                _accumulate(owner, arrival, create_graph)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> Any:
+    """The gradients of `outputs` with respect to `inputs`; no ``.grad`` is written.
+
+    Args:
+        outputs: A tensor, or a sequence of tensors whose contributions are added.
+        inputs: A tensor, or a sequence of tensors; leaves or not.
+        grad_outputs: The cotangents of the outputs; 1 where omitted, for scalars only.
+        retain_graph: Keep the graph for another pass; by default as `create_graph`.
+        create_graph: Record the pass itself, so that the results can be differentiated.
+        allow_unused: Return None for an input that the outputs do not depend on.
+
+    Returns:
+        A tensor for a tensor, a tuple for a sequence, each of its input's shape and dtype.
+
+    Raises:
+        RuntimeError: An input has no history or is unused, an output is not a scalar, or the
+            graph is used up.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor(3.0, requires_grad=True)
+        >>> y = x**4
+        >>> first = minigrad.autograd.grad(y, x, create_graph=True)
+        >>> first, minigrad.autograd.grad(first, x)
+        (Tensor(108., dtype=float32, op=multiply), Tensor(108., dtype=float32))
+    """
+    tensors = _tensors("output", outputs)
+    targets = _tensors("input", inputs)
+    if grad_outputs is None:
+        gradients: list[Any] = [None] * len(tensors)
+    else:
+        gradients = [grad_outputs] if isinstance(outputs, Variable) else list(grad_outputs)
+    if len(gradients) != len(tensors):
+        raise ValueError(f"grad: {len(tensors)} outputs but {len(gradients)} grad_outputs")
+    for i, target in enumerate(targets):
+        if history(target) is None:
+            raise RuntimeError(f"grad: input {i} of shape {target.shape} does not require grad")
+    roots = [
+        (tensor._node, _seed("grad", tensor, gradient, create_graph))
+        for tensor, gradient in zip(tensors, gradients, strict=True)
+    ]
+    wanted = {target._node for target in targets}
+    retain = create_graph if retain_graph is None else retain_graph
+    results = propagate(roots, retain, create_graph, wanted)
+
+    found: list[Any] = []
+    for i, target in enumerate(targets):
+        arrival = results.get(target._node)
+        if arrival is None:
+            if not allow_unused:
+                raise RuntimeError(
+                    f"grad: the outputs do not depend on input {i} of shape {target.shape}, or "
+                    f"only by way of {without_rules()}; pass allow_unused=True to get None for it"
+                )
+            found.append(None)
+        else:
+            found.append(_owned(arrival))
+    return found[0] if isinstance(inputs, Variable) else tuple(found)
+
+
+def _tensors(what: str, given: Any) -> list[Any]:
+    """One tensor or several as a list; anything else is refused."""
+    several = isinstance(given, Iterable) and not isinstance(given, Variable)
+    tensors = list(given) if several else [given]
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, Variable):
+            raise TypeError(f"grad: {what} {i} is a {type(tensor).__name__}, no tensor")
+    return tensors
+
+
+def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
+    """The cotangent to begin with, checked against the output it belongs to."""
+    node = history(tensor) if isinstance(tensor, Variable) else None
+    if node is None:
+        raise RuntimeError(
+            f"{name}: the output does not require grad: no input of it did, or it was made under "
+            f"no_grad, by detach, or by {without_rules()}"
+        )
+    if gradient is None:
+        if tensor._data.size != 1:
+            raise RuntimeError(
+                f"{name}: a gradient can be omitted for one number only, the output has shape "
+                f"{node.shape}; reduce it, for example with .sum(), or pass gradient="
+            )
+        seed: Any = np.ones(node.shape, node.dtype)
+    elif isinstance(gradient, bool):
+        raise TypeError(
+            f"{name}: the gradient is {gradient}; a tensor, an array or a number was expected (the "
+            f"switches are keywords: retain_graph=, create_graph=)"
+        )
+    else:
+        seed = gradient._data if isinstance(gradient, Variable) else np.array(gradient)
+        checked(seed.dtype, name)
+        if seed.shape != node.shape:
+            raise ValueError(
+                f"{name}: the gradient has shape {seed.shape}, the output {node.shape}"
+            )
+        if create_graph and isinstance(gradient, Variable):
+            return gradient if seed.dtype == node.dtype else gradient.astype(node.dtype)  # type: ignore[attr-defined]
+        seed = seed.astype(node.dtype, copy=False)
+    return wrap(seed) if create_graph else seed
+
+
+def _owned(arrival: Arrival) -> Any:
+    """The cotangent as a tensor whose memory nothing else can see: handed over, or copied."""
+    if isinstance(arrival._data, Variable):
+        return with_history(np.array(arrival._data._data), arrival._data._node)
+    return wrap(arrival._data if mutation.alone(arrival) else np.array(arrival._data))
+
+
+def _accumulate(tensor: Any, arrival: Arrival, create: bool) -> None:
+    """Add a full cotangent to ``tensor.grad``."""
+    known = tensor._grad
+    if known is None:
+        tensor._grad = _owned(arrival)
+    elif create or known._node is not None:
+        tensor._grad = known + arrival._data
+    else:
+        tensor._grad = wrap(known._data + np.asarray(arrival._data))

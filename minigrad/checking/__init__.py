@@ -1,0 +1,1 @@
+"""Checking gradients: finite differences, `gradcheck`, and which rule is wrong."""

@@ -1,0 +1,262 @@
+"""A function at a point: what every function transform begins with.
+
+The function is called once, with recording on, on variables of its own. Each is an alias of the
+argument: tied to the history that the argument has, yet a node that no other transform shares.
+So derivatives nest without being confused with one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.api import grad
+from minigrad.autograd.dtypes import to_array
+from minigrad.autograd.engine import alias
+from minigrad.autograd.mode import enable_grad, is_grad_enabled
+from minigrad.autograd.mutation import history, read_only
+from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.results import wrap
+from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
+
+__all__ = ["Evaluation", "directions", "pulled"]
+
+
+class Evaluation:
+    """One call of a function for a transform.
+
+    Args:
+        name: The transform, to be named in errors.
+        function: Takes structures of tensors, returns one.
+        args: Its positional arguments.
+        kwargs: Its keyword arguments, never differentiated.
+        argnums: Which positional arguments are differentiated: one, or a tuple of several.
+        has_aux: Whether the function returns a pair of which only the first is differentiated.
+        around: What `args` are called in errors.
+
+    Attributes:
+        variables: The tensors that are differentiated, in order.
+        outputs: The tensors that the function returned, in order.
+        output: The structure that they stood in.
+        auxiliary: The second of what the function returned, if `has_aux`.
+        recorded: Whether derivatives must be recorded: grad mode was on around the call, and the
+            outputs have a history that reaches beyond it.
+
+    Raises:
+        TypeError: An argument or an output is no float tensor, or no structure of such.
+        ValueError: `argnums` does not fit the arguments.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        argnums: int | tuple[int, ...],
+        has_aux: bool,
+        around: str = "args",
+    ) -> None:
+        self.name = name
+        enabled = self._enabled = is_grad_enabled()
+        self._born = next(clock)
+        places = _places(name, argnums, len(args))
+        self._arguments = tuple(args[i] for i in places)
+        self._single = isinstance(argnums, int | np.integer)
+        named = [leaf for i in places for leaf in flatten(args[i], f"{around}[{i}]")]
+        with enable_grad():
+            self.variables = [_variable(name, path, leaf, enabled) for path, leaf in named]
+            values, leaves = list(args), iter(self.variables)
+            for i in places:
+                values[i] = rebuilt(args[i], leaves)
+            result = function(*values, **kwargs)
+        auxiliary = None
+        if has_aux:
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise TypeError(
+                    f"{name}: with has_aux the function must return a pair (output, auxiliary), "
+                    f"got {_shown(result)}"
+                )
+            result, auxiliary = result
+        self.output = result
+        self.outputs = [_output(name, path, leaf) for path, leaf in flatten(result, "output")]
+        self.recorded = self._reach_beyond(self.outputs)
+        self.auxiliary = mapped(self._outside, auxiliary)
+
+    @property
+    def value(self) -> Any:
+        """What the function returned, as the caller sees it."""
+        return mapped(self._outside, self.output)
+
+    def _outside(self, leaf: Any) -> Any:
+        """A result without the history that only this evaluation knows."""
+        return leaf if not _has_history([leaf]) or self._reach_beyond([leaf]) else wrap(leaf._data)
+
+    def _reach_beyond(self, tensors: Sequence[Any]) -> bool:
+        """Whether a history leads to what is older than the call, or to a leaf that is not ours."""
+        own = {variable._node for variable in self.variables}
+        seen: set[Any] = set()
+        stack = [node for node in map(history, tensors) if node is not None]
+        while stack and self._enabled:
+            node = stack.pop()
+            if node.stamp < self._born:
+                return True
+            if node in seen:
+                continue
+            seen.add(node)
+            if isinstance(node, Node):
+                stack.extend(node.edges)
+            elif node not in own and node.tensor is not None:
+                return True
+        return False
+
+    def records(self, given: Iterable[Any]) -> bool:
+        """Whether derivatives in these directions are recorded."""
+        return is_grad_enabled() and (self.recorded or _has_history(given))
+
+    def one_number(self) -> Any:
+        """The output of a function that may have one only, with one element.
+
+        Raises:
+            RuntimeError: It returned something else.
+        """
+        if not isinstance(self.output, Variable) or self.output._data.size != 1:
+            raise RuntimeError(
+                f"{self.name}: the function must return one number, got {_shown(self.output)}; "
+                f"vjp and jacobian take functions of any shape"
+            )
+        return self.output
+
+    def gradient(self, create: bool, retain: bool = False) -> list[Any]:
+        """The gradient of a function that returns one number: a tensor for each variable."""
+        output = self.one_number()
+        seed = np.ones(output._data.shape, output._data.dtype)
+        return pulled([output], self.variables, [seed], create, retain)
+
+    def structured(self, values: Iterable[Any]) -> Any:
+        """One value for each variable in the structure of the arguments."""
+        like = self._arguments[0] if self._single else self._arguments
+        return rebuilt(like, iter(values))
+
+
+def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
+    """The positions of the arguments to differentiate, checked against how many there are."""
+    wanted = tuple(argnums) if isinstance(argnums, tuple | list) else (argnums,)
+    for i in wanted:
+        if not isinstance(i, int | np.integer) or not -count <= i < count:
+            raise ValueError(
+                f"{name}: argnums={argnums!r}, and the function was called with {count} "
+                f"positional arguments"
+            )
+    places = tuple(int(i) % count for i in wanted)
+    if len(set(places)) != len(places):
+        raise ValueError(f"{name}: argnums={argnums!r} names an argument twice")
+    return places
+
+
+def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
+    """The argument as a variable of its own, still tied to the history that it may have."""
+    if not isinstance(value, Variable):
+        value = wrap(to_array(value, name=f"{name}: {path}"))
+    if value._data.dtype.kind != "f":
+        remedy = "close over it" if path.startswith("inputs") else "leave it out of argnums"
+        raise TypeError(
+            f"{name}: {path} holds {value._data.dtype}, and only floats have derivatives: {remedy}"
+        )
+    if enabled and history(value) is not None:
+        variable = alias(value)
+        variable._data = read_only(variable._data)  # what a transform is given stays as it is
+        return variable
+    variable = wrap(value._data)
+    variable._node = Leaf(variable)
+    return variable
+
+
+def _output(name: str, path: str, value: Any) -> Any:
+    if not isinstance(value, Variable):
+        raise TypeError(
+            f"{name}: the function must return tensors, or tuples, lists and dicts of tensors; "
+            f"got {_shown(value)} as its {path}"
+        )
+    if value._data.dtype.kind != "f":
+        raise TypeError(
+            f"{name}: the {path} of the function holds {value._data.dtype}, and only floats have "
+            f"derivatives: return it with has_aux=True"
+        )
+    return value
+
+
+def _shown(value: Any) -> str:
+    shape = f" of shape {value._data.shape}" if isinstance(value, Variable) else ""
+    return f"{type(value).__name__}{shape}"
+
+
+def _has_history(values: Iterable[Any]) -> bool:
+    """Whether one of the values is a tensor with a history."""
+    return any(isinstance(value, Variable) and history(value) is not None for value in values)
+
+
+def pulled(
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    cotangents: Sequence[Any],
+    create: bool,
+    retain: bool = False,
+) -> list[Any]:
+    """The cotangents of `inputs`, a tensor each: zeros where the outputs do not depend on one."""
+    roots = [k for k, output in enumerate(outputs) if history(output) is not None]
+    found: Sequence[Any] = [None] * len(inputs)
+    if roots and inputs:
+        found = grad(
+            [outputs[k] for k in roots],
+            inputs,
+            [cotangents[k] for k in roots],
+            retain_graph=retain or create,
+            create_graph=create,
+            allow_unused=True,
+        )
+    return [
+        wrap(np.zeros_like(x._data)) if g is None else g for x, g in zip(inputs, found, strict=True)
+    ]
+
+
+def directions(
+    name: str, like: Any, tensors: Sequence[Any], given: Any, like_path: str, path: str
+) -> list[Any]:
+    """Tangents or cotangents, in the order of the tensors that they belong to.
+
+    Args:
+        name: The transform, to be named in errors.
+        like: A structure.
+        tensors: The tensors at its leaves.
+        given: The same structure of tensors, arrays or numbers.
+        like_path: What `like` is called in an error.
+        path: What `given` is called.
+
+    Returns:
+        A tensor for each of `tensors`, of its shape and dtype.
+
+    Raises:
+        TypeError: The structures differ, or the dtype of a tensor and its direction.
+        ValueError: Keys, lengths or shapes differ.
+    """
+    try:
+        values = aligned(like, given, like_path, path)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name}: {error}") from None
+    others = flatten(like, like_path)
+    places = flatten(rebuilt(like, iter(values)), path)
+    checked = []
+    for tensor, (other, _), (place, value) in zip(tensors, others, places, strict=True):
+        dtype, shape = tensor._data.dtype, tensor._data.shape
+        if not isinstance(value, Variable):
+            weak = isinstance(value, np.generic) or not hasattr(value, "dtype")
+            value = wrap(to_array(value, dtype if weak else None, name=f"{name}: {place}"))
+        if value._data.shape != shape:
+            raise ValueError(f"{name}: {place} has shape {value._data.shape}, {other} has {shape}")
+        if value._data.dtype != dtype:
+            raise TypeError(f"{name}: {place} holds {value._data.dtype}, {other} holds {dtype}")
+        checked.append(value)
+    return checked

@@ -1,0 +1,246 @@
+"""Finite differences: a function of tensors, followed along lines through where they stand.
+
+The outputs are made one number by fixed random weights, so that one gradient and a few numbers
+stand for the whole Jacobian. The tensors are moved in place; so a function may take them as
+arguments or just refer to them, as a module refers to its parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.api import grad
+from minigrad.autograd.mutation import history, wrote
+from minigrad.autograd.node import Variable
+from minigrad.transforms.random_state import repeatable
+from minigrad.transforms.structure import flatten
+
+__all__ = ["PRECISION", "Line", "Precision", "Probe", "directional_derivatives", "moved_tensors"]
+
+Line = dict[int, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What differences in one dtype can show.
+
+    Attributes:
+        step: The distance of a central difference at numbers around 1: about the cube root of the
+            machine epsilon, where the errors of rounding and of truncation meet.
+        rtol: The relative error to allow.
+        atol: The absolute error to allow.
+    """
+
+    step: float
+    rtol: float
+    atol: float
+
+
+PRECISION = {
+    np.dtype(np.float64): Precision(step=6e-6, rtol=1e-5, atol=1e-7),
+    np.dtype(np.float32): Precision(step=5e-3, rtol=1e-2, atol=2e-3),
+    np.dtype(np.float16): Precision(step=1e-1, rtol=1e-1, atol=1e-1),
+}
+
+
+class Probe:
+    """A function at a point: its gradient, and its differences along lines through the point.
+
+    Args:
+        function: Called with `arguments`; returns a tensor, or tuples, lists and dicts of them.
+        arguments: What it is called with.
+        moved: The tensors that are moved, by name; they require grad.
+        seed: Chooses the weights of the outputs.
+
+    Raises:
+        RuntimeError: Two calls at the same point gave different outputs.
+        TypeError: An output is no tensor.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        moved: dict[str, Any],
+        seed: int = 0,
+    ) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.names = list(moved)
+        self.tensors = list(moved.values())
+        self._again = repeatable()
+        first, second = self._arrays(), self._arrays()
+        same = len(first) == len(second) and all(
+            np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True)
+        )
+        if not same:
+            raise RuntimeError(
+                "gradcheck: two calls of the function with the same inputs gave different outputs; "
+                "a function of numbers that it draws itself has no difference to compare with"
+            )
+        rng = np.random.default_rng([seed, 0])
+        one = sum(array.size for array in first) == 1  # one number is shown as it is
+        self.weights = [
+            np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
+        ]
+        self.at_point = self._weighted(first)
+        dtypes = [tensor._data.dtype for tensor in self.tensors]
+        dtypes += [array.dtype for array in first if array.dtype.kind == "f"]
+        self.precision = PRECISION[min(dtypes, key=lambda dtype: dtype.itemsize)]
+
+    def outputs(self) -> list[Any]:
+        """The tensors that the function returns, from the same random state each time."""
+        with self._again():
+            result = self.function(*self.arguments)
+        named = flatten(result, "output")
+        for name, output in named:
+            if not isinstance(output, Variable):
+                raise TypeError(f"gradcheck: the {name} of the function is {output!r}, no tensor")
+        return [output for _, output in named]
+
+    def _arrays(self) -> list[np.ndarray]:
+        return [output._data for output in self.outputs()]
+
+    def _weighted(self, arrays: Sequence[np.ndarray]) -> float:
+        pairs = zip(self.weights, arrays, strict=True)
+        return float(sum((w * np.asarray(a, np.float64)).sum() for w, a in pairs))
+
+    def gradient(self) -> list[np.ndarray]:
+        """What the engine says: the gradient of the weighted sum, an array for each tensor."""
+        outputs = self.outputs()
+        recorded = [i for i, output in enumerate(outputs) if history(output) is not None]
+        found: Sequence[Any] = [None] * len(self.tensors)
+        if recorded:
+            found = grad(
+                [outputs[i] for i in recorded],
+                self.tensors,
+                [self.weights[i].astype(outputs[i].dtype) for i in recorded],
+                allow_unused=True,
+            )
+        pairs = zip(found, self.tensors, strict=True)
+        return [np.zeros(t.shape) if g is None else g._data.astype(float) for g, t in pairs]
+
+    def step(self, size: float) -> float:
+        """The distance of a difference where the numbers have the given size."""
+        return self.precision.step * max(1.0, size)
+
+    def along(self, line: Line, step: float) -> tuple[float, float]:
+        """The slopes of the weighted sum along a line, from the right and from the left.
+
+        Their mean is the central difference.
+        """
+        kept = {k: self.tensors[k]._data.copy() for k in line}
+        values = []
+        try:
+            for distance in (step, -step):
+                for k, direction in line.items():
+                    self.tensors[k]._data[...] = kept[k] + distance * direction
+                    wrote(self.tensors[k]._data)
+                values.append(self._weighted(self._arrays()))
+        finally:
+            for k in line:
+                self.tensors[k]._data[...] = kept[k]
+                wrote(self.tensors[k]._data)
+        return (values[0] - self.at_point) / step, (self.at_point - values[1]) / step
+
+    def central(self, line: Line, step: float) -> float:
+        """The central difference of the weighted sum along a line."""
+        right, left = self.along(line, step)
+        return (right + left) / 2
+
+    def random_lines(self, count: int, seed: int) -> list[Line]:
+        """Directions of length 1 over all tensors together."""
+        rng = np.random.default_rng([seed, 1])
+        lines = []
+        for _ in range(count):
+            drawn = [rng.standard_normal(tensor.shape) for tensor in self.tensors]
+            length = np.sqrt(sum(float((d * d).sum()) for d in drawn))
+            lines.append({k: d / length for k, d in enumerate(drawn)})
+        return lines
+
+    def norm(self) -> float:
+        """The length of all tensors together."""
+        squares = (float((t._data.astype(float) ** 2).sum()) for t in self.tensors)
+        return float(np.sqrt(sum(squares)))
+
+
+def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dict[str, Any]:
+    """The tensors that require grad, by name: arguments, and the parameters of a module.
+
+    Args:
+        function: A function, or a module.
+        arguments: What it will be called with.
+
+    Returns:
+        ``input 0`` and so on, and parameters by their paths.
+
+    Raises:
+        ValueError: Nothing requires grad.
+    """
+    named = [
+        (place.removeprefix("arguments"), tensor)
+        for place, tensor in flatten(list(arguments), "arguments")
+    ]
+    moved = {f"input {_readable(place)}": tensor for place, tensor in named}
+    if hasattr(function, "named_parameters"):
+        moved.update(function.named_parameters())
+    moved = {
+        name: tensor
+        for name, tensor in moved.items()
+        if isinstance(tensor, Variable) and history(tensor) is not None
+    }
+    if not moved:
+        raise ValueError("gradcheck: no input requires grad, and no parameter of a module")
+    return moved
+
+
+def _readable(place: str) -> str:
+    """``[0]["weight"]`` as ``0["weight"]``."""
+    first, rest = place[1:].split("]", 1)
+    return first + rest
+
+
+def directional_derivatives(
+    function: Callable[..., Any],
+    inputs: Any,
+    *,
+    directions: int = 1,
+    finer: float = 1.0,
+    seed: int = 0,
+) -> list[tuple[float, float]]:
+    """The derivatives of a function along random directions, by the engine and by differences.
+
+    Args:
+        function: Takes the inputs, returns a tensor or several; a module's parameters are moved
+            along with the inputs.
+        inputs: A tensor or a sequence of them; moved in place while the differences are taken.
+        directions: How many directions, each of length 1 over all tensors together.
+        finer: What part of the usual step to take: 1/8 for a function that bends much.
+        seed: Chooses the directions and the weights of the outputs.
+
+    Returns:
+        For each direction the analytic and the numeric derivative.
+
+    Raises:
+        ValueError: Nothing requires grad.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.checking.finite_differences import directional_derivatives
+        >>> x = minigrad.ones(3, dtype=minigrad.float64, requires_grad=True)
+        >>> [(analytic, numeric)] = directional_derivatives(lambda x: (x**3).sum(), x)
+        >>> abs(analytic - numeric) < 1e-8
+        True
+    """
+    arguments = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    probe = Probe(function, arguments, moved_tensors(function, arguments), seed)
+    gradient = probe.gradient()
+    step = probe.step(probe.norm()) * finer
+    return [
+        (sum(float((gradient[k] * d).sum()) for k, d in line.items()), probe.central(line, step))
+        for line in probe.random_lines(directions, seed)
+    ]

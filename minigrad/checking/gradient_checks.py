@@ -1,0 +1,380 @@
+"""Is this gradient right: the engine against finite differences, and the op at fault by name.
+
+An entry that disagrees gets three more questions before it is called wrong. Does a finer step agree
+(the function only bends much)? Do the slopes from both sides differ, however fine the step (the
+function has a kink there)? Do they grow without bound (it jumps)? The worst of those that are left
+is reported, with the op whose own rule disagrees, if there is one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.api import grad
+from minigrad.autograd.mode import enable_grad
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Variable
+from minigrad.checking.finite_differences import Line, Probe, moved_tensors
+from minigrad.checking.wrong_rule import op_at_fault
+
+__all__ = [
+    "GradientError", "NotDifferentiableError", "gradcheck", "gradgradcheck", "relative_errors",
+]  # fmt: skip
+
+_FINER = (1 / 8, 1 / 64)
+
+
+class GradientError(AssertionError):
+    """A gradient and its finite difference do not agree.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import gradcheck, primitive
+        >>> @primitive
+        ... def twice(x):
+        ...     return x + x
+        >>> twice.defvjp(x=lambda g: g)  # it should be 2 * g
+        >>> x = minigrad.tensor(1.0, dtype=minigrad.float64, requires_grad=True)
+        >>> gradcheck(twice, x)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        minigrad.autograd.gradient_checks.GradientError: gradcheck: input 0 of shape () at index \
+(): analytic 1, numeric 2... (the worst of 1 of 1); the rule of twice for x is wrong by itself, \
+called at ...
+    """
+
+
+class NotDifferentiableError(GradientError):
+    """The slopes from both sides differ: there is no derivative to compare a gradient with.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor(0.0, dtype=minigrad.float64, requires_grad=True)
+        >>> minigrad.autograd.gradcheck(minigrad.relu, x)
+        Traceback (most recent call last):
+        ...
+        minigrad.autograd.gradient_checks.NotDifferentiableError: gradcheck: the function is not \
+differentiable here, move the input: input 0 of shape () at index (): its slope is 0 from the \
+left and 1 from the right (analytic 0) (1 of 1)
+    """
+
+
+def gradcheck(
+    function: Callable[..., Any],
+    inputs: Any,
+    *,
+    directions: int | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    seed: int = 0,
+) -> bool:
+    """Compare the gradient of a function or a module with central differences.
+
+    Args:
+        function: Takes the inputs, returns a tensor or several, in tuples, lists and dicts too. Of
+            a module, the parameters that require grad are checked as well. Dropout drops the same
+            elements at each call.
+        inputs: A tensor or a sequence of what the function takes; tensors that require grad are
+            checked. They are moved in place while the check runs, so `function` may also just
+            refer to them. float64 can be checked to 5 digits, float32 to 2.
+        directions: Check along so many random directions; None for every element by itself.
+        step: The distance of the differences, times the size of what is moved if that is above 1;
+            by default what suits the least precise dtype, as for the tolerances.
+        rtol: The relative error allowed.
+        atol: The absolute error allowed.
+        seed: Chooses the directions and the weights of the outputs.
+
+    Returns:
+        True.
+
+    Raises:
+        GradientError: They differ; it says for which input or parameter, at which index, both
+            numbers, and the op whose rule is wrong.
+        NotDifferentiableError: The function has a kink or a jump there.
+        RuntimeError: Two calls of the function gave different outputs.
+        TypeError: The function returned something else than tensors.
+        ValueError: Nothing requires grad.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> x = minigrad.randn(2, 3, dtype=minigrad.float64, requires_grad=True)
+        >>> minigrad.autograd.gradcheck(minigrad.tanh, x)
+        True
+        >>> minigrad.autograd.gradcheck(nn.Linear(3, 2).double(), x)
+        True
+    """
+    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    try:
+        _first_order("gradcheck", function, given, directions, _Limits(step, rtol, atol), seed)
+    except NotDifferentiableError:
+        raise
+    except GradientError as error:
+        fault = op_at_fault(partial(_agrees, _first_order), function, given)
+        raise GradientError(f"{error}{fault}") from None
+    return True
+
+
+def gradgradcheck(
+    function: Callable[..., Any],
+    inputs: Any,
+    *,
+    directions: int | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    seed: int = 0,
+) -> bool:
+    """Compare the second derivatives of a function or a module with differences of its gradient.
+
+    Args:
+        function: As for `gradcheck`.
+        inputs: As for `gradcheck`.
+        directions: Check along so many random directions; None for every element by itself.
+        step: As for `gradcheck`.
+        rtol: The relative error allowed.
+        atol: The absolute error allowed.
+        seed: Chooses the directions, the cotangents, and the weights of the gradients.
+
+    Returns:
+        True.
+
+    Raises:
+        GradientError: They differ; it says where, and both numbers.
+        RuntimeError: Two calls of the function gave different outputs.
+        ValueError: Nothing requires grad.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.randn(2, 3, dtype=minigrad.float64, requires_grad=True)
+        >>> minigrad.autograd.gradgradcheck(minigrad.tanh, x)
+        True
+    """
+    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    try:
+        _second_order("gradgradcheck", function, given, directions, _Limits(step, rtol, atol), seed)
+    except NotDifferentiableError:
+        raise
+    except GradientError as error:
+        fault = op_at_fault(partial(_agrees, _second_order), function, given)
+        raise GradientError(f"{error}{fault}") from None
+    return True
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """The step and the tolerances that a user asked for; None where the dtype decides."""
+
+    step: float | None = None
+    rtol: float | None = None
+    atol: float | None = None
+
+    def apply(self, probe: Probe) -> None:
+        asked = {name: value for name, value in vars(self).items() if value is not None}
+        probe.precision = dataclasses.replace(probe.precision, **asked)
+
+
+def _first_order(
+    name: str,
+    function: Callable[..., Any],
+    given: Sequence[Any],
+    directions: int | None,
+    limits: _Limits,
+    seed: int,
+) -> None:
+    probe = Probe(function, given, moved_tensors(function, given), seed)
+    limits.apply(probe)
+    _compare(name, probe, directions, seed)
+
+
+def _second_order(
+    name: str,
+    function: Callable[..., Any],
+    given: Sequence[Any],
+    directions: int | None,
+    limits: _Limits,
+    seed: int,
+) -> None:
+    inner = Probe(function, given, moved_tensors(function, given), seed)
+    limits.apply(inner)
+    gradient, probe = _of_the_gradient(inner, seed + 1)
+    for where, plain, recorded in zip(inner.names, inner.gradient(), gradient(), strict=True):
+        for index in np.ndindex(plain.shape):
+            one, other = float(plain[index]), float(recorded._data[index])
+            if _excess(one, other, inner) > 1:
+                raise GradientError(
+                    f"{name}: {where} of shape {plain.shape} at index {index}: the gradient is "
+                    f"{one:.10g}, with create_graph=True {other:.10g}"
+                )
+    limits.apply(probe)
+    _compare(name, probe, directions, seed + 1)
+
+
+def _agrees(check: Callable[..., None], function: Callable[..., Any], x: Any) -> bool:
+    """Whether a function of one tensor passes a check, or has a kink where it cannot."""
+    try:
+        check("", function, [x], 2, _Limits(), 0)
+    except NotDifferentiableError:
+        return True
+    except GradientError:
+        return False
+    return True
+
+
+def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]], Probe]:
+    """The gradient of a function as a function itself, and a probe of it.
+
+    It is a function of the cotangents of the outputs too: where ops follow, they depend on the
+    inputs.
+    """
+    new: Any = Variable.result_class
+    cotangents = {
+        i: new(weight, requires_grad=True, dtype=output.dtype)
+        for i, (weight, output) in enumerate(zip(inner.weights, inner.outputs(), strict=True))
+        if history(output) is not None
+    }
+
+    def gradient() -> list[Any]:
+        with enable_grad():
+            outputs = inner.outputs()
+            found: Sequence[Any] = [None] * len(inner.tensors)
+            if cotangents:
+                found = grad(
+                    [outputs[i] for i in cotangents],
+                    inner.tensors,
+                    list(cotangents.values()),
+                    create_graph=True,
+                    allow_unused=True,
+                )
+        pairs = zip(found, inner.tensors, strict=True)
+        return [new(np.zeros(t.shape), dtype=t.dtype) if g is None else g for g, t in pairs]
+
+    moved = dict(zip(inner.names, inner.tensors, strict=True))
+    moved.update({f"the cotangent of output {i}": t for i, t in cotangents.items()})
+    return gradient, Probe(gradient, (), moved, seed)
+
+
+def relative_errors(
+    function: Callable[..., Any], inputs: Any, seed: int = 0
+) -> tuple[float, float]:
+    """How far the first and the second derivatives are from their differences.
+
+    Args:
+        function: As for `gradcheck`.
+        inputs: As for `gradcheck`.
+        seed: Chooses the directions and the weights.
+
+    Returns:
+        The largest error along four random directions, over the larger of the derivative and 1,
+        for the first and for the second order; a gradient that is another one when it is recorded
+        counts as an error of the second.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.checking.gradient_checks import relative_errors
+        >>> x = minigrad.tensor(2.0, dtype=minigrad.float64, requires_grad=True)
+        >>> max(relative_errors(minigrad.exp, x)) < 1e-7
+        True
+    """
+    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    inner = Probe(function, given, moved_tensors(function, given), seed)
+    gradient, outer = _of_the_gradient(inner, seed + 1)
+    errors: list[list[float]] = [[], []]
+    for plain, recorded in zip(inner.gradient(), gradient(), strict=True):
+        errors[1] += map(_relative, plain.ravel(), recorded._data.ravel())
+    for found, probe in zip(errors, (inner, outer), strict=True):
+        for entry in _entries(probe, 4, seed):
+            numeric = sum(probe.along(entry.line, entry.step)) / 2
+            found.append(_relative(entry.analytic, numeric))
+    first, second = map(np.max, errors)  # which is NaN if one of them is
+    return float(first), float(second)
+
+
+def _relative(analytic: float, numeric: float) -> float:
+    return float(abs(analytic - numeric) / max(1.0, abs(analytic), abs(numeric)))
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One derivative to compare: along a line, with its analytic value."""
+
+    where: str
+    line: Line
+    step: float
+    analytic: float
+
+
+def _compare(name: str, probe: Probe, directions: int | None, seed: int) -> None:
+    """Compare all entries, and raise an error for the worst one that stays wrong."""
+    entries = list(_entries(probe, directions, seed))
+    wrong: list[tuple[float, str]] = []
+    kinks: list[str] = []
+    for entry in entries:
+        slopes = [probe.along(entry.line, entry.step)]
+        numeric = sum(slopes[0]) / 2
+        excess = _excess(entry.analytic, numeric, probe)
+        if excess <= 1:
+            continue
+        slopes += [probe.along(entry.line, entry.step * finer) for finer in _FINER]
+        if any(_excess(entry.analytic, sum(pair) / 2, probe) <= 1 for pair in slopes):
+            continue
+        why = _not_differentiable(slopes, probe)
+        if why:
+            kinks.append(f"{entry.where}: {why} (analytic {entry.analytic:.10g})")
+        else:
+            numbers = f"analytic {entry.analytic:.10g}, numeric {numeric:.10g}"
+            wrong.append((excess, f"{entry.where}: {numbers}"))
+    if wrong:
+        _, worst = max(wrong, key=lambda found: found[0])
+        raise GradientError(f"{name}: {worst} (the worst of {len(wrong)} of {len(entries)})")
+    if kinks:
+        raise NotDifferentiableError(
+            f"{name}: the function is not differentiable here, move the input: {kinks[0]} "
+            f"({len(kinks)} of {len(entries)})"
+        )
+
+
+def _entries(probe: Probe, directions: int | None, seed: int) -> Iterator[_Entry]:
+    gradient = probe.gradient()
+    if directions is not None:
+        step = probe.step(probe.norm())
+        for i, line in enumerate(probe.random_lines(directions, seed)):
+            analytic = sum(float((gradient[k] * d).sum()) for k, d in line.items())
+            yield _Entry(f"along random direction {i}", line, step, analytic)
+        return
+    for k, (name, tensor) in enumerate(zip(probe.names, probe.tensors, strict=True)):
+        for index in np.ndindex(tensor.shape):
+            direction = np.zeros(tensor.shape)
+            direction[index] = 1.0
+            where = f"{name} of shape {tensor.shape} at index {index}"
+            step = probe.step(abs(float(tensor._data[index])))
+            yield _Entry(where, {k: direction}, step, float(gradient[k][index]))
+
+
+def _excess(analytic: float, numeric: float, probe: Probe) -> float:
+    """The error over what is allowed: above 1 is wrong."""
+    limits = probe.precision
+    allowed = limits.atol + limits.rtol * max(abs(analytic), abs(numeric))
+    excess = abs(analytic - numeric) / allowed
+    return excess if np.isfinite(excess) else np.inf
+
+
+def _not_differentiable(slopes: Sequence[tuple[float, float]], probe: Probe) -> str:
+    """What the slopes from both sides say, at finer and finer steps; empty where they meet."""
+    (right, left), (finest_right, finest_left) = slopes[0], slopes[-1]
+    gap, finest = abs(right - left), abs(finest_right - finest_left)
+    limits = probe.precision
+    if not finest > limits.atol + limits.rtol * max(abs(finest_right), abs(finest_left)):
+        return ""
+    if finest > 8 * gap:
+        return f"it jumps: its slopes grow from {right:.4g} to {finest_right:.4g} at a finer step"
+    if finest > gap / 2:
+        return f"its slope is {left:.6g} from the left and {right:.6g} from the right"
+    return ""

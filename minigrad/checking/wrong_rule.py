@@ -1,0 +1,69 @@
+"""Which op is it: every op of a function, checked by itself at the values that it had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from minigrad.autograd.call import call_path
+from minigrad.autograd.mode import enable_grad, located
+from minigrad.autograd.node import Variable
+from minigrad.autograd.observer import Observer
+from minigrad.autograd.op import Primitive
+from minigrad.autograd.results import wrap
+from minigrad.debugging.anomaly import user_line
+
+__all__ = ["op_at_fault"]
+
+
+class _Calls(Observer):
+    """Every op that a function calls, with its arguments and where it was called."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Primitive, Sequence[Any], str]] = []
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        if op.records:
+            self.calls.append((op, arguments, located(user_line())))
+
+
+def op_at_fault(
+    agrees: Callable[[Callable[[Any], Any], Any], bool],
+    function: Callable[..., Any],
+    given: Sequence[Any],
+) -> str:
+    """Name the first op whose rules are wrong by themselves.
+
+    Args:
+        agrees: Tells whether a function of one tensor has the derivative that differences show.
+        function: The function that calls the ops.
+        given: What to call it with.
+
+    Returns:
+        The end of a sentence, which begins with a semicolon; empty if every op agrees.
+    """
+    new: Any = Variable.result_class
+    with _Calls() as seen, enable_grad():
+        function(*given)
+    for op, arguments, place in seen.calls:
+        for slot, value in enumerate(arguments[0] if op.variadic else arguments):
+            if not isinstance(value, Variable) or value._node is None:
+                continue
+            if not agrees(_alone(op, arguments, slot), new(value._data, requires_grad=True)):
+                argument = f"{op.params[0]}[{slot}]" if op.variadic else op.params[slot]
+                wrong = f"the rule of {op.name} for {argument} is wrong by itself"
+                return f"; {wrong}, called at {place}"
+    return ""
+
+
+def _alone(op: Primitive, arguments: Sequence[Any], slot: int) -> Callable[[Any], Any]:
+    """An op as a function of the argument in `slot`, the others held fixed."""
+    tensors, rest = (arguments[0], arguments[1:]) if op.variadic else (arguments, ())
+    values = [wrap(v._data) if isinstance(v, Variable) else v for v in tensors]
+    run = call_path(op)
+
+    def function(x: Any) -> Any:
+        now = [*values[:slot], x, *values[slot + 1 :]]
+        return op.call_with(run, [now, *rest] if op.variadic else now)
+
+    return function

@@ -1,0 +1,191 @@
+"""Why did a parameter get no gradient: the first place where the way to the loss is cut.
+
+The record knows no cut: what was not recorded left no trace. So the function that computes the loss
+is run again and watched: every value that was computed from the parameter is followed, by memory,
+and the first op on its way to the loss that has no place in the parameter's graph is the cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.mode import located, state
+from minigrad.autograd.mutation import history, owner
+from minigrad.autograd.node import FREED, Leaf, Node, Variable
+from minigrad.autograd.observer import Observer
+from minigrad.autograd.op import Primitive
+from minigrad.autograd.results import without_rules
+from minigrad.debugging.anomaly import user_line
+
+__all__ = ["why_no_grad"]
+
+
+def why_no_grad(parameter: Any, loss: Any) -> str:
+    """Say why a parameter gets no gradient from a loss.
+
+    Args:
+        parameter: A tensor.
+        loss: A function without arguments that computes the loss; it is run once. Or the loss
+            itself, from whose graph less can be told: what was not recorded left no trace there.
+
+    Returns:
+        One sentence: that the parameter is frozen, that nothing reads it, or the op and line of
+        the first cut and what made it (``no_grad``, ``detach``, an op without a derivative). If
+        there is no cut, it says so.
+
+    Raises:
+        TypeError: `parameter` or the loss is no tensor.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import why_no_grad
+        >>> w = minigrad.ones(3, requires_grad=True)
+        >>> why_no_grad(w, lambda: (w.detach() * 2.0).sum())  # doctest: +ELLIPSIS
+        'detach: the values of the parameter of shape (3,) enter multiply without their history...'
+        >>> why_no_grad(w, minigrad.ones(3).sum())  # doctest: +ELLIPSIS
+        'the loss has no history: nothing it was computed from requires grad, or it was made \
+under no_grad, from detached tensors, or by an op without a derivative...'
+    """
+    if not isinstance(parameter, Variable):
+        raise TypeError(f"why_no_grad: a tensor expected, got {type(parameter).__name__}")
+    name = _name(parameter)
+    if parameter._node is None:
+        return f"{name} does not require grad: it is frozen, see requires_grad_(True)"
+    if isinstance(loss, Variable):
+        return _from_the_graph(name, parameter, loss)
+    if not callable(loss):
+        raise TypeError(
+            f"why_no_grad: a loss or a function that computes it expected, got "
+            f"{type(loss).__name__}"
+        )
+    trail = _Trail(name, parameter)
+    with trail:
+        value = loss()
+    if not isinstance(value, Variable):
+        raise TypeError(
+            f"why_no_grad: the function returned a {type(value).__name__}, no tensor: .item(), "
+            f"float() and .numpy() leave the graph"
+        )
+    return trail.verdict(value)
+
+
+@dataclass(frozen=True)
+class _Value:
+    """What is known of memory that was computed from the parameter."""
+
+    array: np.ndarray  # held, so that its address stays its own
+    linked: bool  # whether its tensor had a way back to the parameter
+    cut: str = ""
+
+
+class _Trail(Observer):
+    """Follows the values that are computed from a parameter."""
+
+    def __init__(self, name: str, parameter: Any) -> None:
+        self._name = name
+        self._nodes: set[Node | Leaf] = {parameter._node}
+        self._values = {id(owner(parameter._data)): _Value(owner(parameter._data), linked=True)}
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        given = [*arguments[0], *arguments[1:]] if op.variadic else arguments
+        followed = [(value, known) for value in given if (known := self._known(value)) is not None]
+        if not followed:
+            return
+        cut = next((known.cut for _, known in followed if known.cut), "")
+        linked = any(self._linked(value) for value, _ in followed)
+        if not linked:
+            cut = cut or self._entered_without_history(op)
+        elif not state.get().recording:
+            linked, cut = False, f"no_grad: {op.name} is not recorded, at {user_line()}"
+        elif not op.records:
+            linked = False
+            cut = f"{op.name} has no derivative: its result is a constant, at {user_line()}"
+        for output in result if isinstance(result, tuple) else (result,):
+            if linked and output._node is not None:
+                self._nodes.add(output._node)
+            memory = owner(output._data)
+            if linked or id(memory) not in self._values:
+                self._values[id(memory)] = _Value(memory, linked, "" if linked else located(cut))
+
+    def _known(self, value: Any) -> _Value | None:
+        array = value._data if isinstance(value, Variable) else value
+        return self._values.get(id(owner(array))) if isinstance(array, np.ndarray) else None
+
+    def _linked(self, value: Any) -> bool:
+        return isinstance(value, Variable) and value._node in self._nodes
+
+    def _entered_without_history(self, op: Primitive) -> str:
+        return (
+            f"detach: the values of {self._name} enter {op.name} without their history (.detach(), "
+            f".numpy() or .data), at {user_line()}"
+        )
+
+    def verdict(self, loss: Any) -> str:
+        """What to say once the loss is known."""
+        known = self._known(loss)
+        if self._linked(loss) or (known is not None and known.linked and history(loss) is not None):
+            return (
+                f"there is no cut: the graph of the loss leads to {self._name}; its gradient "
+                f"arrives with backward(), and may be zero"
+            )
+        if known is None:
+            return (
+                f"unused: nothing that the loss was computed from reads {self._name}, unless its "
+                f"values went through Python numbers or NumPy (.item(), float(), .numpy())"
+            )
+        if known.cut:
+            return known.cut
+        return f"detach: the loss shares the values of {self._name}, but not its history"
+
+
+def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
+    """What the record alone can tell."""
+    if history(loss) is None:
+        return (
+            "the loss has no history: nothing it was computed from requires grad, or it was made "
+            f"under no_grad, from detached tensors, or by {without_rules()}; pass a function that "
+            f"computes it to see where"
+        )
+    memory = owner(parameter._data)
+    constant = ""
+    seen: set[Node | Leaf] = set()
+    stack = [history(loss)]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node is parameter._node:
+            return (
+                f"there is no cut: the graph of the loss leads to {name}; its gradient arrives "
+                f"with backward(), and may be zero"
+            )
+        if isinstance(node, Node):
+            stack.extend(node.edges)
+            if node.saved is not FREED and any(_shares(saved, memory) for saved in node.saved):
+                constant = located(
+                    f"detach: the values of {name} enter {node.plan.op.name} without their "
+                    f"history (.detach(), .numpy() or .data)",
+                    node.scope,
+                )
+    return constant or (
+        f"the graph of the loss does not lead to {name}: it is unused, or the way was cut (by "
+        f"detach, no_grad or {without_rules()}); pass a function that computes the loss to see "
+        f"where"
+    )
+
+
+def _shares(saved: Any, memory: np.ndarray) -> bool:
+    values = saved if isinstance(saved, tuple) else (saved,)
+    return any(isinstance(value, np.ndarray) and owner(value) is memory for value in values)
+
+
+def _name(parameter: Any) -> str:
+    node = parameter._node
+    if isinstance(node, Leaf) and node.name:
+        return f"the parameter {node.name!r} of shape {parameter.shape}"
+    return f"the parameter of shape {parameter.shape}"

@@ -1,0 +1,214 @@
+"""Trading time for memory: keep a function's inputs only, and call it again in the backward pass.
+
+A checkpointed call leaves one node. Its edges lead to everything outside of the call that the
+result depends on: the arguments, and the parameters and tensors that the function refers to. They
+are found by letting the call record as usual; that record is dropped as soon as it is known. In the
+backward pass the function runs again from the same random state, and a pass within the pass takes
+the cotangents from its outputs to those edges.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from minigrad.autograd.engine import propagate
+from minigrad.autograd.mode import Scope, State, located, state
+from minigrad.autograd.mutation import history, read_only, view_of, written_since
+from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.observer import Observer
+from minigrad.autograd.op import Primitive
+from minigrad.autograd.results import record_several, with_history
+from minigrad.transforms.random_state import repeatable
+from minigrad.transforms.structure import flatten, mapped
+
+__all__ = ["checkpoint"]
+
+
+def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function so that its graph keeps the inputs alone and is made again when needed.
+
+    Values and gradients are those of ``function(*args, **kwargs)``, at every order. Gradients also
+    reach what the function refers to without taking it as an argument, the parameters of a module
+    above all. Calls may be nested. Dropout drops the same elements in both runs; other state that
+    the function changes, it changes twice.
+
+    Args:
+        function: A function or a module.
+        *args: Its arguments: tensors, and lists, tuples and dicts with tensors in them, or
+            anything else.
+        **kwargs: Further arguments.
+
+    Returns:
+        What the function returns: a tensor, or tensors in lists, tuples and dicts.
+
+    Raises:
+        RuntimeError: In the backward pass, if what the function reads was written to since, or if
+            it no longer returns the same shapes.
+
+    Source:
+        Chen et al. 2016, "Training deep nets with sublinear memory cost".
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> from minigrad.autograd import checkpoint
+        >>> layer = nn.TransformerEncoderLayer(d_model=8, num_heads=2)
+        >>> x = minigrad.randn(2, 5, 8, requires_grad=True)
+        >>> checkpoint(layer, x).sum().backward()
+        >>> x.grad.shape, layer.linear1.weight.grad.shape
+        ((2, 5, 8), (2048, 8))
+    """
+    if not state.get().recording:
+        return function(*args, **kwargs)
+    segment = _Segment(function, args, kwargs)
+    result, inner = segment.first_run()
+    edges = _boundary([history(tensor) for tensor in inner], segment.stamp)
+    if not edges:
+        return result
+    segment.edges = edges
+    plan = _CHECKPOINT.plan(tuple(range(len(edges))))
+    arrays = [tensor._data for tensor in inner]
+    outer = record_several(plan, edges, (segment,), arrays, segment.scope)
+    standing = dict(zip(map(id, inner), outer, strict=True))
+    return mapped(lambda leaf: standing.get(id(leaf), leaf), result)
+
+
+class _Segment:
+    """A checkpointed call: how to run it again, and what must not have changed by then."""
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self.args, self.kwargs = mapped(_kept, (args, kwargs))
+        self.scope: Scope | None = state.get().scope
+        self.again = repeatable()
+        self.stamp = next(clock)
+        self.edges: tuple[Node | Leaf, ...] = ()
+        self.arrays: list[np.ndarray] = []
+        self.shapes: list[tuple[int, ...]] = []
+
+    def first_run(self) -> tuple[Any, list[Any]]:
+        """The result, and the tensors in it that were recorded during the call."""
+        with _Readings() as readings:
+            result = self._call()
+        given = flatten((self.args, self.kwargs), "")
+        self.arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
+        self.arrays += readings.outside()
+        inner = _recorded_since(self.stamp, result)
+        self.shapes = [tensor.shape for tensor in inner]
+        return result, inner
+
+    def _call(self) -> Any:
+        args, kwargs = mapped(_kept, (self.args, self.kwargs))  # the function may rebind its own
+        return self.function(*args, **kwargs)
+
+    def pull(self, cotangents: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
+        """Run again, and take the cotangents of the outputs to the edges."""
+        if any(written_since(array, self.stamp) for array in self.arrays):
+            raise RuntimeError(
+                located(
+                    "checkpoint: a tensor that the function reads was written in place after the "
+                    "call, so it cannot be run again; write to a copy, or run the forward pass "
+                    "again",
+                    self.scope,
+                )
+            )
+        outer = state.get()
+        create = outer.recording
+        start = next(clock)
+        try:
+            state.set(State(True, self.scope, outer.observers))
+            with self.again():
+                result = self._call()
+        finally:
+            state.set(outer)
+        inner = _recorded_since(start, result)
+        shapes = [tensor.shape for tensor in inner]
+        if shapes != self.shapes:
+            self._refuse(f"returned shapes {self.shapes} first and {shapes} in the backward pass")
+        if set(_boundary([history(tensor) for tensor in inner], start)) != set(self.edges):
+            self._refuse("read other tensors in the backward pass than at first")
+        wanted = [edge for edge, need in zip(self.edges, needed, strict=True) if need]
+        roots = list(zip([history(tensor) for tensor in inner], cotangents, strict=True))
+        found = propagate(roots, create, create, set(wanted), boundary=True)
+        return [found[edge]._data if edge in found else None for edge in self.edges]
+
+    def _refuse(self, what: str) -> NoReturn:
+        message = f"checkpoint: the function {what}; it must do the same both times"
+        raise RuntimeError(located(message, self.scope))
+
+
+class _Readings(Observer):
+    """The tensors that the ops of a call read and did not make."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[int, weakref.ref[Any]] = {}
+        self.made: dict[int, weakref.ref[Any]] = {}
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        values = [*arguments[0], *arguments[1:]] if op.variadic else arguments
+        for value in values:
+            if isinstance(value, Variable) and not _knows(self.made, value):
+                self.tensors[id(value)] = weakref.ref(value)
+        for tensor in result if op.several else (result,):
+            self.made[id(tensor)] = weakref.ref(tensor)
+
+    def outside(self) -> list[np.ndarray]:
+        """The arrays of those tensors that outlive the call."""
+        alive = [reference() for reference in self.tensors.values()]
+        return [tensor._data for tensor in alive if tensor is not None]
+
+
+def _knows(references: dict[int, weakref.ref[Any]], tensor: Any) -> bool:
+    """Whether a tensor is referred to: an id alone may be that of a dead one."""
+    reference = references.get(id(tensor))
+    return reference is not None and reference() is tensor
+
+
+def _recorded_since(stamp: int, result: Any) -> list[Any]:
+    """The tensors in a result that ops have made after the time `stamp`, each once."""
+    leaves = {id(leaf): leaf for _, leaf in flatten(result, "") if isinstance(leaf, Variable)}
+    nodes = [(leaf, history(leaf)) for leaf in leaves.values()]
+    return [leaf for leaf, node in nodes if isinstance(node, Node) and node.stamp > stamp]
+
+
+def _kept(value: Any) -> Any:
+    """A read-only tensor of our own with the same place in the graph; a copy of an array."""
+    if isinstance(value, Variable):
+        own = with_history(read_only(value._data), history(value))
+        view_of(own, value)
+        return own
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _boundary(nodes: Sequence[Any], stamp: int) -> tuple[Node | Leaf, ...]:
+    """The nodes recorded before `stamp` on which those recorded after it depend directly."""
+    edges: dict[Node | Leaf, None] = {}
+    seen: set[Any] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.stamp < stamp:
+            edges[node] = None
+        elif isinstance(node, Node):
+            stack.extend(node.edges)
+    return tuple(edges)
+
+
+def _checkpoint(*edges: Any, segment: _Segment) -> Any:
+    """The op of a checkpointed call; it is recorded by hand, since its edges are nodes."""
+    raise NotImplementedError
+
+
+_CHECKPOINT = Primitive(_checkpoint, several=True)
+
+
+@_CHECKPOINT.defjoint("edges")
+def _pull(g: Sequence[Any], needed: Sequence[bool], segment: _Segment) -> list[Any]:
+    return segment.pull(g, needed)

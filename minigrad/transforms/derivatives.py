@@ -1,0 +1,383 @@
+"""Function transforms: the derivatives of a function, in the structure of its arguments.
+
+The signatures are those of JAX and ``torch.func``, for one reason: what maps a function to another
+function of the same arguments (`grad`, `value_and_grad`, `jacobian`, `hessian`) takes the function
+and `argnums` and returns that function, while what needs a direction beside the point (`vjp`,
+`jvp`, `hvp`) takes both and computes at once.
+
+Arguments are tensors, or tuples, lists and dicts of tensors to any depth; results have the same
+structure. An argument that the function does not depend on has a derivative of zeros. No ``.grad``
+is written anywhere. Transforms nest, with each other and with themselves, and record also within
+``no_grad()``. A result has a history only where something outside could ask for it, that is where
+an argument, a direction or a tensor that the function closes over has one and grad mode is on;
+so ``with no_grad():`` around a transform makes it cheaper, and its results plain numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.mode import enable_grad
+from minigrad.autograd.results import wrap
+from minigrad.checking.evaluation import Evaluation, directions, pulled
+from minigrad.transforms.structure import rebuilt
+
+__all__ = ["grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]
+
+Function = Callable[..., Any]
+Argnums = int | tuple[int, ...]
+
+
+def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+    """The function that computes the gradient of a scalar function.
+
+    Transforms nest: ``grad(grad(f))`` is the second derivative.
+
+    Args:
+        function: Takes tensors or structures of them, returns a tensor with one element.
+        argnums: Which positional arguments to differentiate; the others may be anything.
+        has_aux: Whether the function returns a pair, whose second is handed through.
+
+    Returns:
+        A function of the same arguments. It returns a structure of tensors like the argument, or a
+        tuple of such if `argnums` is one; with `has_aux`, a pair of that and what the function
+        returned besides.
+
+    Raises:
+        RuntimeError: The function does not return one number.
+        TypeError: `function` is no function, `argnums` no number, or an argument or output does
+            not hold floats; it says which.
+        ValueError: `argnums` does not fit the arguments.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.transforms.derivatives import grad
+        >>> second = grad(grad(lambda x: x**3))
+        >>> second(minigrad.tensor(2.0))
+        Tensor(12., dtype=float32)
+        >>> line = {"slope": minigrad.tensor(2.0), "offset": minigrad.tensor(1.0)}
+        >>> grad(lambda line, x: line["slope"] * x + line["offset"])(line, 5.0)
+        {'slope': Tensor(5., dtype=float32), 'offset': Tensor(1., dtype=float32)}
+    """
+    return _gradient("grad", function, argnums, has_aux)
+
+
+def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+    """The function that computes the value and the gradient of a scalar function.
+
+    Args:
+        function: As for `grad`.
+        argnums: As for `grad`.
+        has_aux: Whether the function returns a pair, whose second is handed through.
+
+    Returns:
+        A function of the same arguments. It returns a pair: the value (with `has_aux`, the pair
+        that the function returned) and the gradient.
+
+    Raises:
+        RuntimeError: The function does not return one number.
+        TypeError: `function` is no function, `argnums` no number, or an argument or output does
+            not hold floats; it says which.
+        ValueError: `argnums` does not fit the arguments.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.transforms.derivatives import value_and_grad
+        >>> value_and_grad(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
+        (Tensor(5., dtype=float32), Tensor([2., 4.], dtype=float32))
+    """
+    _check("value_and_grad", function, argnums)
+
+    @_of_the_same_arguments(function)
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        call = Evaluation("value_and_grad", function, args, kwargs, argnums, has_aux)
+        gradient = call.structured(call.gradient(call.recorded))
+        return ((call.value, call.auxiliary) if has_aux else call.value), gradient
+
+    return value_and_gradient
+
+
+def vjp(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    r"""The value of a function, and the function that pulls a cotangent back to the inputs.
+
+    For a cotangent :math:`g` of the output it computes :math:`g^\top J`, at the cost of one
+    backward pass, as often as it is called.
+
+    Args:
+        function: Takes tensors or structures of them, returns a structure of tensors.
+        *inputs: Its arguments, all of which are differentiated.
+        has_aux: Whether the function returns a pair, whose second is handed through.
+
+    Returns:
+        The value and ``pull``; with `has_aux`, also what the function returned besides. ``pull``
+        takes a cotangent with the structure, shapes and dtypes of the value, and returns a tuple
+        with a structure of tensors for each input.
+
+    Raises:
+        TypeError: An input or output does not hold floats; it says which.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.transforms.derivatives import vjp
+        >>> value, pull = vjp(lambda x, y: x * y, minigrad.tensor([1.0, 2.0]), minigrad.tensor(3.0))
+        >>> value
+        Tensor([3., 6.], dtype=float32)
+        >>> pull(minigrad.tensor([1.0, 10.0]))
+        (Tensor([ 3., 30.], dtype=float32), Tensor(21., dtype=float32))
+    """
+    call = _at("vjp", function, inputs, has_aux)
+
+    def pull(cotangent: Any) -> Any:
+        given = directions("vjp", call.output, call.outputs, cotangent, "output", "cotangent")
+        create = call.records(given)
+        return call.structured(pulled(call.outputs, call.variables, given, create, retain=True))
+
+    return (call.value, pull, call.auxiliary) if has_aux else (call.value, pull)
+
+
+def jvp(
+    function: Function,
+    inputs: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    r"""The value of a function, and its derivative along a direction.
+
+    The directional derivative :math:`J v` is found by two backward passes: a vector-Jacobian
+    product :math:`J^\top u` is linear in :math:`u`, so its own, pulled back from :math:`v` to
+    :math:`u`, is :math:`J v`.
+
+    Args:
+        function: Takes tensors or structures of them, returns a structure of tensors.
+        inputs: The tuple of its arguments, all of which are differentiated.
+        tangents: The direction: the structure, shapes and dtypes of `inputs`.
+        has_aux: Whether the function returns a pair, whose second is handed through.
+
+    Returns:
+        The value, and the derivative in the structure of the value; with `has_aux`, also what the
+        function returned besides.
+
+    Raises:
+        TypeError: An input or output does not hold floats, or `tangents` has another structure or
+            dtype; it says where.
+        ValueError: A tangent has another shape, or other keys.
+
+    Source:
+        J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.transforms.derivatives import jvp
+        >>> x, along = minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 0.0])
+        >>> jvp(lambda x: x**3, (x,), (along,))
+        (Tensor([1., 8.], dtype=float32), Tensor([3., 0.], dtype=float32))
+    """
+    call = _at("jvp", function, inputs, has_aux)
+    along = directions("jvp", inputs, call.variables, tangents, "inputs", "tangents")
+    with enable_grad():
+        # Any cotangent would do but one with zeros, which hide infinite slopes: see `tame`.
+        draws = np.random.default_rng(0)
+        weights = [_weight(draws, output) for output in call.outputs]
+        slopes = pulled(call.outputs, call.variables, weights, create=True)
+    tangent = rebuilt(call.output, iter(pulled(slopes, weights, along, call.records(along))))
+    return (call.value, tangent, call.auxiliary) if has_aux else (call.value, tangent)
+
+
+def _weight(draws: np.random.Generator, output: Any) -> Any:
+    """A cotangent of an output, to be differentiated: no element is 0, no two are equal."""
+    weight: Any = wrap(draws.uniform(1, 2, output.shape).astype(output.dtype))
+    weight.requires_grad = True
+    return weight
+
+
+def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+    r"""The function that computes the derivative of each output element by each input element.
+
+    It costs one evaluation, and one backward pass for each element of the output.
+
+    Args:
+        function: Takes tensors or structures of them, returns a structure of tensors.
+        argnums: Which positional arguments to differentiate; the others may be anything.
+        has_aux: Whether the function returns a pair, whose second is handed through.
+
+    Returns:
+        A function of the same arguments. It returns the structure of the output, with the structure
+        of the argument (a tuple of such, if `argnums` is one) in the place of each tensor, and in
+        it tensors of shape (\*output shape, \*input shape) and the dtype of the input. With
+        `has_aux`, a pair of that and what the function returned besides.
+
+    Raises:
+        TypeError: `function` is no function, `argnums` no number, or an argument or output does
+            not hold floats; it says which.
+        ValueError: `argnums` does not fit the arguments.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.transforms.derivatives import jacobian
+        >>> x = minigrad.tensor([1.0, 2.0, 3.0])
+        >>> jacobian(lambda x: {"ends": x[::2] ** 2, "sum": x.sum()})(x)
+        {'ends': Tensor([[2., 0., 0.],
+               [0., 0., 6.]], dtype=float32), 'sum': Tensor([1., 1., 1.], dtype=float32)}
+    """
+    return _jacobian("jacobian", function, argnums, has_aux)
+
+
+def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+    r"""The function that computes the second derivatives of a scalar function.
+
+    It is the Jacobian of the gradient, so it costs one backward pass for each input element; where
+    only products with vectors are needed, `hvp` costs two in all.
+
+    Args:
+        function: As for `grad`.
+        argnums: As for `grad`.
+        has_aux: Whether the function returns a pair, whose second is handed through.
+
+    Returns:
+        A function of the same arguments. It returns structures within a structure: for a dict of
+        parameters, a dict of dicts, with a tensor of shape (\*a.shape, \*b.shape) for each pair.
+        With `has_aux`, a pair of that and what the function returned besides.
+
+    Raises:
+        RuntimeError: The function does not return one number.
+        TypeError: `function` is no function, `argnums` no number, or an argument or output does
+            not hold floats; it says which.
+        ValueError: `argnums` does not fit the arguments.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.transforms.derivatives import hessian
+        >>> hessian(lambda x: x[0] ** 2 * x[1])(minigrad.tensor([3.0, 5.0]))
+        Tensor([[10.,  6.],
+               [ 6.,  0.]], dtype=float32)
+    """
+    gradient = _gradient("hessian", function, argnums, has_aux)
+    return _jacobian("hessian", gradient, argnums, has_aux)
+
+
+def hvp(
+    function: Function,
+    inputs: tuple[Any, ...],
+    vectors: tuple[Any, ...],
+    *,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """The value of a function, and its Hessian times a vector, without the Hessian.
+
+    The Hessian is symmetric, so its product with a vector is that vector pulled back through the
+    gradient: one backward pass for the gradient, one for the product.
+
+    Args:
+        function: Takes tensors or structures of them, returns a tensor with one element.
+        inputs: The tuple of its arguments, all of which are differentiated.
+        vectors: The vector: the structure, shapes and dtypes of `inputs`.
+        has_aux: Whether the function returns a pair, whose second is handed through.
+
+    Returns:
+        The value, and the product: a tuple with a structure of tensors for each input. With
+        `has_aux`, also what the function returned besides.
+
+    Raises:
+        RuntimeError: The function does not return one number.
+        TypeError: An input does not hold floats, or `vectors` has another structure or dtype; it
+            says where.
+        ValueError: A vector has another shape, or other keys.
+
+    Source:
+        B. Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.transforms.derivatives import hvp
+        >>> x, v = minigrad.tensor([3.0, 5.0]), minigrad.tensor([1.0, 0.0])
+        >>> hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
+        (Tensor(45., dtype=float32), (Tensor([10.,  6.], dtype=float32),))
+    """
+    call = _at("hvp", function, inputs, has_aux)
+    along = directions("hvp", inputs, call.variables, vectors, "inputs", "vectors")
+    slopes = call.gradient(create=True)
+    product = call.structured(pulled(slopes, call.variables, along, call.records(along)))
+    return (call.value, product, call.auxiliary) if has_aux else (call.value, product)
+
+
+def _at(name: str, function: Function, inputs: Any, has_aux: bool) -> Evaluation:
+    """The function at a point, all of whose coordinates are differentiated."""
+    _check(name, function)
+    if not isinstance(inputs, tuple):
+        raise TypeError(
+            f"{name}: inputs must be the tuple of the function's arguments, got "
+            f"{type(inputs).__name__}; for one argument write (x,)"
+        )
+    every = tuple(range(len(inputs)))
+    return Evaluation(name, function, inputs, {}, every, has_aux, around="inputs")
+
+
+def _check(name: str, function: Any, argnums: Any = 0) -> None:
+    """Refuse what is no function, and the point in the place of `argnums`.
+
+    Raises:
+        TypeError: One of them is something else.
+    """
+    if not callable(function):
+        raise TypeError(
+            f"{name}: a function expected, got {type(function).__name__}; tensors that were "
+            f"computed already are differentiated by autograd.grad"
+        )
+    for i in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
+        if not isinstance(i, (int, np.integer)) or isinstance(i, bool):
+            raise TypeError(
+                f"{name}: argnums must be an int or a tuple of ints, got {type(i).__name__}; "
+                f"{name}(f) returns a function of f's arguments: write {name}(f)(x)"
+            )
+
+
+def _of_the_same_arguments(function: Function) -> Callable[[Function], Function]:
+    """Give a derived function the name and signature of the original."""
+    return functools.wraps(function, updated=())
+
+
+def _gradient(name: str, function: Function, argnums: Argnums, has_aux: bool) -> Function:
+    _check(name, function, argnums)
+
+    @_of_the_same_arguments(function)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        call = Evaluation(name, function, args, kwargs, argnums, has_aux)
+        found = call.structured(call.gradient(call.recorded))
+        return (found, call.auxiliary) if has_aux else found
+
+    return gradient
+
+
+def _jacobian(name: str, function: Function, argnums: Argnums, has_aux: bool) -> Function:
+    _check(name, function, argnums)
+
+    @_of_the_same_arguments(function)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        call = Evaluation(name, function, args, kwargs, argnums, has_aux)
+        blocks = [call.structured(_block(call, output)) for output in call.outputs]
+        found = rebuilt(call.output, iter(blocks))
+        return (found, call.auxiliary) if has_aux else found
+
+    return derivative
+
+
+def _block(call: Evaluation, output: Any) -> list[Any]:
+    """The Jacobians of one output, of shape (*output shape, *variable shape)."""
+    rows: list[list[Any]] = [[] for _ in call.variables]
+    for i in range(output.size):
+        unit = np.zeros(output.size, output.dtype)
+        unit[i] = 1
+        cotangent = unit.reshape(output.shape)
+        found = pulled([output], call.variables, [cotangent], call.recorded, retain=True)
+        for gathered, row in zip(rows, found, strict=True):
+            gathered.append(row)
+    shapes = [output.shape + variable.shape for variable in call.variables]
+    return [
+        np.stack(gathered).reshape(shape) if gathered else wrap(np.zeros(shape, variable.dtype))
+        for variable, gathered, shape in zip(call.variables, rows, shapes, strict=True)
+    ]

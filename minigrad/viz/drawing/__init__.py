@@ -1,0 +1,1 @@
+"""A graph as SVG, DOT or text."""

@@ -1,0 +1,111 @@
+"""Scales of one hue whose steps look equally large, and pictures coloured by them."""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from base64 import b64encode
+from functools import cache
+
+import numpy as np
+
+__all__ = ["Colour", "diverging", "hexadecimal", "png", "sequential"]
+
+Colour = tuple[int, int, int]
+
+BLUE, AMBER = 255.0, 70.0
+"""Hues of OKLCH, in degrees."""
+
+LIGHTEST, DARKEST, STRONGEST = 0.97, 0.32, 0.13
+"""The ends of the lightness, and the chroma in between."""
+
+
+@cache
+def sequential(count: int) -> tuple[Colour, ...]:
+    """Make a scale from light to dark blue, its lightness falling in equal steps.
+
+    Args:
+        count: How many colours, at least two.
+
+    Returns:
+        The colours from the lightest to the darkest.
+
+    Source:
+        OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
+
+    Example:
+        >>> from minigrad.viz.drawing.colour_scale import hexadecimal, sequential
+        >>> [hexadecimal(colour) for colour in sequential(3)]
+        ['#F5F5F5', '#5490DA', '#043264']
+    """
+    return tuple(_shade(step / (count - 1), BLUE) for step in range(count))
+
+
+@cache
+def diverging(count: int) -> tuple[Colour, ...]:
+    """Make a scale from dark blue over the lightest colour to dark amber.
+
+    Args:
+        count: How many colours, at least three.
+
+    Returns:
+        The colours; the middle one is the lightest.
+    """
+    places = (2 * step / (count - 1) - 1 for step in range(count))
+    return tuple(_shade(abs(place), BLUE if place < 0 else AMBER) for place in places)
+
+
+def _shade(depth: float, hue: float) -> Colour:
+    """A colour between the lightest, 0, and the darkest of a hue, 1; most colourful between."""
+    lightness = LIGHTEST + (DARKEST - LIGHTEST) * depth
+    chroma = STRONGEST * math.sin(math.pi * min(1.0, depth * 1.2) ** 0.9 * 0.72)
+    a = chroma * math.cos(math.radians(hue))
+    b = chroma * math.sin(math.radians(hue))
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    red = 4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short
+    green = -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short
+    blue = -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short
+    return _byte(red), _byte(green), _byte(blue)
+
+
+def _byte(linear: float) -> int:
+    """A linear part of a colour as sRGB stores it."""
+    linear = min(max(linear, 0.0), 1.0)
+    curved = 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
+    return round(255 * curved)
+
+
+def hexadecimal(colour: Colour) -> str:
+    """Write a colour as ``#0060A8``."""
+    return "#{:02X}{:02X}{:02X}".format(*colour)
+
+
+def png(levels: np.ndarray, scale: tuple[Colour, ...]) -> str:
+    """Write a picture with one pixel for each number.
+
+    Args:
+        levels: Bytes (rows, columns): positions in the scale.
+        scale: Up to 256 colours.
+
+    Returns:
+        A ``data:image/png`` address.
+
+    Source:
+        PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.
+    """
+    rows, columns = levels.shape
+    lines = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(levels, np.uint8))
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0)),
+        (b"PLTE", bytes(part for colour in scale for part in colour)),
+        (b"IDAT", zlib.compress(lines, 9)),
+        (b"IEND", b""),
+    )
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+        for name, body in parts
+    )
+    return f"data:image/png;base64,{b64encode(data).decode('ascii')}"

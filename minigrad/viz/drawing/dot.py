@@ -1,0 +1,278 @@
+"""A diagram as a `graphviz.Digraph`.
+
+Kinds of boxes differ by shape and glyph first, by hue second. Labels are HTML-like, since only
+those hold two sizes of type; whatever a user named is escaped on its way into one.
+"""
+
+from __future__ import annotations
+
+import html
+from collections import defaultdict
+
+import graphviz
+
+from minigrad.viz.drawing.labels import (
+    COMMUTATIVE,
+    Content,
+    Line,
+    contents,
+    operand_name,
+    printable,
+    shape_text,
+    title,
+)
+from minigrad.viz.drawing.style import LIGHT
+from minigrad.viz.record.fold import residuals
+from minigrad.viz.record.model import Diagram, Edge, Group, Kind, Node
+
+__all__ = ["digraph"]
+
+OP, PARAMETER, NEUTRAL, FAINT = LIGHT["op"], LIGHT["parameter"], LIGHT["text"], LIGHT["faint"]
+LINE, OUTLINE = LIGHT["line"], LIGHT["outline"]
+FONT = "Helvetica,Arial,sans-serif"
+
+PAGE = {
+    "fontname": FONT,
+    "fontsize": "9",
+    "fontcolor": FAINT,
+    "labeljust": "l",
+    "bgcolor": "white",
+    "pad": "0.15",
+    "nodesep": "0.25",
+    "ranksep": "0.3",
+}
+BOX = {"fontname": FONT, "fontsize": "11", "fontcolor": NEUTRAL, "color": NEUTRAL}
+ARROW = {"fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "color": LINE, "arrowsize": "0.6"}
+RESIDUAL = {
+    "penwidth": "2.2",
+    "color": LIGHT["residual"],
+    "arrowsize": "0.45",
+    "weight": "1",
+}
+STRAIGHT = {"weight": "10"}
+CLUSTER = {
+    "labeljust": "l",
+    "style": "rounded,filled",
+    "color": LINE,
+    "penwidth": "0.6",
+    "fontcolor": NEUTRAL,
+    "fontsize": "10",
+}
+GROUNDS = (LIGHT["ground"], LIGHT["page"])
+"""What modules stand on, by turns."""
+
+SLANTED = {
+    "shape": "polygon",
+    "sides": "4",
+    "skew": "0.2",
+    "margin": "0",
+    "style": "filled",
+    "color": OUTLINE,
+    "fillcolor": LIGHT["plain fill"],
+}
+ROUNDED = {"shape": "box", "style": "rounded,filled"}
+COMPUTED = {**ROUNDED, "color": OP, "fillcolor": LIGHT["op fill"]}
+OWNED = {**ROUNDED, "color": PARAMETER, "fillcolor": LIGHT["parameter fill"]}
+PLAIN = {"shape": "box", "style": "filled"}
+STYLES: dict[Kind, dict[str, str]] = {
+    "op": COMPUTED,
+    "fused": COMPUTED,
+    "parameter": {**OWNED, "penwidth": "2"},
+    "buffer": OWNED,
+    "input": SLANTED,
+    "output": SLANTED,
+    "constant": {**PLAIN, "color": LINE, "fillcolor": LIGHT["plain fill"], "margin": "0.06,0.03"},
+    "module": {**PLAIN, "peripheries": "2", "color": OUTLINE, "fillcolor": LIGHT["page"]},
+}
+FAILED = {"color": LIGHT["error"], "penwidth": "2"}
+UNRECORDED = {"style": "rounded,filled,dashed", "color": FAINT, "fillcolor": LIGHT["plain fill"]}
+LEGEND: dict[Kind, str] = {
+    "op": "rounded: op",
+    "fused": "rounded, ⊞: op made of others",
+    "parameter": "thick, W: parameter",
+    "buffer": "rounded, B: buffer",
+    "input": "slanted: input, output",
+    "constant": "small: constant",
+    "module": "double, ⊞: closed module",
+}
+
+TABLE = '<table border="0" cellborder="0" cellspacing="0" cellpadding="1">'
+LETTER = 6
+"""The width of a letter, more or less, in points."""
+
+
+def digraph(diagram: Diagram) -> graphviz.Digraph:
+    """Draw a diagram as DOT.
+
+    Args:
+        diagram: What to draw, all of it.
+
+    Returns:
+        The graph; ``.source`` is its text.
+    """
+    nodes = {node.id: node for node in diagram.nodes}
+    beside = _beside(diagram, nodes)
+    rows = _operand_rows(diagram, beside)
+    thick = residuals(diagram)
+    dot = graphviz.Digraph(
+        graph_attr={**PAGE, "label": _legend(diagram)}, node_attr=BOX, edge_attr=ARROW
+    )
+    _draw_boxes(dot, diagram, beside, rows)
+    for index, edge in enumerate(diagram.edges):
+        tail, head = nodes[edge.source], nodes[edge.target]
+        style = RESIDUAL if index in thick else STRAIGHT
+        style = {**style, "label": _tensor(edge, diagram.dtype)}
+        if tail.kind not in ("op", "fused", "module"):
+            del style["label"]  # the others' boxes say their shapes
+        sides = beside.get(head.id, [])
+        if tail.id in sides:
+            # Graphviz puts a tail to the left of its head; to the right the arrow points back.
+            right = tail.id in sides[1::2]
+            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
+            end = "taillabel" if right else "headlabel"
+            style = {} if told else {end: f"<{_small(operand_name(edge))}>", "labeldistance": "1.8"}
+            if right:
+                dot.edge(head.id, tail.id, dir="back", **style)
+            else:
+                dot.edge(tail.id, head.id, **style)
+        elif rows[head.id]:
+            dot.edge(tail.id, f"{head.id}:s{edge.slot}:n", **style)
+        else:
+            dot.edge(tail.id, head.id, **style)
+    return dot
+
+
+def _draw_boxes(
+    dot: graphviz.Digraph,
+    diagram: Diagram,
+    beside: dict[str, list[str]],
+    rows: dict[str, list[Edge]],
+) -> None:
+    """Put every box into the cluster of its module, and the clusters into each other."""
+    closed = {node.id for node in diagram.nodes}
+    written = contents(diagram, diagram.nodes)
+    bodies: dict[str | None, graphviz.Digraph] = {None: dot}
+    inside: dict[str | None, list[str]] = {None: []}
+    level: dict[str | None, int] = {None: -1}
+    for group in diagram.groups:
+        if group.id not in closed:
+            level[group.id] = level[group.parent] + 1
+            style = _cluster(group, level[group.id])
+            bodies[group.id] = graphviz.Digraph(f"cluster_{group.id}", graph_attr=style)
+            inside[group.parent].append(group.id)
+            inside[group.id] = []
+    for node in diagram.nodes:
+        bodies[node.group].node(node.id, **_box(node, written[node.id], rows[node.id]))
+        if node.id in beside:
+            with bodies[node.group].subgraph(graph_attr={"rank": "same"}) as row:
+                for name in (*beside[node.id][::2], node.id, *beside[node.id][1::2]):
+                    row.node(name)
+    # A parent comes before its children: backwards, each body is whole when it is put in place.
+    for place in reversed(inside):
+        for child in inside[place]:
+            bodies[place].subgraph(bodies[child])
+
+
+def _beside(diagram: Diagram, nodes: dict[str, Node]) -> dict[str, list[str]]:
+    """For each op, the parameters that it alone reads: they stand at its left and right."""
+    readers: dict[str, list[str]] = defaultdict(list)
+    for edge in diagram.edges:
+        readers[edge.source].append(edge.target)
+    beside: dict[str, list[str]] = defaultdict(list)
+    for node in diagram.nodes:
+        if node.kind == "parameter" and len(readers[node.id]) == 1:
+            op = nodes[readers[node.id][0]]
+            if op.kind in ("op", "fused") and op.group == node.group:
+                beside[op.id].append(node.id)
+    return dict(beside)
+
+
+def _operand_rows(diagram: Diagram, beside: dict[str, list[str]]) -> dict[str, list[Edge]]:
+    """The operands that an op names: none if there is one, or if any order is the same."""
+    rows: dict[str, list[Edge]] = {node.id: [] for node in diagram.nodes}
+    for edge in diagram.edges:
+        if edge.source not in beside.get(edge.target, ()):
+            rows[edge.target].append(edge)
+    for node in diagram.nodes:
+        plain = node.kind != "op" or node.label in COMMUTATIVE
+        if plain or not any(edge.slot for edge in rows[node.id]):
+            rows[node.id] = []
+    return rows
+
+
+def _box(node: Node, written: Content, operands: list[Edge]) -> dict[str, str]:
+    """The look of a box, under a row of its operands."""
+    style = STYLES[node.kind]
+    if not node.recorded:
+        style = {**style, **UNRECORDED}
+    if node.error:
+        style = {**style, **FAILED}
+    first, *rest = written.lines
+    first = first._replace(text=f"{written.glyph} {first.text}".strip())
+    label = _lines(*map(_line, (first, *rest))) if rest else _line(first)
+    if operands:
+        cells = "".join(
+            f'<td port="s{edge.slot}">{_small(f" {operand_name(edge)} ")}</td>' for edge in operands
+        )
+        label = f'<td colspan="{len(operands)}">{label}</td>'
+        label = f"{TABLE}<tr>{cells}</tr><tr>{label}</tr></table>"
+        style = {**style, "margin": "0.08,0"}
+    tooltip = _plain(f"{node.kind} {node.label} {shape_text(node.shape)} {node.dtype}")
+    return {**style, "label": f"<{label}>", "tooltip": tooltip}
+
+
+def _line(line: Line) -> str:
+    if line.style == "small":
+        return _small(line.text)
+    return _bold(_text(line.text)) if line.style == "bold" else _text(line.text)
+
+
+def _cluster(group: Group, level: int) -> dict[str, str]:
+    """The look of an open group."""
+    name, kind, size = title(group)
+    # The right half of the label stays empty: tensors come in from above, in the middle.
+    empty = f'<td width="{min(LETTER * len(name.text + kind.text), 150)}"></td>'
+    text = _lines(f"{_line(name)} {_line(kind)}", _line(size), align="left")
+    label = f"<{TABLE}<tr><td>{text}</td>{empty}</tr></table>>"
+    ground = GROUNDS[level % len(GROUNDS)]
+    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _tooltip(group)}
+
+
+def _tooltip(group: Group) -> str:
+    return _plain(f"{group.path or 'the whole'}: {group.module}")
+
+
+def _tensor(edge: Edge, dtype: str) -> str:
+    """The shape, and the dtype where it is not the usual one."""
+    shape = shape_text(edge.shape)
+    return _plain(f" {shape} " if edge.dtype == dtype else f" {shape} {edge.dtype} ")
+
+
+def _legend(diagram: Diagram) -> str:
+    kinds = {node.kind for node in diagram.nodes}
+    return " · ".join(text for kind, text in LEGEND.items() if kind in kinds)
+
+
+def _lines(*lines: str, align: str = "center") -> str:
+    """One line under the other; plain line breaks would set the small type too tight."""
+    rows = "".join(f'<tr><td align="{align}">{line}</td></tr>' for line in lines if line)
+    return f"{TABLE}{rows}</table>"
+
+
+def _bold(markup: str) -> str:
+    return f"<b>{markup}</b>"
+
+
+def _small(text: str) -> str:
+    return f'<font point-size="9" color="{FAINT}">{_text(text)}</font>' if text else ""
+
+
+def _text(text: str) -> str:
+    """Escape what stands in an HTML-like label. Graphviz reads backslashes even there."""
+    return html.escape(printable(text).replace("\\", "\\\\"))
+
+
+def _plain(text: str) -> str:
+    """Escape what stands in a plain attribute."""
+    escaped: str = graphviz.escape(printable(text))
+    return escaped

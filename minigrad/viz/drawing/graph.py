@@ -1,0 +1,253 @@
+"""The graph that a user holds: as DOT, as a picture in a file, in a notebook."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from minigrad.viz.record.fold import collapse
+from minigrad.viz.record.model import Diagram
+
+if TYPE_CHECKING:
+    import graphviz
+
+__all__ = ["Graph"]
+
+Engine = Literal["minigrad", "dot"]
+
+ENDINGS = ("svg", "html", "dot", "png", "pdf")
+
+REMEDY = (
+    "needs the program dot: write an .svg with the default engine, which needs nothing, or install "
+    "Graphviz (apt install graphviz, brew install graphviz, or winget install Graphviz.Graphviz)"
+)
+
+DRAWABLE = 400
+"""A notebook does not wait for a picture of more boxes than this."""
+
+
+@dataclass(frozen=True, repr=False)
+class Graph(Diagram):
+    """A compute graph to look at, as `minigrad.viz.graph` returns it.
+
+    It always holds the whole graph. How much of it a picture shows is said when drawing: `depth`
+    is the number of levels of modules to open. None keeps to about 40 boxes: it opens the first
+    module of each class, as an example of the others, and then all the levels that still fit.
+
+    Example:
+        >>> from minigrad import nn, ones, viz
+        >>> mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+        >>> viz.graph(mlp, ones(5, 3))
+        Graph(3 ops, 4 parameters, 1 input, 1 output, 4 modules)
+    """
+
+    def collapse(self, depth: int | None = None) -> Graph:
+        """Close the modules deeper than `depth`, each to one box.
+
+        Args:
+            depth: How many levels of modules to open; None for about 40 boxes.
+
+        Returns:
+            The smaller graph; this one stays as it is.
+
+        Raises:
+            ValueError: `depth` is negative.
+
+        Example:
+            >>> from minigrad import nn, ones, viz
+            >>> mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+            >>> [box.label for box in viz.graph(mlp, ones(5, 3)).collapse(depth=1).nodes]
+            ['input', '0', '1', '2', 'output']
+        """
+        return collapse(self, depth)
+
+    def to_dot(self, depth: int | None = None) -> graphviz.Digraph:
+        """Draw the graph in Graphviz's language; this needs no Graphviz program.
+
+        Args:
+            depth: How many levels of modules to open; None for about 40 boxes.
+
+        Returns:
+            A `graphviz.Digraph`, with the text as its ``.source``.
+
+        Raises:
+            ValueError: `depth` is negative.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import viz
+            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> viz.graph(x * x).to_dot().source.splitlines()[0]
+            'digraph {'
+        """
+        from minigrad.viz.drawing.dot import digraph
+
+        return digraph(collapse(self, depth))
+
+    def to_text(self, depth: int | None = None) -> str:
+        """Write the graph for a terminal: a line for each op, in order, indented by module.
+
+        What an op computes has a number, ``%3``; what is given has its name and shape, constants
+        are ``const0``, ``const1``, ... What was not recorded for a backward pass says so, and so
+        does a residual: a tensor added to what was computed from it.
+
+        Args:
+            depth: How many levels of modules to open; None for about 40 lines.
+
+        Returns:
+            The text, which also shows itself at a prompt and in a notebook.
+
+        Raises:
+            ValueError: `depth` is negative.
+
+        Example:
+            >>> from minigrad import nn, ones, viz
+            >>> viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), ones(5, 3)).to_text(2)
+            input                                       → 5×3  · input
+            Sequential  · 16 parameters
+              0: Linear  · 16 parameters
+                %0 = linear(x = input, weight 4×3, bias 4)  → 5×4
+              1: ReLU
+                %1 = relu(%0)                           → 5×4
+            output = %1                                 → 5×4
+        """
+        from minigrad.viz.drawing.text import to_text
+
+        return to_text(self, depth)
+
+    def to_svg(self, depth: int | None = None, *, engine: Engine = "minigrad") -> str:
+        """Draw the graph as SVG.
+
+        Args:
+            depth: How many levels of modules to open; None for about 40 boxes.
+            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz.
+
+        Returns:
+            The text of the picture: for a file, or for a page of HTML.
+
+        Raises:
+            RuntimeError: Graphviz is asked and its program is not there.
+            ValueError: `depth` is negative, or there is no such engine.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import viz
+            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> viz.graph(x * x).to_svg().count('class="edge"')
+            3
+        """
+        if engine == "dot":
+            return self._pipe("svg", depth).decode()
+        if engine != "minigrad":
+            raise ValueError(f"to_svg: engine should be 'minigrad' or 'dot', not {engine!r}")
+        from minigrad.viz.drawing.svg import draw
+
+        return draw(collapse(self, depth))
+
+    def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
+        """Write a page on which to explore the graph, and step through its backward pass.
+
+        Args:
+            depth: How many levels of modules are open at first; None for about 40 boxes.
+            title: What stands above it.
+
+        Returns:
+            The text of an HTML file that needs nothing else, and no network.
+
+        Raises:
+            ValueError: `depth` is negative.
+
+        Example:
+            >>> from minigrad import nn, ones, viz
+            >>> page = viz.graph(nn.Linear(3, 2), ones(5, 3)).to_html(title="One layer")
+            >>> "<title>One layer</title>" in page
+            True
+        """
+        from minigrad.viz.page.html import write_page
+
+        steps = self.steps
+        start = f"the output of {steps[0].op}" if steps else "No backward pass was traced."
+        return write_page(self, depth, title, start)
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        depth: int | None = None,
+        engine: Engine = "minigrad",
+    ) -> Path:
+        """Write the graph to a file.
+
+        Args:
+            path: Where to: a name ending in ``.svg`` for a picture, in ``.html`` for a page to
+                explore, in ``.dot`` for Graphviz's language, in ``.png`` or ``.pdf`` for a
+                picture that Graphviz makes.
+            depth: How many levels of modules to open; None for about 40 boxes.
+            engine: What makes an ``.svg``: see `to_svg`.
+
+        Returns:
+            The path.
+
+        Raises:
+            RuntimeError: Graphviz is needed and its program is not there.
+            ValueError: The ending is none of these, or `depth` is negative, or there is no such
+                engine.
+
+        Example:
+            >>> import tempfile, minigrad
+            >>> from minigrad import viz
+            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     viz.graph(x * x).save(f"{folder}/square.svg").name
+            'square.svg'
+        """
+        path = Path(path)
+        ending = path.suffix.removeprefix(".")
+        if ending == "svg":
+            content = self.to_svg(depth, engine=engine).encode()
+        elif ending == "html":
+            content = self.to_html(depth).encode()
+        elif ending == "dot":
+            content = self.to_dot(depth).source.encode()
+        elif ending in ENDINGS:
+            content = self._pipe(ending, depth)
+        else:
+            raise ValueError(
+                f"save: {path.name!r} should end in .{', .'.join(ENDINGS)}, "
+                "which says what to write"
+            )
+        path.write_bytes(content)
+        return path
+
+    def _pipe(self, form: str, depth: int | None) -> bytes:
+        """Let Graphviz draw."""
+        import graphviz
+
+        try:
+            drawn: bytes = self.to_dot(depth).pipe(format=form)
+        except graphviz.ExecutableNotFound:
+            raise RuntimeError(f"a graph as {form.upper()} by Graphviz {REMEDY}") from None
+        return drawn
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: the picture, or what the graph holds if that is very much."""
+        view = collapse(self)
+        if len(view.nodes) > DRAWABLE:
+            note = f"{len(view.nodes)} boxes are too many for a notebook; .save(path) draws them"
+            return {"text/plain": f"{self!r}: {note}"}
+        try:
+            return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+        except ValueError as error:  # groups that no module makes
+            return {"text/plain": f"{self!r}: {error}"}
+
+    def _repr_svg_(self) -> str | None:
+        return self._repr_mimebundle_().get("image/svg+xml")
+
+    def __repr__(self) -> str:
+        count = Counter(node.kind for node in self.nodes) + Counter(module=len(self.groups))
+        kinds = [kind for kind in ("op", "parameter", "input", "output", "module") if count[kind]]
+        parts = [f"{count[kind]} {kind}{'s' * (count[kind] > 1)}" for kind in kinds]
+        return f"Graph({', '.join(parts)})"

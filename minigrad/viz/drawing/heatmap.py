@@ -1,0 +1,199 @@
+"""A heatmap as SVG text: a grid for each head, and the scale below.
+
+A grid is one small picture, a pixel a cell, so that a large one stays small; what is masked is
+hatched over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import numpy as np
+
+from minigrad.viz.drawing.colour_scale import diverging, png, sequential
+from minigrad.viz.drawing.labels import text_width
+from minigrad.viz.drawing.style import FONT, LIGHT
+from minigrad.viz.record.heatmap import LEVELS, Heatmap
+
+__all__ = ["draw"]
+
+NUMBERED = 12
+"""Up to this many keys, and queries, the numbers stand in the cells."""
+
+NUMBER_CELL, ROOM = 34, 192
+"""The side of a cell with a number; and the side of a grid without."""
+
+EDGE, TITLE, GAP, SCALE = 18, 18, 16, 52
+"""Around the picture, above a grid, between grids, and for the scale."""
+
+ACROSS = 4
+"""How many grids stand side by side."""
+
+BROKEN = (194, 24, 91)
+"""The colour of what is not finite."""
+
+STYLE = (
+    f".minigrad-heatmap text{{font:10px {FONT};text-anchor:middle;fill:{LIGHT['text']}}}"
+    f".minigrad-heatmap .head{{font-weight:600;font-size:11px}}"
+    f".minigrad-heatmap .light{{fill:#FFFFFF}}.minigrad-heatmap .start{{text-anchor:start}}"
+    f".minigrad-heatmap image{{image-rendering:pixelated}}"
+    f".minigrad-heatmap .grid{{fill:none;stroke:{LIGHT['line']}}}"
+)
+
+
+def draw(heatmap: Heatmap, gradients: bool = False) -> str:
+    """Draw a heatmap.
+
+    Args:
+        heatmap: Its data.
+        gradients: Whether to draw the gradients of the weights.
+
+    Returns:
+        The text of one ``<svg>`` element, on light ground.
+
+    Raises:
+        RuntimeError: Gradients are asked for, and there are none.
+    """
+    return "\n".join(_Picture(heatmap, gradients).lines()) + "\n"
+
+
+class _Picture:
+    def __init__(self, heatmap: Heatmap, gradients: bool) -> None:
+        self.heatmap = heatmap
+        self.values = heatmap.gradient_values() if gradients else heatmap.values()
+        cells = heatmap.gradients if gradients and heatmap.gradients else heatmap.weights
+        self.masked = heatmap.masked()
+        self.what = "gradient of the weights" if gradients else "weights"
+        if gradients:  # zero is in the middle
+            far = max(abs(cells.low), abs(cells.high))
+            self.ends, self.scale = (-far, far), diverging(LEVELS + 1)
+        else:
+            self.ends, self.scale = (cells.low, cells.high), sequential(LEVELS + 1)
+        low, high = self.ends
+        finite = np.isfinite(self.values)
+        steps = (np.where(finite, self.values, low) - low) / ((high - low) or 1.0) * LEVELS
+        self.levels = np.where(finite, np.rint(steps), LEVELS + 1).astype(np.uint8)
+        heads, queries, keys = heatmap.shape
+        self.numbered = max(queries, keys) <= NUMBERED
+        self.cell = NUMBER_CELL if self.numbered else ROOM / max(queries, keys)
+        self.width, self.height = round(self.cell * keys), round(self.cell * queries)
+        self.across = min(heads, ACROSS)
+        self.down = -(-heads // ACROSS)
+
+    def lines(self) -> Iterator[str]:
+        """All lines of the picture."""
+        width = 2 * EDGE + self.across * (self.width + GAP) - GAP
+        width = max(width, 2 * EDGE + max(ROOM, text_width(self._name(), "small")))
+        body = self.down * (self.height + TITLE + GAP)
+        height = EDGE + 14 + body + SCALE
+        name = self._name()
+        mark = self.heatmap.node
+        yield (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-heatmap" role="img" '
+            f'aria-label="{escape(name)}" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}">'
+        )
+        yield f"<style>{STYLE}</style><title>{escape(name)}</title>"
+        yield (
+            f'<defs><pattern id="hatch-{mark}" width="5" height="5" patternUnits="userSpaceOnUse" '
+            f'patternTransform="rotate(45)"><rect width="5" height="5" fill="{LIGHT["page"]}"/>'
+            f'<path d="M0 0V5" stroke="{LIGHT["line"]}" stroke-width="1.6"/></pattern></defs>'
+        )
+        yield f'<rect width="{width}" height="{height}" fill="{LIGHT["page"]}"/>'
+        yield f'<text class="start" x="{EDGE}" y="{EDGE}">{escape(name)}</text>'
+        for head in range(self.heatmap.shape[0]):
+            x = EDGE + head % ACROSS * (self.width + GAP)
+            y = EDGE + 14 + head // ACROSS * (self.height + TITLE + GAP)
+            yield from self._grid(head, x, y + TITLE)
+        yield from self._legend(EDGE + 14 + body)
+        yield "</svg>"
+
+    def _name(self) -> str:
+        """What the picture shows, in words."""
+        shape, whole = self.heatmap.shape, self.heatmap.whole
+        words = f"{self.what}, {whole[1]} queries by {whole[2]} keys"
+        if whole[1:] != shape[1:]:
+            words += f", the first {shape[1]} by {shape[2]}"
+        if whole[0] != shape[0]:
+            words += f", the first {shape[0]} of {whole[0]} heads"
+        return f"{self.heatmap.name}: {words}" if self.heatmap.name else words
+
+    def _grid(self, head: int, x: int, y: int) -> Iterator[str]:
+        _, queries, keys = self.heatmap.shape
+        address = png(self.levels[head], (*self.scale, BROKEN))
+        size = f'width="{self.width}" height="{self.height}"'
+        yield f'<g transform="translate({x} {y})">'
+        yield f'<text class="head start" y="-5">head {head}</text>'
+        yield f'<image {size} preserveAspectRatio="none" href="{address}"/>'
+        runs = "".join(self._hatched(head))
+        if runs:
+            yield f'<path class="masked" fill="url(#hatch-{self.heatmap.node})" d="{runs}"/>'
+        if self.numbered:
+            for row in range(queries):
+                for column in range(keys):
+                    if not self.masked[head, row, column]:
+                        yield self._number(head, row, column)
+        yield f'<rect class="grid" {size}/></g>'
+
+    def _hatched(self, head: int) -> Iterator[str]:
+        """Paths around the masked cells, one for each run in a row."""
+        for row in range(self.heatmap.shape[1]):
+            padded = np.concatenate(([0], self.masked[head, row], [0])).astype(np.int8)
+            starts, ends = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) < 0)
+            top, bottom = _short(row * self.cell), _short((row + 1) * self.cell)
+            for start, end in zip(starts, ends, strict=True):
+                left, right = _short(start * self.cell), _short(end * self.cell)
+                yield f"M{left} {top}H{right}V{bottom}H{left}Z"
+
+    def _number(self, head: int, row: int, column: int) -> str:
+        value, level = self.values[head, row, column], self.levels[head, row, column]
+        x, y = _short((column + 0.5) * self.cell), _short((row + 0.5) * self.cell + 4)
+        dark = level > LEVELS or _dark(self.scale[level])
+        kind = ' class="light"' if dark else ""
+        return f'<text{kind} x="{x}" y="{y}">{_figure(float(value))}</text>'
+
+    def _legend(self, y: int) -> Iterator[str]:
+        """The scale with its ends, and what hatching means."""
+        strip = png(np.arange(LEVELS + 1, dtype=np.uint8)[None], self.scale)
+        low, high = self.ends
+        place = f'x="{EDGE}" y="{y}" width="120" height="10"'
+        yield f'<image {place} preserveAspectRatio="none" href="{strip}"/>'
+        yield f'<rect class="grid" {place}/>'
+        yield f'<text class="start" x="{EDGE}" y="{y + 22}">{_figure(low)}</text>'
+        yield f'<text x="{EDGE + 120}" y="{y + 22}">{_figure(high)}</text>'
+        axes = "rows are queries, columns are keys"
+        yield f'<text class="start" x="{EDGE}" y="{y + 38}">{axes}</text>'
+        if self.masked.any():
+            yield (
+                f'<rect class="grid" style="fill:url(#hatch-{self.heatmap.node})" '
+                f'x="{EDGE + 140}" y="{y}" width="14" height="10"/>'
+                f'<text class="start" x="{EDGE + 159}" y="{y + 9}">masked</text>'
+            )
+
+
+def _dark(colour: tuple[int, int, int]) -> bool:
+    """Whether white is easier to read on a colour than black."""
+    red, green, blue = (
+        part / 3294.6 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.18
+
+
+def _figure(value: float) -> str:
+    """A number in few letters: ``.25``, ``1.5``, ``120``, ``−3e-5``."""
+    size = abs(value)
+    if size == 0 or 0.005 <= size < 999.5:
+        digits = 2 if size < 0.995 else 1 if size < 9.95 else 0
+        text = f"{size:.{digits}f}"
+        text = text.rstrip("0").rstrip(".") if digits else text
+        text = text.removeprefix("0") or "0"
+    elif np.isfinite(value):
+        text = f"{size:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+    else:
+        return str(value)
+    return f"−{text}" if value < 0 else text
+
+
+def _short(number: float) -> str:
+    return f"{number:.2f}".rstrip("0").rstrip(".")

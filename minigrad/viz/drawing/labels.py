@@ -1,0 +1,269 @@
+"""What a box says, line by line, and how much room that takes.
+
+The width of a text is estimated from its letters: no font is at hand, and each reader has another.
+The estimate is that of a wide one, so text stays within its box.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.timing import cost
+
+__all__ = [
+    "COMMUTATIVE", "GLYPH", "LEADING", "SIZES", "SLANT", "SLOTS", "Content", "Line", "box_size",
+    "content", "contents", "named_operands", "operand_name", "printable", "shape_text", "shorten",
+    "tensor_texts", "text_width", "title",
+]  # fmt: skip
+
+Style = Literal["name", "bold", "small"]
+
+SIZES: dict[Style, int] = {"name": 12, "bold": 12, "small": 10}
+"""The size of the type of each style."""
+
+LEADING: dict[Style, int] = {"name": 16, "bold": 16, "small": 13}
+"""From one line to the next."""
+
+GLYPH, SLANT, SLOTS = 15, 8, 12
+"""The room for a glyph, for a slanted side, and for a row of operands."""
+
+SIDE, END = 10, 6
+"""What is left free at the sides of a text, and above and below it."""
+
+LONGEST = 36
+"""Longer texts lose their middle; the whole of them is in the tooltip."""
+
+COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
+"""Ops whose operands need no names."""
+
+GLYPHS = {"parameter": "W", "buffer": "B", "module": "⊞", "fused": "⊞"}
+"""What tells kinds of boxes apart beside their shapes."""
+
+NARROW, WIDE = frozenset(" .,:;'|!`\"ijltfrI()[]{}/\\-"), frozenset("mwMW@%×…→")
+
+
+class Line(NamedTuple):
+    """A line of text in a box."""
+
+    text: str
+    style: Style
+
+
+class Content(NamedTuple):
+    """All that stands in a box.
+
+    Attributes:
+        glyph: The sign of its kind, in front of the first bold line or name; may be empty.
+        lines: The lines, from the top.
+        slots: The names of its operands, in a row above the lines; none if they need no names.
+    """
+
+    glyph: str
+    lines: tuple[Line, ...]
+    slots: tuple[str, ...] = ()
+
+
+def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
+    """Write what stands in boxes.
+
+    Args:
+        diagram: The diagram that they are of.
+        nodes: What the boxes stand for: nodes of it, or closed groups.
+
+    Returns:
+        The texts by the ids of the nodes, shortened where they are very long.
+    """
+    groups = {group.id: group for group in diagram.groups}
+    named = named_operands(diagram)
+    found = {}
+    for node in nodes:
+        slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
+        found[node.id] = content(node, groups.get(node.group or ""), groups.get(node.id), slots)
+    return found
+
+
+def content(
+    node: Node, around: Group | None, own: Group | None, slots: tuple[str, ...] = ()
+) -> Content:
+    """Write what stands in one box.
+
+    Args:
+        node: What the box stands for.
+        around: The group around it.
+        own: Of a closed group, the group itself.
+        slots: The names of its operands, if it shows them.
+
+    Returns:
+        The texts.
+    """
+    glyph, shape = GLYPHS.get(node.kind, ""), Line(shape_text(node.shape), "small")
+    notes = tuple(Line(shorten(note), "small") for note in node.notes)
+    if price := cost(node):
+        notes = (*notes, Line(price, "small"))
+    if node.error:
+        notes = (*notes, Line(shorten(f"✕ {node.error}"), "small"))
+    if node.kind == "module":
+        return Content(glyph, (*_module(node, own), *notes))
+    if node.kind in ("op", "fused"):
+        return Content(glyph, (Line(shorten(node.label), "name"), *notes), slots)
+    prefix = f"{around.path}." if around is not None and around.path else ""
+    name = shorten(node.label.removeprefix(prefix))
+    if node.kind == "constant":
+        return Content("", (Line(name, "small"), *([shape] if node.shape else []), *notes))
+    return Content(glyph, (Line(name, "bold"), shape, *notes))
+
+
+def _module(node: Node, own: Group | None) -> tuple[Line, ...]:
+    """The name of a closed module, its class, and which call it is."""
+    kind = own.module if own is not None else ""
+    name = node.label or kind
+    small = " ".join([kind] * bool(node.label) + _call(own))
+    return (Line(shorten(name), "bold"), *([Line(shorten(small), "small")] if small else []))
+
+
+def title(group: Group) -> tuple[Line, Line, Line]:
+    """Write what stands above an open group: its name and class in one line, its size below.
+
+    Args:
+        group: The group.
+
+    Returns:
+        Name, class and call, and number of parameters; all but the name may be empty.
+    """
+    kind = [group.module] * bool(group.name) if group.op is None else ["what it computes"]
+    size = f"{group.size:,} parameters" if group.size else ""
+    return (
+        Line(shorten(group.name or group.module), "bold"),
+        Line(shorten(" ".join(kind + _call(group))), "small"),
+        Line(size, "small"),
+    )
+
+
+def _call(group: Group | None) -> list[str]:
+    """Which call it is, of a module that is called more than once."""
+    return [] if group is None or group.calls == 1 else [f"call {group.call}/{group.calls}"]
+
+
+def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
+    """Find the ops whose operands need names: their order matters, and one is not the first.
+
+    Args:
+        diagram: A diagram, whole or collapsed.
+
+    Returns:
+        For each such op, the positions in ``diagram.edges`` of its operands, in order.
+    """
+    nodes = {node.id: node for node in diagram.nodes}
+    into: dict[str, list[int]] = defaultdict(list)
+    for index, edge in enumerate(diagram.edges):
+        into[edge.target].append(index)
+    found = {}
+    for target, edges in into.items():
+        if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
+            unnamed = sum(not _told(diagram.edges[index], nodes) for index in edges)
+            if unnamed > 1 or (unnamed and diagram.edges[edges[0]].slot):
+                found[target] = tuple(edges)
+    return found
+
+
+def _told(edge: Edge, nodes: dict[str, Node]) -> bool:
+    """Whether an operand needs no name, since its source has the same one."""
+    source = nodes[edge.source]
+    owned = source.kind in ("parameter", "buffer", "constant")
+    return not edge.name or (owned and source.label.rpartition(".")[2] == edge.name)
+
+
+def operand_name(edge: Edge) -> str:
+    """Write the name of an argument; ``tensors[2]`` is short enough as ``2``."""
+    return shorten(edge.name.rpartition("[")[2].rstrip("]"))
+
+
+def tensor_texts(diagram: Diagram) -> dict[str, str]:
+    """Write what runs along the edges out of each box: shapes, and dtypes that are unusual.
+
+    Args:
+        diagram: A diagram, whole or collapsed.
+
+    Returns:
+        A text for each box that computes something; others say their shape themselves.
+    """
+    computed = {node.id for node in diagram.nodes if node.kind in ("op", "fused", "module")}
+    texts: dict[str, dict[str, None]] = defaultdict(dict)
+    for edge in diagram.edges:
+        if edge.source in computed:
+            dtype = "" if edge.dtype == diagram.dtype else f" {edge.dtype}"
+            texts[edge.source][shape_text(edge.shape) + dtype] = None
+    return {source: shorten(" · ".join(parts)) for source, parts in texts.items()}
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Write a shape as people say it: ``2×10×64``, or ``scalar``."""
+    return "×".join(map(str, shape)) or "scalar"
+
+
+def shorten(text: str) -> str:
+    """Make a text printable, and take out the middle of a long one."""
+    text = printable(text)
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 + 1 :]}"
+
+
+def printable(text: str) -> str:
+    r"""Write a newline as ``\n``, and so on: one line, and valid XML."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
+
+
+def text_width(text: str, style: Style) -> int:
+    """Estimate how wide a text is.
+
+    Args:
+        text: One line.
+        style: How it is set.
+
+    Returns:
+        The width in units of the drawing, rounded up.
+    """
+    ems = sum(
+        1.05 if ord(c) > 0x2E80
+        else 0.42 if c in NARROW
+        else 0.97 if c in WIDE
+        else 0.70 if c.isupper()
+        else 0.63
+        for c in text
+    )  # fmt: skip
+    return math.ceil(ems * SIZES[style] * (1.1 if style == "bold" else 1))
+
+
+def box_size(node: Node, written: Content) -> tuple[int, int]:
+    """Measure a box.
+
+    Args:
+        node: What the box stands for.
+        written: What stands in it.
+
+    Returns:
+        Width and height, both even, so that the middle is a whole number.
+    """
+    widths = [text_width(line.text, line.style) for line in written.lines]
+    if written.glyph:
+        widths[0] += GLYPH
+    if written.slots:
+        cell = max(text_width(slot, "small") for slot in written.slots) + 8
+        widths.append(cell * len(written.slots) - 2 * SIDE)
+    sides = SIDE + (SLANT if node.kind in ("input", "output") else 0)
+    ends = END - (2 if node.kind == "constant" else 0)
+    height = sum(LEADING[line.style] for line in written.lines) + SLOTS * bool(written.slots)
+    return _even(max(*widths, 16) + 2 * sides), _even(height + 2 * ends)
+
+
+def _even(size: int) -> int:
+    return size + size % 2

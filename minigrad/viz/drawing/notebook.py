@@ -1,0 +1,93 @@
+"""How tensors, modules and traces show themselves in a notebook.
+
+A value that has nothing to add to its text shows its text. What is added is small: a graph that can
+be taken in at a glance, a tree of modules. Nothing is run, and no program is needed.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+from minigrad._tensor import Tensor
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Leaf, Node
+from minigrad.nn.module.base import Module
+from minigrad.viz.drawing.labels import printable, shape_text
+from minigrad.viz.record.build import graph
+
+__all__ = ["mimebundle"]
+
+MOST_BOXES = 40
+"""A tensor whose graph is larger shows itself as text only: `minigrad.viz.graph` draws it."""
+
+
+def mimebundle(value: Any) -> dict[str, str]:
+    """Say how a value shows itself, for a notebook to choose from.
+
+    Args:
+        value: A Tensor or a Module.
+
+    Returns:
+        By media type: always plain text. For a tensor with a small graph also its picture, and for
+        a module the tree of its parts, as HTML.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.viz.drawing.notebook import mimebundle
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> sorted(mimebundle(x)), sorted(mimebundle(x * x))
+        (['text/plain'], ['text/html', 'text/plain'])
+    """
+    text = repr(value)
+    page = ""
+    node = history(value) if isinstance(value, Tensor) else None
+    if isinstance(node, Node) and _is_small(node):
+        drawing = graph(value)
+        if len(drawing.nodes) <= MOST_BOXES:
+            page = f"<pre>{html.escape(text)}</pre>{drawing._repr_svg_() or ''}"
+    elif isinstance(value, Module):
+        page = f'<div style="{STYLE}">{"".join(_tree(value, "", 0))}</div>'
+    return {"text/html": page, "text/plain": text} if page else {"text/plain": text}
+
+
+def _is_small(node: Node) -> bool:
+    """Whether few boxes would show the graph; it looks at no more than that many."""
+    seen: set[Node | Leaf] = {node}
+    stack: list[Node | Leaf] = [node]
+    while stack and len(seen) <= MOST_BOXES:
+        record = stack.pop()
+        if isinstance(record, Node):
+            stack += {*record.edges} - seen
+            seen.update(record.edges)
+    return len(seen) <= MOST_BOXES
+
+
+STYLE = "font:13px/1.6 system-ui,sans-serif"
+INDENT, FAINT = 'style="margin-left:1.4em"', 'style="opacity:.7"'
+
+
+def _tree(module: Module, name: str, level: int) -> Iterator[str]:
+    """A module and its parts: the upper two levels open."""
+    inside = module.extra_repr()
+    parts = [f"{key} {shape_text(tensor.shape)}" for key, tensor in module._own_parameters()]
+    size = sum(parameter.size for parameter in module.parameters())
+    if size:
+        parts.append(f"{size:,} parameters")
+    label = f"{_text(name)}: " if name else ""
+    head = f"{label}<b>{_text(type(module).__name__)}</b>{f'({_text(inside)})' if inside else ''}"
+    row = f"{head} <span {FAINT}>{_text(' · '.join(parts))}</span>"
+    children = list(module.named_children())
+    if not children:
+        yield f"<div {INDENT}>{row}</div>"
+        return
+    opened = ' open=""' * (level < 2)
+    yield f"<details {INDENT}{opened}><summary>{row}</summary>"
+    for below, child in children:
+        yield from _tree(child, below, level + 1)
+    yield "</details>"
+
+
+def _text(text: str) -> str:
+    return html.escape(printable(text))

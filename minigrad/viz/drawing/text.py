@@ -1,0 +1,183 @@
+"""A diagram as text for a terminal: a line for each op, in order, indented by module."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from minigrad.viz.drawing.labels import (
+    COMMUTATIVE,
+    operand_name,
+    printable,
+    shape_text,
+    title,
+)
+from minigrad.viz.record.fold import collapse, residuals
+from minigrad.viz.record.model import Diagram, Edge, Group, Node
+
+__all__ = ["Text", "columns", "to_text"]
+
+WIDEST = 64
+"""Shapes stand in one column, unless what is before them is longer than this."""
+
+INDENT = "  "
+
+
+class Text(str):
+    """A string that shows itself as it prints, at a prompt and in a notebook."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class _Row(NamedTuple):
+    """A line: what happens, what comes of it, and remarks."""
+
+    left: str
+    right: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+def to_text(diagram: Diagram, depth: int | None = None) -> Text:
+    """Write a diagram as text.
+
+    Args:
+        diagram: The whole graph.
+        depth: How many levels of modules to open; see `minigrad.viz.record.fold.view`.
+
+    Returns:
+        The lines, which show themselves as they print.
+
+    Raises:
+        ValueError: `depth` is negative.
+    """
+    writer = _Writer(collapse(diagram, depth))
+    return columns(
+        (row.left, row.right, *(f"· {remark}" for remark in row.remarks)) for row in writer.rows()
+    )
+
+
+def columns(rows: Iterator[tuple[str, ...]]) -> Text:
+    """Set rows in a column each for the first two parts; a very long part moves its row only."""
+    table = list(rows)
+    for at in (0, 1):
+        widths = [len(row[at]) for row in table if len(row) > at + 1 and any(row[at + 1 :])]
+        width = max((w for w in widths if w <= WIDEST), default=0)
+        table = [
+            (*row[:at], row[at].ljust(width), *row[at + 1 :]) if len(row) > at + 1 else row
+            for row in table
+        ]
+    lines = [row[0] + "".join(f"  {part}" for part in row[1:]) for row in table]
+    return Text("\n".join(line.rstrip() for line in lines))
+
+
+class _Writer:
+    def __init__(self, diagram: Diagram) -> None:
+        self.diagram = diagram
+        self.nodes = {node.id: node for node in diagram.nodes}
+        self.groups = {group.id: group for group in diagram.groups}
+        self.into: dict[str, list[tuple[Edge, bool]]] = defaultdict(list)
+        around = residuals(diagram)
+        for index, edge in enumerate(diagram.edges):
+            self.into[edge.target].append((edge, index in around))
+        # The tensors that come out of each box: of a closed module there may be several.
+        self.made: dict[str, dict[str, Node]] = {
+            node.id: {"": node} for node in diagram.nodes if node.kind in ("op", "fused", "module")
+        }
+        boxes = {node.id: node for node in diagram.nodes if node.kind == "module"}
+        for edge in sorted(diagram.edges, key=lambda edge: int(edge.output[1:] or 0)):
+            if edge.source in boxes:
+                self.made[edge.source].pop("", None)
+                tensor = replace(boxes[edge.source], shape=edge.shape, dtype=edge.dtype)
+                self.made[edge.source][edge.output] = tensor
+        every = ((box, output) for box, outputs in self.made.items() for output in outputs)
+        self.numbers = {made: f"%{number}" for number, made in enumerate(every)}
+        given = [node for node in diagram.nodes if node.kind == "constant"]
+        self.constants = {node.id: f"const{number}" for number, node in enumerate(given)}
+
+    def rows(self) -> Iterator[_Row]:
+        """All lines: inputs, ops within their modules, outputs."""
+        for node in self.diagram.nodes:
+            if node.kind == "input":
+                yield _Row(printable(node.label), f"→ {self._tensor(node)}", ("input",))
+        open_: list[Group] = []
+        entered: set[str] = set()
+        for node in self.diagram.nodes:
+            if node.id not in self.made:
+                continue
+            around = self._around(node.group)
+            kept = sum(a is b for a, b in zip(open_, around, strict=False))
+            for level, group in enumerate(around[kept:], kept):
+                yield self._heading(group, level, group.id in entered)
+                entered.add(group.id)
+            open_ = around
+            yield self._line(node, INDENT * len(around))
+        for node in self.diagram.nodes:
+            if node.kind == "output":
+                sources = ", ".join(self._source(edge, None) for edge, _ in self.into[node.id])
+                yield _Row(f"{printable(node.label)} = {sources}", f"→ {self._tensor(node)}")
+
+    def _around(self, group: str | None) -> list[Group]:
+        """The groups around a box, the outermost first."""
+        found = []
+        while group is not None:
+            found.append(self.groups[group])
+            group = found[-1].parent
+        return found[::-1]
+
+    def _heading(self, group: Group, level: int, again: bool) -> _Row:
+        """What stands above the ops of an open group."""
+        name, kind, size = title(group)
+        words = f"{name.text}: {kind.text}" if kind.text else name.text
+        facts = [size.text] * bool(size.text) + ["continued"] * again
+        return _Row(INDENT * level + "  · ".join([words, *facts]))
+
+    def _line(self, node: Node, indent: str) -> _Row:
+        read = self.into[node.id]
+        home = self.groups.get(node.group or "")
+        if node.kind == "module":
+            name, kind, _ = title(self.groups[node.id])
+            called = f"{name.text}: {kind.text}" if kind.text else name.text
+            arguments = list(dict.fromkeys(self._source(edge, home) for edge, _ in read))
+            remarks = node.notes
+        else:
+            called = printable(node.label)
+            second = bool(read) and bool(read[0][0].slot)  # nothing is known of the first
+            named = second or (len(read) > 1 and called not in COMMUTATIVE)
+            arguments = [self._argument(edge, home, named) for edge, _ in read]
+            arguments += map(printable, node.notes)
+            remarks = tuple(f"residual {self._source(e, home)}" for e, thick in read if thick)
+            remarks += (f"✕ {printable(node.error)}",) if node.error else ()
+            remarks += ("not recorded",) if not node.recorded else ()
+        outputs = self.made[node.id]
+        result = "" if node.error else f"→ {', '.join(map(self._tensor, outputs.values()))}"
+        numbers = ", ".join(self.numbers[node.id, output] for output in outputs)
+        left = f"{indent}{numbers} = {called}({', '.join(arguments)})"
+        return _Row(left, result, remarks)
+
+    def _argument(self, edge: Edge, home: Group | None, named: bool) -> str:
+        """What is read, with the name of the argument where the order matters."""
+        source, name = self._source(edge, home), operand_name(edge)
+        told = source.split(" ")[0].rpartition(".")[2] == name
+        return source if told or not named or not name else f"{name} = {source}"
+
+    def _source(self, edge: Edge, home: Group | None) -> str:
+        """Where a tensor comes from: an op's number, or the name of what was given."""
+        outputs = self.made.get(edge.source)
+        if outputs is not None:
+            return self.numbers[edge.source, edge.output if edge.output in outputs else ""]
+        node = self.nodes[edge.source]
+        if node.kind == "constant":
+            return f"{self.constants[node.id]} {shape_text(node.shape)}"
+        prefix = f"{home.path}." if home is not None and home.path else ""
+        name = printable(node.label.removeprefix(prefix))
+        return name if node.kind == "input" else f"{name} {shape_text(node.shape)}"
+
+    def _tensor(self, node: Node) -> str:
+        """A shape, and the dtype if it is another than usual."""
+        dtype = "" if node.dtype == self.diagram.dtype else f" {node.dtype}"
+        return shape_text(node.shape) + dtype

@@ -1,0 +1,164 @@
+"""A product of matrices and its rules, written with their indices.
+
+In ``out[n, o] = Σᵢ x[n, i] · weight[o, i]`` each element of the weight is used once for every n. So
+its gradient has a share for every n, and shares add up: ``Σₙ ḡ[n, o] · x[n, i]``. Written as a
+product of matrices, a sum must run over the last axis of the left factor and the first of the right
+one. That is where the transposes of a rule come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["Product", "Share", "Term", "product"]
+
+Shape = tuple[int, ...]
+
+STACK = "qrst"
+"""The indices of the axes of a stack of matrices; the last ones come first into use."""
+
+
+class Term(NamedTuple):
+    """A factor with its indices: ``g`` and ``"no"`` for ``ḡ[n, o]``."""
+
+    name: str
+    indices: str
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one factor of a product gets in the backward step.
+
+    Attributes:
+        target: The argument and its indices.
+        factors: What is multiplied: ``g`` and the other argument.
+        sums: The indices that are summed over, and their lengths.
+        matrices: The factors in order, and whether each is transposed, where this is a product of
+            matrices; empty where it is none.
+    """
+
+    target: Term
+    factors: tuple[Term, Term]
+    sums: dict[str, int]
+    matrices: tuple[tuple[Term, bool], ...]
+
+    @property
+    def uses(self) -> int:
+        """How often the forward pass used each element of the argument."""
+        return math.prod(self.sums.values())
+
+    @property
+    def subscripts(self) -> str:
+        """The share as `numpy.einsum` writes it."""
+        return f"{','.join(term.indices for term in self.factors)}->{self.target.indices}"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product with its indices.
+
+    Attributes:
+        out: The indices of the output.
+        factors: The two arguments and their indices.
+        lengths: The length of each axis.
+    """
+
+    out: str
+    factors: tuple[Term, Term]
+    lengths: dict[str, int]
+
+    @property
+    def sums(self) -> str:
+        """The indices that the forward pass sums over."""
+        both = dict.fromkeys("".join(term.indices for term in self.factors))
+        return "".join(index for index in both if index not in self.out)
+
+    @property
+    def subscripts(self) -> str:
+        """The product as `numpy.einsum` writes it."""
+        return f"{','.join(term.indices for term in self.factors)}->{self.out}"
+
+    def share(self, argument: str) -> Share | None:
+        """Say what an argument gets when the output gets ``g``.
+
+        Args:
+            argument: The name of a factor.
+
+        Returns:
+            Its share, None if it is no factor.
+        """
+        for target, other in (self.factors, self.factors[::-1]):
+            if target.name == argument:
+                g = Term("g", self.out)
+                sums = {
+                    index: self.lengths[index]
+                    for index in g.indices + other.indices
+                    if index not in target.indices
+                }
+                return Share(target, (g, other), sums, _as_matrices(target, g, other))
+        return None
+
+
+def product(op: str, shapes: Mapping[str, Shape]) -> Product | None:
+    """Write an op with its indices, if it is a product of matrices.
+
+    Args:
+        op: Its name.
+        shapes: The shape of each argument, by name.
+
+    Returns:
+        The product; None for other ops, and where an axis of length 1 is broadcast.
+
+    Example:
+        >>> from minigrad.viz.explanation.matrix_products import product
+        >>> found = product("linear", {"x": (5, 3), "weight": (4, 3), "bias": (4,)})
+        >>> found.subscripts, found.share("weight").subscripts, found.share("weight").uses
+        ('ni,oi->no', 'no,ni->oi', 5)
+    """
+    if op == "linear" and {"x", "weight"} <= set(shapes):
+        rows = len(shapes["x"]) - 1
+        leading = _stack(rows - 1) + "n" * (rows > 0)
+        out, factors = leading + "o", (Term("x", leading + "i"), Term("weight", "oi"))
+    elif op == "matmul" and {"a", "b"} <= set(shapes):
+        a, b = len(shapes["a"]), len(shapes["b"])
+        leading = _stack(max(a, b) - 2)
+        one = leading[max(len(leading) - a + 2, 0) :] + "nk"[-a:]
+        two = leading[max(len(leading) - b + 2, 0) :] + "km"[:b]
+        out = leading + "n" * (a > 1) + "m" * (b > 1)
+        factors = (Term("a", one), Term("b", two))
+    else:
+        return None
+    lengths: dict[str, int] = {}
+    for name, indices in factors:
+        if len(indices) != len(shapes[name]):
+            return None  # more axes than there are letters
+        for index, length in zip(indices, shapes[name], strict=True):
+            if lengths.setdefault(index, length) != length:
+                return None
+    return Product(out, factors, lengths)
+
+
+def _stack(count: int) -> str:
+    return STACK[-count:] if count > 0 else ""
+
+
+def _as_matrices(target: Term, g: Term, other: Term) -> tuple[tuple[Term, bool], ...]:
+    """Write a share as a product of two matrices; empty if it is none."""
+    stacked = {*target.indices} & {*g.indices} & {*other.indices}
+    row, column = _sides(target, stacked)
+    for left, right in ((g, other), (other, g)):
+        above, below = _sides(left, stacked), _sides(right, stacked)
+        if row in above and column in below and row not in below and column not in above:
+            (inner,) = {*above} - {row} or {""}
+            if inner and {*below} - {column} == {inner}:
+                return (left, above[1] == row), (right, below[0] == column)
+    return ()
+
+
+def _sides(term: Term, stacked: set[str]) -> tuple[str, str]:
+    """The rows, of which there may be several axes, and the columns; empty if there are none."""
+    rest = "".join(index for index in term.indices if index not in stacked)
+    return (rest[:-1], rest[-1]) if len(rest) > 1 else ("", "")

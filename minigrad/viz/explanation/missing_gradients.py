@@ -1,0 +1,120 @@
+"""Why a box has no gradient: the first place where its way to the loss is cut.
+
+The trace saw every op, so this can be read off the diagram: what was not recorded, what has no
+rules, what requires no gradient, and what nothing leads on from.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from minigrad.viz.record.model import Diagram, Node
+
+__all__ = ["missing_gradients"]
+
+FROZEN = "It is frozen: a parameter with requires_grad=False gets no gradient."
+GIVEN = (
+    "It was given from outside and requires no gradient: data, a mask, a number. "
+    "With requires_grad=True a tensor gets one."
+)
+DETACHED = "detach() cuts the graph here: the values go on without their history."
+UNREACHED = "Nothing that the backward pass began from was computed from it."
+
+
+def missing_gradients(diagram: Diagram) -> dict[str, str]:
+    """Say of each box without a gradient why it has none.
+
+    Args:
+        diagram: A whole graph, traced.
+
+    Returns:
+        A sentence or two for each node, and each fused op by the id of its group.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> from minigrad.viz.explanation.missing_gradients import missing_gradients
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with viz.trace() as traced:
+        ...     (x.detach() * x).sum().backward()
+        >>> graph = traced.graph(x=x)
+        >>> names = {node.id: node.label for node in graph.nodes}
+        >>> {names[box]: why for box, why in missing_gradients(graph).items()}
+        {'detach': 'detach() cuts the graph here: the values go on without their history.'}
+    """
+    return dict(_Search(diagram).reasons())
+
+
+class _Search:
+    def __init__(self, diagram: Diagram) -> None:
+        fused = {group.id: group.op for group in diagram.groups if group.op is not None}
+        unit = {n.id: n.group if n.group in fused else n.id for n in diagram.nodes}
+        self.nodes: dict[str, Node] = {}  # a fused op stands where its last part stood
+        for node in reversed(diagram.nodes):
+            box = unit[node.id] or ""
+            self.nodes.setdefault(box, fused.get(box) or node)
+        self.readers: dict[str, dict[str, None]] = defaultdict(dict)
+        self.sources: dict[str, dict[str, None]] = defaultdict(dict)
+        for edge in diagram.edges:
+            source, target = unit[edge.source] or "", unit[edge.target] or ""
+            if source != target:
+                self.readers[source][target] = None
+                self.sources[target][source] = None
+        self.stepped = {step.node for step in diagram.steps}
+        parts = [part for step in diagram.steps for part in step.parts]
+        self.reached = self.stepped | {part.target for part in parts}
+        self.cuts: dict[str, str] = {}  # where the way on from each box is cut first
+
+    def reasons(self) -> Iterator[tuple[str, str]]:
+        """The boxes without a gradient, the last one first, and why they have none."""
+        for box, node in self.nodes.items():
+            self.cuts[box] = self._cut(box)
+            if box not in self.reached and node.kind != "output":
+                yield box, self._reason(box, node)
+
+    def _cut(self, box: str) -> str:
+        for reader in self.readers[box]:
+            node = self.nodes[reader]
+            if node.kind != "output" and not node.recorded:
+                line = f" ({node.line})" if node.line else ""
+                return f"Its way to the loss is cut at {node.label}{line}. {self._unrecorded(node)}"
+        return next((self.cuts[r] for r in self.readers[box] if self.cuts[r]), "")
+
+    def _reason(self, box: str, node: Node) -> str:
+        if node.error:
+            return "The forward pass ended here with an error."
+        if node.kind in ("op", "fused") and not node.recorded:
+            return self._unrecorded(node)
+        if node.kind == "parameter" and not node.recorded:
+            return FROZEN
+        if node.kind in ("constant", "buffer"):
+            return GIVEN
+        if not self.stepped:
+            return "No backward pass has run yet."
+        if self.stepped & self.readers[box].keys():  # it had something to send, but not here
+            return GIVEN
+        return self.cuts[box] or UNREACHED
+
+    def _unrecorded(self, node: Node) -> str:
+        """Why an op is in no graph."""
+        op = node.primitive
+        if op is None and node.label == "detach":
+            return DETACHED
+        if op is not None and not op.records:
+            return f"{node.label} has no derivative: what it returns does not change smoothly."
+        carry = [self._carries(source) for source in self.sources[node.id]]
+        if True in carry:
+            return "It ran under no_grad(): the engine kept no record of it."
+        if None in carry:
+            return "It ran under no_grad(), or nothing that it reads requires a gradient."
+        return "Nothing that it reads requires a gradient, so there is nothing to pass on."
+
+    def _carries(self, box: str) -> bool | None:
+        """Whether a gradient could go on through a box; None if the diagram does not tell."""
+        node = self.nodes[box]
+        if node.kind in ("constant", "buffer"):
+            return False
+        if node.kind != "input":
+            return node.recorded
+        return True if box in self.reached else None

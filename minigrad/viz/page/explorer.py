@@ -1,0 +1,266 @@
+"""From a model and its inputs to a page on which to explore them."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad import random
+from minigrad._tensor import Tensor
+from minigrad.autograd.api import grad
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Leaf, Node
+from minigrad.debugging.anomaly import user_line
+from minigrad.nn.module.base import Module
+from minigrad.viz.drawing.graph import Graph
+from minigrad.viz.page.html import write_page
+from minigrad.viz.record.build import graph, tensors_in, why_not
+from minigrad.viz.record.finished import read
+from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.model import Node as MadeNode
+from minigrad.viz.record.tracing import Trace, trace
+
+__all__ = ["Page", "explore"]
+
+HEIGHT = 640
+"""Of the page within a notebook, in pixels."""
+
+WEIGHTED = (
+    "with fixed pseudo-random numbers for its gradient, as if the loss were the sum of the output "
+    "times these numbers. The plain sum would teach little: behind a normalization or a softmax it "
+    "is constant, and every gradient before it zero"
+)
+
+
+class Page(os.PathLike[str]):
+    """An HTML file that was written: its path, and in a notebook the page itself.
+
+    Attributes:
+        path: Where it is.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn, viz
+        >>> page = viz.explore(nn.Linear(3, 2), minigrad.ones(5, 3))
+        >>> page.path.name, page.path.stat().st_size < 120_000
+        ('Linear.html', True)
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"Page({str(self.path)!r})"
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return framed(self.path.read_text(encoding="utf-8"))
+        except OSError:
+            return None  # the file is gone: the path is all there is to show
+
+
+def framed(page: str) -> str:
+    """Put a page into a frame of its own, as a notebook can show it."""
+    return (
+        f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{HEIGHT}" '
+        'style="border:1px solid #8888;border-radius:8px" title="Compute graph"></iframe>'
+    )
+
+
+def explore(
+    target: Any,
+    *inputs: Any,
+    path: str | os.PathLike[str] | None = None,
+    backward: bool = True,
+    timed: bool = False,
+    depth: int | None = None,
+    **named: Any,
+) -> Page:
+    """Write a page on which to explore a compute graph and step through its backward pass.
+
+    A module is run once on its inputs, as they are and in the mode that it is in; then a backward
+    pass runs from its loss, if it returns one, and otherwise from its output, with fixed
+    pseudo-random numbers for the output's gradient. It writes no ``.grad``, and leaves the random
+    state as it was.
+
+    Args:
+        target: A Module; or a Graph or a Trace; or a Tensor that was computed, or several.
+        *inputs: What to call the module with.
+        path: The file to write; a new one in a temporary folder if None.
+        backward: Whether to run a backward pass.
+        timed: Whether to take the time of each op of a module; see `trace`.
+        depth: How many levels of modules are open at first; None for a number of boxes that can
+            be read. All others can be opened on the page.
+        **named: For a module, keyword arguments of its call. For tensors, names of leaves.
+
+    Returns:
+        The page: its path, which shows itself in a notebook. The file needs no network and nothing
+        beside it.
+
+    Raises:
+        TypeError: `target` is none of these, or the arguments do not fit it.
+        ValueError: `depth` is negative.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn, viz
+        >>> model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+        >>> page = viz.explore(model, minigrad.randn(5, 3))
+        >>> page.path.name
+        'Sequential.html'
+    """
+    if isinstance(target, Trace | Diagram) and (inputs or named):
+        raise TypeError("explore: a Graph or a Trace has run already; it takes no inputs")
+    if timed and not isinstance(target, Module):
+        raise TypeError(
+            "explore: only a module is run here, and can be timed; what is computed within "
+            "viz.trace(timed=True) is timed there"
+        )
+    if isinstance(target, Trace):
+        target = target.graph()
+    if isinstance(target, Diagram):
+        title, drawing = "Compute graph", target
+        steps = target.steps
+        start = f"the output of {steps[0].op}" if steps else "No backward pass was traced."
+    elif isinstance(target, Module):
+        title = type(target).__name__
+        drawing, start = _run(target, inputs, named, backward, timed)
+    else:
+        title = "Compute graph"
+        drawing, start = _computed(target, inputs, named, backward)
+    text = write_page(drawing, depth, title, start)
+    if path is None:
+        path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title.replace(' ', '_')}.html"
+    path = Path(path)
+    path.write_text(text, encoding="utf-8")
+    return Page(path)
+
+
+def _run(
+    module: Module, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, timed: bool
+) -> tuple[Graph, str]:
+    """Run a module and, if asked, its backward pass, and watch both."""
+    try:
+        bound = inspect.signature(module.forward).bind(*inputs, **named)
+    except TypeError as error:
+        raise TypeError(f"explore: {type(module).__name__}.forward: {error}") from None
+    traced = trace(timed=timed)
+    given = _Given()
+    for name, value in bound.arguments.items():
+        bound.arguments[name] = given.leaf(value, name.rstrip("_"))
+    for tensor, name in given.names.values():
+        traced.name(tensor, name)
+    before = random.get_state()
+    try:
+        with traced:
+            results = list(tensors_in(module(*bound.args, **bound.kwargs), "output"))
+            if not results:
+                raise TypeError(f"explore: {type(module).__name__} returned no Tensor")
+            if len(results) == 1:
+                results = [("output", results[0][1])]
+            return _finish(traced, results, backward)
+    finally:
+        random.set_state(before)
+
+
+def _computed(
+    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool
+) -> tuple[Graph, str]:
+    """The graph of tensors that are there already, and a backward pass through it."""
+    if inputs:
+        raise TypeError("explore: tensors have run already; to name leaves write w=w")
+    drawing = graph(target, **named)
+    if not backward:
+        return drawing, "No backward pass was asked for."
+    traced = trace()
+    for name, tensor in named.items():
+        traced.name(tensor, name)
+    results = list(tensors_in(target, "output"))
+    if len(results) == 1:
+        results = [("output", results[0][1])]
+    with traced:
+        return _finish(traced, results, backward, retain=True)
+
+
+def _finish(
+    traced: Trace, results: Sequence[tuple[str, Tensor]], backward: bool, retain: bool = False
+) -> tuple[Graph, str]:
+    """Run the backward pass, and name the outputs."""
+    start = "No backward pass was asked for."
+    results = list(results)
+    if backward:
+        end, start = _end(results)
+        if end is not None and history(end) is not None:
+            given = None
+            if end.size != 1:
+                given, start = _weights(end), f"{start}, {WEIGHTED}"
+            leaves = [node.tensor for node in read([history(end)]) if isinstance(node, Leaf)]
+            grad(end, [leaf for leaf in leaves if leaf is not None], given, retain_graph=retain)
+    drawing = traced.graph(*(tensor for _, tensor in results))
+    here, names = user_line(), iter(name for name, _ in results)
+
+    def told(node: MadeNode) -> MadeNode:
+        if node.kind == "output":
+            return replace(node, label=next(names))
+        return replace(node, line="") if node.line == here else node  # says nothing of its own
+
+    groups = tuple(
+        group if group.op is None else replace(group, op=told(group.op)) for group in drawing.groups
+    )
+    return replace(drawing, nodes=tuple(map(told, drawing.nodes)), groups=groups), start
+
+
+def _weights(output: Tensor) -> np.ndarray:
+    """Fixed numbers for the gradient of an output, with few digits: one can reckon with them."""
+    return np.random.default_rng(0).standard_normal(output.shape).round(2).astype(output.dtype)
+
+
+def _end(results: Sequence[tuple[str, Tensor]]) -> tuple[Tensor | None, str]:
+    """Where a backward pass can begin, and in words; None, and why not, if nowhere."""
+    able = [(name, tensor) for name, tensor in results if isinstance(history(tensor), Node)]
+    if not able:
+        return None, f"There is no backward pass: the output {why_not(results[0][1])}"
+    scalars = [(name, tensor) for name, tensor in able if tensor.size == 1]
+    losses = [(name, tensor) for name, tensor in scalars if "loss" in name]
+    name, tensor = (*losses, *scalars, *able)[0]
+    return tensor, f"the {name}" if name == "output" else name
+
+
+class _Given:
+    """The tensors among the arguments of a call, and what the call calls them."""
+
+    def __init__(self) -> None:
+        self.names: dict[int, tuple[Any, str]] = {}
+        self._leaves: dict[int, Any] = {}
+
+    def leaf(self, value: Any, name: str) -> Any:
+        """The same value; what was computed starts anew, so that the graph ends at it."""
+        if isinstance(value, (tuple, list)):
+            return type(value)(self.leaf(part, f"{name}[{i}]") for i, part in enumerate(value))
+        if isinstance(value, dict):
+            return {key: self.leaf(part, f"{name}[{key!r}]") for key, part in value.items()}
+        if not isinstance(value, (Tensor, np.ndarray)):
+            return value
+        if id(value) not in self._leaves:
+            leaf = value
+            if isinstance(value, Tensor) and isinstance(history(value), Node):
+                leaf = Tensor(value.numpy(), requires_grad=True)
+            self._leaves[id(value)] = leaf
+        leaf = self._leaves[id(value)]
+        before = self.names.get(id(leaf))
+        self.names[id(leaf)] = (leaf, f"{before[1]}, {name}" if before else name)
+        return leaf

@@ -1,0 +1,180 @@
+"""The explorer: a graph and its backward pass as one HTML file that needs nothing else.
+
+The file holds a picture and a table, which show without a script, and the graph as data, from which
+the script draws whatever is opened and walks through the steps. Nothing is loaded: a policy in the
+file forbids it. Whatever a user named is escaped, here and again where the script writes it.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+
+from minigrad.viz.drawing.colour_scale import diverging, hexadecimal, sequential
+from minigrad.viz.drawing.labels import printable, shape_text
+from minigrad.viz.drawing.legend import entries
+from minigrad.viz.drawing.svg import draw
+from minigrad.viz.page import squeeze
+from minigrad.viz.page.payload import payload
+from minigrad.viz.record.fold import closed_boxes, residuals, view
+from minigrad.viz.record.model import Diagram, Node
+from minigrad.viz.record.steps import Summary
+
+__all__ = ["write_page"]
+
+SCRIPTS = (
+    "data", "player", "place", "pack", "align", "draw", "gradients", "elements", "step", "box",
+    "heatmap", "camera", "address", "search", "listen", "explore",
+)  # fmt: skip
+"""In the order in which they stand in the page: they share one scope."""
+
+STOPS = 33
+"""How many colours a heatmap has."""
+
+
+def write_page(graph: Diagram, depth: int | None, title: str, start: str) -> str:
+    """Write the page of a graph.
+
+    Args:
+        graph: The whole graph.
+        depth: How many levels of modules are open at first; None for a number that can be read.
+        title: What the graph is called.
+        start: Where the backward pass begins, such as ``"the output of sum"``; why there is
+            none if the graph has no steps.
+
+    Returns:
+        The text of an HTML document; equal arguments give equal texts.
+
+    Raises:
+        ValueError: `depth` is negative.
+    """
+    diagram, closed = view(graph, depth)
+    fields = {
+        "title": _text(title),
+        "style": squeeze.style(_asset("mathml.css") + _asset("explore.css")),
+        "facts": _text(_facts(graph)),
+        "picture": draw(diagram, closed),
+        "guide": _guide(diagram, start),
+        "table": _table(graph),
+        "data": payload(
+            diagram,
+            closed,
+            residuals=sorted(residuals(diagram)),
+            start=start,
+            heatmaps=[asdict(heatmap) for heatmap in diagram.heatmaps],
+            scales=_scales(),
+        ),
+        "script": _script(),
+    }
+    # One pass over the template: a field that looks like another stays as it is.
+    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], _asset("page.html"))
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("minigrad.viz").joinpath("page", "static", name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    parts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    return squeeze.script(f'(() => {{\n"use strict";\n{parts}}})();')
+
+
+def _scales() -> dict[str, list[str]]:
+    """The colours of heatmaps."""
+    scales = {"sequential": sequential, "diverging": diverging}
+    return {name: [hexadecimal(c) for c in scale(STOPS)] for name, scale in scales.items()}
+
+
+def _facts(graph: Diagram) -> str:
+    """What the graph holds, in a line."""
+    ops = sum(node.kind == "op" and not node.error for node in graph.nodes)
+    size = sum(_size(node) for node in graph.nodes if node.kind == "parameter")
+    parts = [
+        _count(ops, "op"),
+        _count(size, "parameter value") if size else "",
+        _count(len(graph.steps), "backward step") if graph.steps else "no backward pass",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _size(node: Node) -> int:
+    size = 1
+    for length in node.shape:
+        size *= length
+    return size
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+def _guide(diagram: Diagram, start: str) -> str:
+    """How to read the page, with the kinds of boxes that occur."""
+    boxes = [*diagram.nodes, *closed_boxes(diagram).values()]
+    samples = "".join(
+        f'<svg class="minigrad-graph" width="27" height="15" viewBox="-.5 -.5 27 15" '
+        f'aria-hidden="true">{sample}</svg><span>{name}</span>'
+        for sample, name in entries(boxes, bool(residuals(diagram)))
+    )
+    begins = f"It begins at {start}." if diagram.steps else start
+    button = '<button class="primary" data-move="on">Take the first step →</button>'
+    first = button if diagram.steps else ""
+    fields = {"legend": samples, "start": _text(begins), "first": first}
+    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], _asset("guide.html"))
+
+
+def _table(graph: Diagram) -> str:
+    """Every box in a row: the same as the picture, for whoever does not see it."""
+    head = ("box", "kind", "in", "shape", "reads", "gradient")
+    rows = "".join(_row(*cells) for cells in _rows(graph))
+    cells = "".join(f'<th scope="col">{name}</th>' for name in head)
+    return (
+        "<table><caption>Every box, in the order of the forward pass.</caption>"
+        f"<thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _row(box: str, name: str, *cells: str) -> str:
+    rest = "".join(f"<td>{_text(cell)}</td>" for cell in cells)
+    return f'<tr data-id="{_text(box)}"><th scope="row">{_text(name)}</th>{rest}</tr>'
+
+
+def _rows(graph: Diagram) -> Iterator[tuple[str, ...]]:
+    groups = {group.id: group for group in graph.groups}
+    labels = {node.id: node.label for node in graph.nodes}
+    reads: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    for edge in graph.edges:
+        reads[edge.target].append(labels[edge.source])
+    gradients = _gradients(graph)
+    for node in graph.nodes:
+        group = groups.get(node.group or "")
+        place = "" if group is None else group.path or group.module
+        gradient = gradients.get(node.id, "")
+        yield (
+            node.id, node.label, node.kind, place, shape_text(node.shape),
+            ", ".join(dict.fromkeys(reads[node.id])), gradient,
+        )  # fmt: skip
+
+
+def _gradients(graph: Diagram) -> dict[str, str]:
+    """The norm of what came to each box in the end."""
+    found: dict[str, str] = {}
+    for step in graph.steps:
+        found.setdefault(step.node, _norm(step.cotangent))
+        for part in step.parts:
+            found[part.target] = _norm(part.total or part.sent)
+    return found
+
+
+def _norm(gradient: Summary) -> str:
+    return ", ".join([f"{gradient.norm:.3g}", *gradient.remarks()])
+
+
+def _text(text: str) -> str:
+    return html.escape(printable(text))

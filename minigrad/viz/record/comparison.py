@@ -1,0 +1,281 @@
+"""What two graphs do not have in common.
+
+Ops are matched by the module calls around them, their names, and which op of that name it is there;
+parameters, inputs and outputs by their names. A fused op is one op, whatever is known of its
+meaning.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from minigrad.viz.drawing.labels import printable, shape_text
+from minigrad.viz.drawing.text import columns
+from minigrad.viz.record.model import UNKNOWN, Diagram, Group, Node
+from minigrad.viz.record.steps import Summary
+
+__all__ = ["Change", "Difference", "diff"]
+
+Key = tuple[str | int, ...]
+
+OPS = ("op", "fused", "module")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A box that two graphs do not have in common.
+
+    Attributes:
+        name: Where and what it is: ``"layers.0: linear"``; ``"add #2"`` is the second of its name.
+        before: The box in the first graph, None if it was added.
+        after: The box in the second graph, None if it was removed.
+        facts: For a box in both, what is different: ``"shape 2×3 → 2×4"``.
+
+    Example:
+        >>> from minigrad import nn, ones, viz
+        >>> [before, after] = [viz.graph(nn.Linear(3, 4), ones(n, 3)) for n in (1, 2)]
+        >>> [change.name for change in viz.diff(before, after).changed]
+        ['input', 'linear', 'output']
+    """
+
+    name: str
+    before: Node | None
+    after: Node | None
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Difference:
+    """What `diff` found: it is false where there is nothing, and shows itself as text.
+
+    Attributes:
+        added: The boxes that only the second graph has.
+        removed: The boxes that only the first graph has.
+        changed: The boxes that are not the same in both.
+        unknown: The boxes in both of which something is not known: of a graph that was not traced
+            only what rules saved, and nothing of that once a backward pass has run.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> found = viz.diff(viz.graph(minigrad.exp(x) * x), viz.graph(minigrad.exp(x)))
+        >>> len(found.added), len(found.removed), len(found.changed)
+        (0, 1, 1)
+    """
+
+    added: tuple[Change, ...] = ()
+    removed: tuple[Change, ...] = ()
+    changed: tuple[Change, ...] = ()
+    unknown: tuple[Change, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+    def __repr__(self) -> str:
+        if not self and not self.unknown:
+            return "no difference"
+        signs = (("+", self.added), ("−", self.removed), ("≠", self.changed), ("?", self.unknown))
+        lines = [
+            (f"{sign} {change.name}", ", ".join(change.facts) or _tensor(change))
+            for sign, changes in (signs[:3] if self else signs)
+            for change in changes
+        ]
+        if not self:
+            lines.insert(0, ("no difference in what is known", ""))
+        elif self.unknown:
+            lines.append((f"? {len(self.unknown):,} boxes of which not all is known", ""))
+        return columns(iter(lines))
+
+
+def diff(before: Diagram, after: Diagram, *, rtol: float = 0.0) -> Difference:
+    """Compare two graphs, box by box.
+
+    Compared are shapes, dtypes, static arguments, what each op reads and whether it was recorded;
+    the norms of constants that were saved; and, where both graphs were traced, those of everything
+    that was saved and of the gradients. An argument that is not known is not compared: a trace
+    knows all of them, a graph that was not traced those that require a gradient or were saved.
+
+    Args:
+        before: One whole graph.
+        after: Another one.
+        rtol: Relatively how much two norms may differ and count as the same.
+
+    Returns:
+        What was added, removed and changed; nothing for two runs from the same seed.
+
+    Raises:
+        TypeError: One of them is no graph.
+        ValueError: `rtol` is negative.
+
+    Example:
+        >>> from minigrad import nn, ones, viz
+        >>> old = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+        >>> new = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
+        >>> viz.diff(viz.graph(old, ones(1, 3)), viz.graph(new, ones(1, 3)))
+        + 1: tanh    1×5
+        − 1: relu    1×4
+        ≠ 0.weight   shape 4×3 → 5×3
+        ≠ 0.bias     shape 4 → 5
+        ≠ 2.weight   shape 2×4 → 2×5
+        ≠ 0: linear  shape 1×4 → 1×5
+        ≠ 2: linear  x: 1: relu → 1: tanh
+    """
+    for graph in (before, after):
+        if not isinstance(graph, Diagram):
+            raise TypeError(f"diff: expected two graphs, got {type(graph).__name__}")
+    if not rtol >= 0:
+        raise ValueError(f"diff: rtol should be 0 or more, not {rtol}")
+    one, other = _Boxes(before), _Boxes(after)
+    both = {key: node for key, node in one.nodes.items() if key in other.nodes}
+    changes = [
+        Change(one.name(key), node, other.nodes[key], tuple(_facts(one, other, key, rtol)))
+        for key, node in both.items()
+    ]
+    unknown = (replace(change, facts=_unknown(change)) for change in changes)
+    return Difference(
+        tuple(Change(other.name(k), None, n) for k, n in other.nodes.items() if k not in both),
+        tuple(Change(one.name(k), n, None) for k, n in one.nodes.items() if k not in both),
+        tuple(change for change in changes if change.facts),
+        tuple(change for change in unknown if change.facts),
+    )
+
+
+class _Boxes:
+    """The boxes of a graph by keys that another graph may have too."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        self.dtype = diagram.dtype
+        fused = {group.id: group for group in diagram.groups if group.op is not None}
+        inside = {node.id: node.group for node in diagram.nodes if node.group in fused}
+        places, self.paths = _places(diagram.groups)
+        self.nodes: dict[Key, Node] = {}
+        keys: dict[str, Key] = {}
+        counted: Counter[Key] = Counter()
+        for node in diagram.nodes:
+            if node.id in inside and node.kind in ("op", "fused"):
+                group = fused[inside[node.id] or ""]
+                if group.id in keys:
+                    continue
+                assert group.op is not None
+                node = replace(group.op, id=group.id, kind="op")
+            owned = node.kind not in (*OPS, "constant")
+            place = ("", node.kind, node.label) if owned else (*places[node.group], "", node.label)
+            counted[place] += 1
+            key = (*place, counted[place])
+            keys[node.id] = key
+            self.nodes[key] = node
+            if not owned:
+                self.paths[key] = self.paths[places[node.group]]
+        self.read: dict[Key, dict[str, Key]] = defaultdict(dict)
+        for edge in diagram.edges:
+            source, target = inside.get(edge.source), inside.get(edge.target)
+            if source is None or source != target:
+                at, of = keys[target or edge.target], keys[source or edge.source]
+                self.read[at].setdefault("" if target else edge.name, of)
+        self.norms: dict[Key, list[float]] = defaultdict(list)
+        stepped = {step.node for step in diagram.steps}
+        for step in diagram.steps:
+            self.norms[keys[step.node]].append(_norm(step.cotangent))
+            for part in step.parts:
+                if part.target not in stepped:
+                    self.norms[keys[part.target]].append(_norm(part.sent))
+
+    def name(self, key: Key) -> str:
+        """Say what a box is and where."""
+        *_, label, ordinal = key
+        path = self.paths.get(key, "")
+        number = f" #{ordinal}" if ordinal != 1 else ""
+        return f"{path}{': ' if path else ''}{printable(str(label))}{number}"
+
+
+def _places(groups: Sequence[Group]) -> tuple[dict[str | None, Key], dict[Key, str]]:
+    """For each module call a key, and how to say where it is."""
+    places: dict[str | None, Key] = {None: ()}
+    paths: dict[Key, str] = {(): ""}
+    counted: Counter[Key] = Counter()
+    for group in groups:
+        place = (*places[group.parent], group.name or group.module)
+        counted[place] += 1
+        places[group.id] = key = (*place, counted[place])
+        own = f"{group.path or group.module} (call {counted[place]})" if counted[place] > 1 else ""
+        paths[key] = printable(own or group.path)
+    return places, paths
+
+
+def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
+    """In what a box is different."""
+    a, b = one.nodes[key], other.nodes[key]
+    if a.shape != b.shape:
+        yield f"shape {shape_text(a.shape)} → {shape_text(b.shape)}"
+    if a.dtype != b.dtype:
+        yield f"dtype {a.dtype} → {b.dtype}"
+    for kind, texts in (("notes", _known(a, b)), ("error", ((a.error,), (b.error,)))):
+        if texts[0] != texts[1]:
+            left, right = (", ".join(map(printable, text)) or "none" for text in texts)
+            yield f"{kind if kind == 'error' else 'arguments'} {left} → {right}"
+    if a.recorded != b.recorded:
+        yield "recorded" if b.recorded else "not recorded"
+    yield from _read(one, other, key)
+    if one.norms and other.norms:
+        yield from _moved("gradient norm", one.norms.get(key, []), other.norms.get(key, []), rtol)
+    saved = [
+        {s.name: s.numbers.norm for s in node.saved if s.numbers is not None} for node in (a, b)
+    ]
+    for name in (name for name in saved[0] if name in saved[1]):
+        yield from _moved(f"norm of saved {name}", [saved[0][name]], [saved[1][name]], rtol)
+
+
+def _known(a: Node, b: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The notes of two boxes on arguments that both know."""
+    lost = {note.removesuffix(UNKNOWN) for note in (*a.notes, *b.notes) if note.endswith(UNKNOWN)}
+    if a.freed or b.freed:
+        return (), ()
+    first, second = (
+        tuple(note for note in node.notes if note.partition(" = ")[0] not in lost)
+        for node in (a, b)
+    )
+    return first, second
+
+
+def _unknown(change: Change) -> tuple[str, ...]:
+    """What is not known of a box in one of two graphs."""
+    boxes = [node for node in (change.before, change.after) if node is not None]
+    lost = [note for node in boxes for note in node.notes if note.endswith(UNKNOWN)]
+    freed = ["what was saved" + UNKNOWN] * any(node.freed for node in boxes)
+    return tuple(dict.fromkeys((*lost, *freed)))
+
+
+def _read(one: _Boxes, other: _Boxes, key: Key) -> Iterator[str]:
+    before: Mapping[str, Key] = one.read.get(key, {})
+    after: Mapping[str, Key] = other.read.get(key, {})
+    for name in dict.fromkeys((*before, *after)):
+        left, right = before.get(name), after.get(name)
+        if left != right:
+            sources = (
+                one.name(left) if left is not None else "nothing",
+                other.name(right) if right is not None else "nothing",
+            )
+            yield f"{printable(name) or 'reads'}: {' → '.join(sources)}"
+
+
+def _norm(gradient: Summary) -> float:
+    """The norm of a gradient, 0 where only rounding is left of it."""
+    return 0.0 if gradient.cancelled else gradient.norm
+
+
+def _moved(what: str, before: list[float], after: list[float], rtol: float) -> Iterator[str]:
+    same = len(before) == len(after) and all(
+        math.isclose(x, y, rel_tol=rtol) for x, y in zip(before, after, strict=True)
+    )
+    if not same:
+        left, right = (", ".join(f"{x:.4g}" for x in norms) or "none" for norms in (before, after))
+        yield f"{what} {left} → {right}"
+
+
+def _tensor(change: Change) -> str:
+    node = change.after or change.before
+    return "" if node is None else shape_text(node.shape)

@@ -1,0 +1,277 @@
+"""What a drawing is made of: boxes, the tensors that run between them, and the calls around them.
+
+Plain data, equal when their contents are, the same in every process. `Diagram` goes to JSON and
+back without loss; everything that draws reads it and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
+from typing import Any, Literal, Self, get_args
+
+from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import registry
+from minigrad.viz.record.heatmap import Heatmap
+from minigrad.viz.record.steps import Step, Summary
+
+__all__ = ["UNKNOWN", "Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
+
+Kind = Literal[
+    "op", "fused", "parameter", "buffer", "input", "constant", "output", "module"
+]  # fmt: skip
+
+FORMAT = 2
+"""Changes when old JSON can no longer be read."""
+
+UNKNOWN = ": unknown"
+"""Ends a note on an argument that the engine's record does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """An array that an op keeps for its backward step.
+
+    Attributes:
+        name: What it is: the name of an argument, ``out``, or of a residual.
+        shape: Its shape.
+        dtype: Its dtype.
+        nbytes: Its size in bytes.
+        numbers: What it held when it was saved, in a trace; None otherwise.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> [op] = [node for node in viz.graph(minigrad.exp(x)).nodes if node.kind == "op"]
+        >>> op.saved
+        (Saved(name='out', shape=(3,), dtype='float32', nbytes=12),)
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    nbytes: int
+    numbers: Summary | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Self:
+        """Read what `dataclasses.asdict` made."""
+        numbers = None if row.get("numbers") is None else Summary.from_row(row["numbers"])
+        return cls(**{**_tuples(row), "numbers": numbers})
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A box: an op, a tensor that comes from outside or leaves, or a module that is not opened.
+
+    Attributes:
+        id: ``"n0"``, ``"n1"``, ... in order of creation; a closed module has the id of its group.
+        kind: What the box stands for; ``"fused"`` is an op whose meaning is a closed group.
+        label: The op's name, the parameter's full name, what the module calls the input.
+        shape: The shape of the tensor that comes out of the box.
+        dtype: Its dtype.
+        group: The id of the innermost group around the box, None at the top.
+        notes: For a closed module, the parameters inside, one a line; for an op, its numbers and
+            other static arguments. Without a trace only what its rules saved is known of them.
+        line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
+        recorded: False for an op that is in no graph: under ``no_grad``, say; and for a parameter
+            that is frozen.
+        saved: What an op keeps for its backward step; empty once that has run: see `freed`.
+        error: The message of the error that ended the forward pass in this op.
+        seconds: How long an op takes, or all ops of a closed module; None unless a trace took the
+            time.
+        freed: Whether a backward pass has let go of what the op saved, so that it is not known.
+        primitive: The op itself, which its label does not tell; None for what is no op, and for a
+            program's own op where the graph comes from another process.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> [(node.kind, node.label) for node in viz.graph(x * x, x=x).nodes]
+        [('input', 'x'), ('op', 'multiply'), ('output', 'output')]
+    """
+
+    id: str
+    kind: Kind
+    label: str
+    shape: tuple[int, ...] = ()
+    dtype: str = "float32"
+    group: str | None = None
+    notes: tuple[str, ...] = ()
+    line: str = ""
+    recorded: bool = True
+    saved: tuple[Saved, ...] = ()
+    error: str = ""
+    seconds: float | None = None
+    freed: bool = False
+    primitive: Primitive | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.primitive is None and self.kind in ("op", "fused"):
+            object.__setattr__(self, "primitive", registry.get(self.label))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Node:
+        return self
+
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        """To pickle: an op is an object of this process, so it stays behind."""
+        names = [one.name for one in fields(self) if one.name != "primitive"]
+        return partial(Node, **{name: getattr(self, name) for name in names}), ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A tensor on its way into one argument of an op: ``x * x`` has two edges.
+
+    Attributes:
+        source: The id of the node where the tensor comes from.
+        target: The id of the node that it goes into.
+        slot: Which argument it is; None where it enters a closed module.
+        name: What the op calls that argument.
+        shape: The shape of the tensor.
+        dtype: Its dtype.
+        output: Of what leaves a closed module, the id of the node inside that made it: a module
+            may have several outputs.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> [(edge.source, edge.target, edge.name) for edge in viz.graph(x * x).edges]
+        [('n0', 'n1', 'a'), ('n0', 'n1', 'b'), ('n1', 'n2', '')]
+    """
+
+    source: str
+    target: str
+    slot: int | None = 0
+    name: str = ""
+    shape: tuple[int, ...] = ()
+    dtype: str = "float32"
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One call of one module, or the meaning of a fused op. A module called twice is two groups.
+
+    Attributes:
+        id: ``"g0"``, ``"g1"``, ... in order of creation: a parent comes before its children.
+        name: What the parent calls the module, empty at the top.
+        path: The dotted names from the outermost call, empty at the top.
+        module: The module's class.
+        parent: The id of the group around this one, None at the top.
+        size: The number of parameter values in the module; None when it is gone.
+        call: Which call of the module this is, from 1.
+        calls: How many calls of the module there are.
+        op: The node of the fused op whose meaning this is, as it looks when it is closed; None for
+            a module call.
+
+    Example:
+        >>> from minigrad import nn, ones, viz
+        >>> layer = nn.Linear(4, 4)
+        >>> twice = viz.graph(layer(layer(ones(2, 4))))
+        >>> [(group.module, group.call, group.size) for group in twice.groups]
+        [('Linear', 1, 20), ('Linear', 2, 20)]
+    """
+
+    id: str
+    name: str
+    path: str
+    module: str
+    parent: str | None = None
+    size: int | None = None
+    call: int = 1
+    calls: int = 1
+    op: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """Boxes in an order in which every edge points forward, their edges, and their groups.
+
+    Attributes:
+        nodes: The boxes.
+        edges: The tensors between them.
+        groups: The module calls, parents before their children.
+        dtype: The dtype that goes without saying.
+        steps: The backward pass, if one was traced.
+        heatmaps: The weights of attention, if it was traced.
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    groups: tuple[Group, ...] = field(default=())
+    dtype: str = "float32"
+    steps: tuple[Step, ...] = ()
+    heatmaps: tuple[Heatmap, ...] = ()
+
+    def to_json(self) -> str:
+        """Write the diagram as JSON.
+
+        Returns:
+            The text; equal diagrams give equal texts, in every process.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import viz
+            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> drawing = viz.graph(x * x)
+            >>> viz.Graph.from_json(drawing.to_json()) == drawing
+            True
+        """
+        plain = asdict(self, dict_factory=_without_ops)
+        return json.dumps({"format": FORMAT, **plain}, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote.
+
+        Args:
+            text: The JSON text.
+
+        Returns:
+            A diagram equal to the one that was written.
+
+        Raises:
+            ValueError: The text is no JSON, or no diagram, or of another version.
+        """
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise ValueError(
+                f"from_json: this is no graph that viz wrote: 'format' is not {FORMAT}"
+            )
+        try:
+            return cls(
+                nodes=tuple(_node(row) for row in data["nodes"]),
+                edges=tuple(Edge(**_tuples(row)) for row in data["edges"]),
+                groups=tuple(_group(row) for row in data["groups"]),
+                dtype=data["dtype"],
+                steps=tuple(Step.from_row(row) for row in data["steps"]),
+                heatmaps=tuple(Heatmap.from_row(row) for row in data.get("heatmaps", ())),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"from_json: this is no graph that viz wrote: {error}") from error
+
+
+def _without_ops(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in fields if name != "primitive"}
+
+
+def _group(row: dict[str, Any]) -> Group:
+    return Group(**{**row, "op": None if row["op"] is None else _node(row["op"])})
+
+
+def _node(row: dict[str, Any]) -> Node:
+    saved = tuple(Saved.from_row(part) for part in row["saved"])
+    node = Node(**{**_tuples(row), "saved": saved})
+    if node.kind not in get_args(Kind):
+        raise ValueError(f"from_json: {node.id} is a {node.kind!r}; known are {get_args(Kind)}")
+    return node
+
+
+def _tuples(row: dict[str, Any]) -> dict[str, Any]:
+    """JSON knows lists only."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}

@@ -1,0 +1,1 @@
+"""Attention: the layers, their masks and their caches."""

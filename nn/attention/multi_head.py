@@ -1,0 +1,369 @@
+"""Attention layers: scaled dot-product attention, and multi-head attention with its projections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._creation import empty, zeros
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.attention.cache_base import KVCache
+from minigrad.nn.attention.masks import MaskLike, combine, grouped
+from minigrad.nn.functional.attention import attend
+from minigrad.nn.layers.linear import Linear
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.checks import check_probability, check_size
+from minigrad.nn.module.parameter import Parameter
+
+
+class ScaledDotProductAttention(Module):
+    r"""Attention without parameters: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
+
+    Args:
+        attn_mask: Which pairs count; bool: True = may attend; float: added to the scores.
+        dropout_p: The probability with which a weight is dropped while training.
+        is_causal: Query i may attend to keys 0 to i only.
+        scale: The factor on the scores, 1/√E by default.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> x = minigrad.randn(2, 10, 16)
+        >>> nn.ScaledDotProductAttention(is_causal=True)(x, x, x).shape
+        (2, 10, 16)
+    """
+
+    def __init__(
+        self,
+        attn_mask: MaskLike = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        scale: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.attn_mask = attn_mask
+        self.dropout_p = check_probability("ScaledDotProductAttention", "dropout_p", dropout_p)
+        self.is_causal = is_causal
+        self.scale = scale
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        """Attend.
+
+        Args:
+            query: A tensor of shape (..., L, E).
+            key: A tensor of shape (..., S, E).
+            value: A tensor of shape (..., S, E_v).
+
+        Returns:
+            A tensor of shape (..., L, E_v).
+        """
+        dropout_p = self.dropout_p if self.training else 0.0
+        output: Tensor = F.scaled_dot_product_attention(
+            query, key, value, self.attn_mask, dropout_p, self.is_causal, self.scale
+        )
+        return output
+
+    def extra_repr(self) -> str:
+        return f"dropout_p={self.dropout_p}, is_causal={self.is_causal}, scale={self.scale}"
+
+
+class MultiHeadAttention(Module):
+    r"""Multi-head attention: several attentions side by side, each on a projection of its own.
+
+    .. math::
+
+        A_i = \operatorname{softmax}\Big(\frac{Q_i K_i^\top}{\sqrt{d_h}} + M\Big) V_i,
+        \qquad \text{Output} = \operatorname{Concat}(A_1, \dots, A_H)\, W^O,
+
+    where :math:`Q_i, K_i, V_i` are the i-th of H slices, each :math:`d_h` = embed_dim / H wide, of
+    the projected query, key and value.
+
+    Projection weights are drawn by `init.xavier_uniform`, each matrix by itself; biases are zero.
+    PyTorch's state dicts load, the packed `in_proj_weight` included.
+
+    Source: Vaswani et al., "Attention is all you need", 2017; grouped queries: Ainslie et al.,
+    "GQA: training generalized multi-query transformer models", 2023.
+
+    Args:
+        embed_dim: The width of query and output.
+        num_heads: H, the number of heads; it divides embed_dim.
+        dropout: The probability with which an attention weight is dropped while training.
+        bias: Whether the projections add a bias.
+        add_bias_kv: Whether a learned key and value is put behind those given.
+        add_zero_attn: Whether a key and value of zeros is put behind them.
+        kdim: The width of the key, embed_dim by default.
+        vdim: The width of the value, embed_dim by default.
+        num_kv_heads: G, the number of heads of keys and values; it divides num_heads, and is
+            num_heads by default. With fewer, query heads i·H/G to (i+1)·H/G - 1 share keys and
+            values i, and caches are smaller by as much.
+
+    Attributes:
+        q_proj: The projection of queries, weight of shape (embed_dim, embed_dim).
+        k_proj: The projection of keys, weight of shape (G · d_h, kdim).
+        v_proj: The projection of values, weight of shape (G · d_h, vdim).
+        out_proj: The projection of the concatenated heads.
+        bias_k: The learned key, of shape (1, 1, G · d_h), or None.
+        bias_v: The learned value, of the same shape, or None.
+
+    Raises:
+        ValueError: num_heads does not divide embed_dim, num_kv_heads does not divide num_heads, or
+            a size is not positive.
+
+    Example:
+        >>> import minigrad.nn as nn
+        >>> from minigrad import Tensor
+        >>> mha = nn.MultiHeadAttention(embed_dim=512, num_heads=8)
+        >>> query = Tensor.randn(16, 10, 512)  # (batch, seq_len, embed_dim)
+        >>> key = Tensor.randn(16, 12, 512)
+        >>> value = Tensor.randn(16, 12, 512)
+        >>> mha(query, key, value).shape
+        (16, 10, 512)
+        >>> output, weights = mha(query, key, value, need_weights=True)
+        >>> weights.shape
+        (16, 8, 10, 12)
+    """
+
+    bias_k: Parameter | None
+    bias_v: Parameter | None
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        *,
+        num_kv_heads: int | None = None,
+    ) -> None:
+        super().__init__()
+        owner = "MultiHeadAttention"
+        self.embed_dim = check_size(owner, "embed_dim", embed_dim)
+        self.num_heads = check_size(owner, "num_heads", num_heads)
+        self.kdim = embed_dim if kdim is None else check_size(owner, "kdim", kdim)
+        self.vdim = embed_dim if vdim is None else check_size(owner, "vdim", vdim)
+        self.dropout = check_probability(owner, "dropout", dropout)
+        self.add_zero_attn = add_zero_attn
+        if embed_dim % num_heads:
+            raise ValueError(
+                f"{owner}: embed_dim must be divisible by num_heads, got {embed_dim}, {num_heads}"
+            )
+        self.num_kv_heads = num_heads
+        if num_kv_heads is not None:
+            self.num_kv_heads = check_size(owner, "num_kv_heads", num_kv_heads)
+        if num_heads % self.num_kv_heads:
+            raise ValueError(
+                f"{owner}: num_heads must be divisible by num_kv_heads, got {num_heads}, "
+                f"{num_kv_heads}"
+            )
+        self.head_dim = embed_dim // num_heads
+        width = self.num_kv_heads * self.head_dim
+        self.q_proj = Linear(embed_dim, embed_dim, bias)
+        self.k_proj = Linear(self.kdim, width, bias)
+        self.v_proj = Linear(self.vdim, width, bias)
+        self.out_proj = Linear(embed_dim, embed_dim, bias)
+        self.bias_k = Parameter(empty((1, 1, width))) if add_bias_kv else None
+        self.bias_v = Parameter(empty((1, 1, width))) if add_bias_kv else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all projections anew."""
+        for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
+            init.xavier_uniform(projection.weight)
+            if projection.bias is not None:
+                init.constant(projection.bias, 0.0)
+        for extra in (self.bias_k, self.bias_v):
+            if extra is not None:
+                init.xavier_normal(extra)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: MaskLike = None,
+        attn_mask: MaskLike = None,
+        is_causal: bool = False,
+        kv_cache: KVCache | None = None,
+        use_cache: bool = False,
+        cache_position: Any = None,
+        cache_layer_idx: int | None = None,
+        *,
+        need_weights: bool = False,
+        query_offset: int | None = None,
+    ) -> Any:
+        """Attend from each query to the keys.
+
+        Args:
+            query: A tensor of shape (N, L, embed_dim).
+            key: A tensor of shape (N, S, kdim).
+            value: A tensor of shape (N, S, vdim).
+            key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
+            attn_mask: A mask of shape (L|1, S), (N|1, L|1, S) or (N|1, H|1, L|1, S). Bool:
+                True = may attend. Float: added to the scores, with a gradient if it requires one.
+            is_causal: Query i may attend to keys 0 to i only, besides what the masks say.
+            kv_cache: A cache. The keys it holds come before those given; S in the shapes of masks
+                and weights counts them all, and for `is_causal` so do positions.
+            use_cache: Whether the cache keeps the new keys and values.
+            cache_position: Where they go, ints of shape (S,), by default behind those cached.
+            cache_layer_idx: Which of the cache's layers this one is, 0 by default.
+            need_weights: Return the weights of every head too.
+            query_offset: The position of query 0, for `is_causal`; by default that of the first
+                key given, which is 0 without a cache.
+
+        Returns:
+            A tensor of shape (N, L, embed_dim); with `need_weights` also the weights before
+            dropout, of shape (N, H, L, S + extra keys). A query that may attend nowhere gets
+            weights of zero, and the output projection's bias as output.
+
+        Raises:
+            TypeError: A mask has the wrong dtype.
+            ValueError: Shapes do not fit, or an argument speaks of a cache and there is none.
+        """
+        self._check_inputs(query, key, value)
+        n, length, _ = query.shape
+        q = self._split(self.q_proj(query), self.num_heads)  # (N, H, L, d)
+        k = self._split(self.k_proj(key), self.num_kv_heads)  # (N, G, S, d)
+        v = self._split(self.v_proj(value), self.num_kv_heads)
+        place = (0 if cache_layer_idx is None else cache_layer_idx, cache_position)
+        start = 0
+        if kv_cache is not None:
+            start = kv_cache.first_position(k.shape[2], *place)
+        elif use_cache or cache_position is not None or cache_layer_idx is not None:
+            raise ValueError(
+                located(
+                    "MultiHeadAttention: use_cache, cache_position and cache_layer_idx say how to "
+                    "use kv_cache, but none was given: pass kv_cache=nn.DynamicKVCache()"
+                )
+            )
+        mask = combine(
+            (n, self.num_heads, length, start + k.shape[2]), q.dtype,
+            attn_mask, key_padding_mask, is_causal, self._extra_keys,
+            start if query_offset is None else query_offset,
+        )  # fmt: skip
+        if kv_cache is not None:  # only now: what the masks refuse leaves the cache as it was
+            k, v = (kv_cache.update if use_cache else kv_cache.joined)(k, v, *place)
+        if self._extra_keys:
+            k, v = self._with_extra_keys(k, v)
+        groups = self.num_kv_heads
+        if groups != self.num_heads:  # (N, G, H/G, L, d) against (N, G, 1, S, d)
+            q = q.reshape(n, groups, self.num_heads // groups, length, self.head_dim)
+            k, v, mask = k.expand_dims(2), v.expand_dims(2), grouped(mask, groups)
+        dropout = self.dropout if self.training else 0.0
+        heads, weights = attend(q, k, v, mask, dropout, need_weights=need_weights)
+        if groups != self.num_heads:  # (N, G, H/G, L, d) -> (N, H, L, d)
+            heads = heads.reshape(n, self.num_heads, *heads.shape[3:])
+            if weights is not None:
+                weights = weights.reshape(n, self.num_heads, *weights.shape[3:])
+        merged = heads.swapaxes(1, 2).reshape(n, length, self.embed_dim)  # (N, L, E)
+        output = self.out_proj(merged)
+        return (output, weights) if need_weights else output
+
+    @property
+    def _extra_keys(self) -> int:
+        """How many keys are put behind the given ones."""
+        return (self.bias_k is not None) + self.add_zero_attn
+
+    def _with_extra_keys(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Put the learned key and value, and those of zeros, behind the given ones."""
+        keys, values = [k], [v]
+        one = (k.shape[0], self.num_kv_heads, 1, self.head_dim)
+        if self.bias_k is not None and self.bias_v is not None:
+            keys.append(ops.broadcast_to(self._split(self.bias_k, self.num_kv_heads), one))
+            values.append(ops.broadcast_to(self._split(self.bias_v, self.num_kv_heads), one))
+        if self.add_zero_attn:
+            keys.append(zeros(one, dtype=k.dtype))
+            values.append(zeros(one, dtype=v.dtype))
+        return ops.concatenate(keys, axis=2), ops.concatenate(values, axis=2)
+
+    def _split(self, x: Tensor, heads: int) -> Tensor:
+        """(N, L, heads · d) -> (N, heads, L, d)."""
+        n, length, _ = x.shape
+        return x.reshape(n, length, heads, self.head_dim).swapaxes(1, 2)
+
+    def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        inputs = {"query": query, "key": key, "value": value}
+        widths = (self.embed_dim, self.kdim, self.vdim)
+        for (name, tensor), width in zip(inputs.items(), widths, strict=True):
+            if tensor.ndim != 3 or tensor.shape[2] != width:
+                axis = "L" if name == "query" else "S"
+                hint = "; add the batch axis with .expand_dims(0)" if tensor.ndim == 2 else ""
+                raise ValueError(
+                    located(
+                        f"MultiHeadAttention: {name} must have shape (N, {axis}, {width}), "
+                        f"got {tensor.shape}{hint}"
+                    )
+                )
+        if not query.shape[0] == key.shape[0] == value.shape[0] or key.shape[1] != value.shape[1]:
+            raise ValueError(
+                located(
+                    f"MultiHeadAttention: query {query.shape}, key {key.shape} and value "
+                    f"{value.shape} need the same batch size, key and value the same length"
+                )
+            )
+
+    def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Unpack what PyTorch keeps as in_proj_weight and in_proj_bias, or q_proj_weight and so on.
+
+        Args:
+            state: The values of this module and those below it, by path from here.
+
+        Returns:
+            The same under the names q_proj.weight, q_proj.bias and so on.
+        """
+        projections = ("q_proj", "k_proj", "v_proj")
+        width = self.num_kv_heads * self.head_dim
+        cuts = (0, self.embed_dim, self.embed_dim + width, None)
+        for kind in ("weight", "bias"):
+            packed = state.pop(f"in_proj_{kind}", None)
+            for i, name in enumerate(projections):
+                alone = state.pop(f"{name}_{kind}", None)
+                if alone is not None:
+                    state[f"{name}.{kind}"] = alone
+                if packed is not None:  # what is too long or short shows in the last part
+                    state[f"{name}.{kind}"] = packed[cuts[i] : cuts[i + 1]]
+        return state
+
+    def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Pack the projections as PyTorch does: the opposite of `adapt_state_dict`.
+
+        Args:
+            state: The values of this module and those below it, by path from here.
+
+        Returns:
+            The same under the names in_proj_weight, in_proj_bias and so on.
+
+        Raises:
+            ValueError: There are fewer heads of keys and values, which PyTorch does not know.
+        """
+        if self.num_kv_heads != self.num_heads:
+            raise ValueError(
+                f"PyTorch's attention has no num_kv_heads; here it is {self.num_kv_heads}, with "
+                f"num_heads={self.num_heads}"
+            )
+        projections = ("q_proj", "k_proj", "v_proj")
+        weights = {name: state.pop(f"{name}.weight") for name in projections}
+        if self.kdim == self.vdim == self.embed_dim:
+            packed = {"in_proj_weight": np.concatenate([*weights.values()])}
+        else:
+            packed = {f"{name}_weight": weight for name, weight in weights.items()}
+        if self.q_proj.bias is not None:
+            biases = [state.pop(f"{name}.bias") for name in projections]
+            packed["in_proj_bias"] = np.concatenate(biases)
+        return packed | state
+
+    def extra_repr(self) -> str:
+        parts = [f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, dropout={self.dropout}"]
+        if self.num_kv_heads != self.num_heads:
+            parts.append(f"num_kv_heads={self.num_kv_heads}")
+        parts += ["add_bias_kv=True"] * (self.bias_k is not None)
+        parts += ["add_zero_attn=True"] * self.add_zero_attn
+        return ", ".join(parts)

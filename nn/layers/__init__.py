@@ -1,0 +1,1 @@
+"""Layers: linear, convolution, normalization, recurrence and the like."""

@@ -1,0 +1,387 @@
+"""Activations as modules, and finding one by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn.module.base import Module
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "silu": F.silu,
+    "tanh": F.tanh,
+    "sigmoid": F.sigmoid,
+    "leaky_relu": F.leaky_relu,
+    "elu": F.elu,
+    "selu": F.selu,
+    "relu6": F.relu6,
+    "mish": F.mish,
+    "hardswish": F.hardswish,
+}
+"""The activations that a layer can be told by name."""
+
+
+def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """The activation that a layer was given.
+
+    Args:
+        activation: A key of `ACTIVATIONS`, or the function or module itself.
+
+    Returns:
+        A function of a tensor.
+
+    Raises:
+        ValueError: The name is unknown.
+        TypeError: It is neither a name nor callable.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn.layers.activation import activation_function
+        >>> activation_function("relu")(minigrad.tensor([-1.0, 1.0])).tolist()
+        [0.0, 1.0]
+    """
+    if isinstance(activation, str):
+        if activation not in ACTIVATIONS:
+            known = ", ".join(repr(name) for name in ACTIVATIONS)
+            raise ValueError(f"activation: {activation!r} is none of {known}; pass a function")
+        return ACTIVATIONS[activation]
+    if not callable(activation):
+        raise TypeError(f"activation: a name or a function expected, got {activation!r}")
+    return activation
+
+
+class _InPlace(Module):
+    """An activation that can write its result over its input."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+
+class ReLU(_InPlace):
+    """The rectifier max(x, 0).
+
+    Args:
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.ReLU()(minigrad.tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.relu(input_, self.inplace)
+
+
+class ReLU6(_InPlace):
+    """The rectifier that ends at 6: see `functional.relu6`.
+
+    Args:
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.ReLU6()(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
+        [0.0, 2.0, 6.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.relu6(input_, self.inplace)
+
+
+class LeakyReLU(_InPlace):
+    """The rectifier that lets a little through below 0: see `functional.leaky_relu`.
+
+    Args:
+        negative_slope: The slope below 0.
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.LeakyReLU(0.5)(minigrad.tensor([-1.0, 2.0])).tolist()
+        [-0.5, 2.0]
+    """
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.negative_slope = negative_slope
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.leaky_relu(input_, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+
+
+class ELU(_InPlace):
+    """The exponential linear unit: see `functional.elu`.
+
+    Args:
+        alpha: What it falls to is -alpha.
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.ELU()(minigrad.tensor([-1000.0, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.elu(input_, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+
+
+class SELU(_InPlace):
+    """The scaled exponential linear unit: see `functional.selu`.
+
+    Args:
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> round(nn.SELU()(minigrad.tensor(1.0)).item(), 4)
+        1.0507
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.selu(input_, self.inplace)
+
+
+class GELU(Module):
+    r"""The Gaussian error linear unit :math:`x\,\Phi(x)`.
+
+    Source: Hendrycks and Gimpel, "Gaussian error linear units", 2016.
+
+    Args:
+        approximate: "none" for the exact function, "tanh" for the approximation of the paper.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> round(nn.GELU()(minigrad.tensor(1.0)).item(), 4)
+        0.8413
+    """
+
+    def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None:
+        super().__init__()
+        if approximate not in ("none", "tanh"):
+            raise ValueError(f"GELU: approximate must be 'none' or 'tanh', got {approximate!r}")
+        self.approximate = approximate
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.gelu(input_, self.approximate)
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class SiLU(_InPlace):
+    """The sigmoid linear unit x · σ(x).
+
+    Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units", 2017.
+
+    Args:
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> round(nn.SiLU()(minigrad.tensor(1.0)).item(), 4)
+        0.7311
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.silu(input_, self.inplace)
+
+
+Swish = SiLU
+
+
+class Mish(_InPlace):
+    """The unit x · tanh(softplus(x)): see `functional.mish`.
+
+    Args:
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> round(nn.Mish()(minigrad.tensor(1.0)).item(), 4)
+        0.8651
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.mish(input_, self.inplace)
+
+
+class HardSwish(_InPlace):
+    """A SiLU of straight lines and a parabola: see `functional.hardswish`.
+
+    Args:
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.HardSwish()(minigrad.tensor([-4.0, 3.0])).tolist()
+        [0.0, 3.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.hardswish(input_, self.inplace)
+
+
+class HardSigmoid(_InPlace):
+    """A sigmoid of straight lines: see `functional.hardsigmoid`.
+
+    Args:
+        inplace: Whether to write the result over the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.HardSigmoid()(minigrad.tensor([-4.0, 0.0, 4.0])).tolist()
+        [0.0, 0.5, 1.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.hardsigmoid(input_, self.inplace)
+
+
+class Tanh(Module):
+    """The hyperbolic tangent.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Tanh()(minigrad.tensor([0.0, 100.0])).tolist()
+        [0.0, 1.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.tanh(input_)
+
+
+class Sigmoid(Module):
+    """The logistic function 1 / (1 + e⁻ˣ).
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Sigmoid()(minigrad.tensor([0.0, 100.0])).tolist()
+        [0.5, 1.0]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.sigmoid(input_)
+
+
+class Softplus(Module):
+    r"""A smooth rectifier, :math:`\log(1 + e^{\beta x}) / \beta`.
+
+    Source: Dugas et al., "Incorporating second-order functional knowledge for better option
+    pricing", 2000.
+
+    Args:
+        beta: How sharp its bend is.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Softplus()(minigrad.tensor([-1000.0, 1000.0])).tolist()
+        [0.0, 1000.0]
+    """
+
+    def __init__(self, beta: float = 1.0) -> None:
+        super().__init__()
+        if beta == 0:
+            raise ValueError("Softplus: beta must not be 0")
+        self.beta = beta
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it to each element of a tensor of any shape."""
+        return F.softplus(input_, self.beta)
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}"
+
+
+class Softmax(Module):
+    """Exponentials that sum to one along an axis.
+
+    Args:
+        axis: The axis.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Softmax()(minigrad.tensor([7.0, 7.0])).tolist()
+        [0.5, 0.5]
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it along the axis of a tensor of any shape."""
+        return F.softmax(input_, axis=self.axis)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}"
+
+
+class LogSoftmax(Module):
+    """The logarithm of `Softmax`, exact where that rounds to 0 or 1.
+
+    Args:
+        axis: The axis.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.LogSoftmax()(minigrad.tensor([0.0, 1000.0])).tolist()
+        [-1000.0, 0.0]
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply it along the axis of a tensor of any shape."""
+        return F.log_softmax(input_, axis=self.axis)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}"

@@ -1,0 +1,286 @@
+"""Convolutions along one axis and two, and their transposes."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from minigrad import ops
+from minigrad._creation import empty
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padding_pairs
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.checks import check_size, check_sizes
+from minigrad.nn.module.parameter import Parameter
+
+PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
+
+_PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+class _Kernels(Module):
+    """What all convolutions have: kernels, a bias, and where the kernels are put."""
+
+    axes: int
+    bias: Parameter | None
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes,
+        dilation: Sizes, groups: int, bias: bool, transposed: bool,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        owner = type(self).__name__
+        self.in_channels = check_size(owner, "in_channels", in_channels)
+        self.out_channels = check_size(owner, "out_channels", out_channels)
+        self.kernel_size = check_sizes(owner, "kernel_size", kernel_size, self.axes)
+        self.stride = check_sizes(owner, "stride", stride, self.axes)
+        self.dilation = check_sizes(owner, "dilation", dilation, self.axes)
+        self.groups = check_size(owner, "groups", groups)
+        for name, count in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if count % groups:
+                raise ValueError(
+                    f"{owner}: {name} ({count}) must be divisible by groups ({groups})"
+                )
+        first, second = (in_channels, out_channels) if transposed else (out_channels, in_channels)
+        self.weight = Parameter(empty((first, second // groups, *self.kernel_size)))
+        self.bias = Parameter(empty(out_channels)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew."""
+        bound = 1.0 / math.sqrt(math.prod(self.weight.shape[1:]))
+        init.uniform(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        parts = [
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}",
+            f"stride={self.stride}",
+        ]
+        for name, usual in (
+            ("padding", 0), ("output_padding", 0), ("dilation", 1), ("groups", 1),
+            ("padding_mode", "zeros"),
+        ):  # fmt: skip
+            value = getattr(self, name, usual)
+            if value not in (usual, (usual,) * self.axes):
+                parts.append(f"{name}={value!r}")
+        return ", ".join([*parts, *["bias=False"] * (self.bias is None)])
+
+
+class _Convolution(_Kernels):
+    """A convolution along any number of axes."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Border = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: PaddingMode = "zeros",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, False
+        )
+        owner = type(self).__name__
+        if padding_mode != "zeros" and padding_mode not in _PAD_MODES:
+            raise ValueError(
+                f"{owner}: padding_mode must be 'zeros' or one of "
+                f"{', '.join(map(repr, _PAD_MODES))}, got {padding_mode!r}"
+            )
+        self._pairs = padding_pairs(owner, self.kernel_size, self.stride, padding, self.dilation)
+        self.padding = padding if isinstance(padding, str) else tuple(n for n, _ in self._pairs)
+        self.padding_mode = padding_mode
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Convolve.
+
+        Args:
+            input_: A tensor of shape (N, in_channels, ...), or without N.
+
+        Returns:
+            A tensor of shape (N, out_channels, ...), or without N.
+        """
+
+        def convolved(x: Tensor) -> Tensor:
+            pairs = self._pairs
+            if self.padding_mode != "zeros":
+                x = ops.pad(x, ((0, 0), (0, 0), *pairs), _PAD_MODES[self.padding_mode])
+                pairs = ((0, 0),) * self.axes
+            return ops.convolution(
+                x, self.weight, self.bias, self.stride, pairs, self.dilation, self.groups
+            )
+
+        return over_a_batch(type(self).__name__, self.axes, input_, convolved)
+
+
+class Conv1d(_Convolution):
+    """A convolution along one axis.
+
+    Weight and bias are drawn uniformly from ±1/√(in_channels / groups · kernel_size), as in
+    PyTorch.
+
+    Args:
+        in_channels: C, the size of axis 1 of the input.
+        out_channels: O, how many kernels there are.
+        kernel_size: K, how many elements a kernel sees at once.
+        stride: How far apart neighbouring places of a kernel are.
+        padding: How many elements are put at both ends; "same" for as many places as there are
+            elements, "valid" for none.
+        dilation: How far apart the elements are that a kernel sees.
+        groups: Into how many parts the channels are split, each with its own kernels.
+        bias: Whether a number for each kernel is added.
+        padding_mode: What is put there: "zeros"; "reflect", the elements mirrored in the last;
+            "replicate", the last; "circular", those from the other end.
+
+    Attributes:
+        weight: Shape (O, C / groups, K).
+        bias: Shape (O,), or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Conv1d(3, 8, 5, padding="same")(minigrad.ones((2, 3, 20))).shape
+        (2, 8, 20)
+    """
+
+    axes = 1
+
+
+class Conv2d(_Convolution):
+    """A convolution over images.
+
+    Weight and bias are drawn uniformly from ±1/√(in_channels / groups · K · K'), as in PyTorch.
+    Where two numbers may be given, one for each axis, a single one stands for both.
+
+    Source: LeCun et al., "Backpropagation applied to handwritten zip code recognition", 1989.
+
+    Args:
+        in_channels: C, the size of axis 1 of the input.
+        out_channels: O, how many kernels there are.
+        kernel_size: (K, K'), how many pixels a kernel sees at once.
+        stride: How far apart neighbouring places of a kernel are.
+        padding: How many pixels are put at all sides; "same" for as many places as there are
+            pixels, "valid" for none.
+        dilation: How far apart the pixels are that a kernel sees.
+        groups: Into how many parts the channels are split, each with its own kernels.
+        bias: Whether a number for each kernel is added.
+        padding_mode: What is put there: "zeros"; "reflect", the pixels mirrored in the last;
+            "replicate", the last; "circular", those from the other side.
+
+    Attributes:
+        weight: Shape (O, C / groups, K, K').
+        bias: Shape (O,), or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Conv2d(3, 8, 3, stride=2, padding=1)(minigrad.ones((2, 3, 28, 28))).shape
+        (2, 8, 14, 14)
+    """
+
+    axes = 2
+
+
+class _Transposed(_Kernels):
+    """A transposed convolution along any number of axes."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, True
+        )
+        owner = type(self).__name__
+        self.padding = check_sizes(owner, "padding", padding, self.axes, least=0)
+        self.output_padding = check_sizes(
+            owner, "output_padding", output_padding, self.axes, least=0
+        )
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Send each element's multiples of the kernels to the output.
+
+        Args:
+            input_: A tensor of shape (N, in_channels, ...), or without N.
+
+        Returns:
+            A tensor of shape (N, out_channels, ...), or without N.
+        """
+        transposed = F.conv_transpose1d if self.axes == 1 else F.conv_transpose2d
+        return transposed(
+            input_, self.weight, self.bias, self.stride, self.padding, self.output_padding,
+            self.groups, self.dilation,
+        )  # fmt: skip
+
+
+class ConvTranspose1d(_Transposed):
+    """The transpose of a convolution along one axis: see `functional.conv_transpose1d`.
+
+    Args:
+        in_channels: C, the size of axis 1 of the input.
+        out_channels: O, the size of axis 1 of the output.
+        kernel_size: K, to how many elements one is sent.
+        stride: How far apart neighbouring kernels are in the output.
+        padding: How many elements are cut off at both ends.
+        output_padding: How many more than needed are kept at the far end; less than the stride or
+            than the dilation.
+        groups: Into how many parts the channels are split.
+        bias: Whether a number for each channel is added.
+        dilation: How far apart the elements of a kernel are in the output.
+
+    Attributes:
+        weight: Shape (C, O / groups, K).
+        bias: Shape (O,), or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.ConvTranspose1d(8, 3, 4, stride=2, padding=1)(minigrad.ones((2, 8, 10))).shape
+        (2, 3, 20)
+    """
+
+    axes = 1
+
+
+class ConvTranspose2d(_Transposed):
+    """The transpose of a convolution over images: see `functional.conv_transpose2d`.
+
+    Args:
+        in_channels: C, the size of axis 1 of the input.
+        out_channels: O, the size of axis 1 of the output.
+        kernel_size: (K, K'), to how many pixels one is sent; one number stands for both.
+        stride: How far apart neighbouring kernels are in the output.
+        padding: How many pixels are cut off at all sides.
+        output_padding: How many more than needed are kept at the far sides; less than the stride
+            or than the dilation.
+        groups: Into how many parts the channels are split.
+        bias: Whether a number for each channel is added.
+        dilation: How far apart the elements of a kernel are in the output.
+
+    Attributes:
+        weight: Shape (C, O / groups, K, K').
+        bias: Shape (O,), or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(minigrad.ones((2, 8, 7, 7))).shape
+        (2, 3, 14, 14)
+    """
+
+    axes = 2

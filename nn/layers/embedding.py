@@ -1,0 +1,88 @@
+"""Embedding: a table of vectors, looked up by index."""
+
+from __future__ import annotations
+
+from minigrad._creation import empty
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.functional.embedding import check_padding_idx
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.checks import check_number, check_size
+from minigrad.nn.module.parameter import Parameter
+
+NormType = float
+"""The p of a p-norm; infinity too."""
+
+
+class Embedding(Module):
+    """A table of learned vectors, one for each index, drawn from the standard normal distribution.
+
+    Args:
+        num_embeddings: How many there are; indices run from 0 to one less.
+        embedding_dim: The size of each vector.
+        padding_idx: An index whose vector starts as zeros and gets no gradient; negative ones
+            count from the end.
+        max_norm: Vectors that are looked up and longer than this are first shortened to it, in the
+            table itself.
+        norm_type: The p of the p-norm that measures the length.
+
+    Attributes:
+        weight: The table, of shape (num_embeddings, embedding_dim).
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad import nn
+        >>> words = nn.Embedding(100, 8, padding_idx=0)
+        >>> words(np.array([[5, 7, 0], [3, 0, 0]])).shape
+        (2, 3, 8)
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: NormType = 2.0,
+    ) -> None:
+        super().__init__()
+        self.num_embeddings = check_size("Embedding", "num_embeddings", num_embeddings)
+        self.embedding_dim = check_size("Embedding", "embedding_dim", embedding_dim)
+        check_padding_idx("Embedding", padding_idx, num_embeddings)
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        if max_norm is not None:
+            check_number("Embedding", "max_norm", max_norm, above=0.0)
+        check_number("Embedding", "norm_type", norm_type, above=0.0, infinite=True)
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.weight = Parameter(empty((num_embeddings, embedding_dim)))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the vectors anew, that of `padding_idx` as zeros."""
+        init.normal(self.weight)
+        if self.padding_idx is not None:
+            self.weight.data[self.padding_idx] = 0.0
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Look up vectors.
+
+        Args:
+            input_: Integers of any shape, each from 0 to num_embeddings - 1.
+
+        Returns:
+            A tensor of that shape with an axis of size embedding_dim at the end.
+
+        Raises:
+            IndexError: An index is outside the table.
+        """
+        return F.embedding(input_, self.weight, self.padding_idx, self.max_norm, self.norm_type)
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        if self.padding_idx is not None:
+            parts.append(f"padding_idx={self.padding_idx}")
+        if self.max_norm is not None:
+            parts.append(f"max_norm={self.max_norm}, norm_type={self.norm_type}")
+        return ", ".join(parts)

@@ -1,0 +1,83 @@
+"""Flatten and Unflatten: axes made one, and one made several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn.module.base import Module
+
+
+class Flatten(Module):
+    """Several neighbouring axes as one; by default all but the batch.
+
+    Args:
+        start_axis: The first of them.
+        end_axis: The last.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Flatten()(minigrad.ones((2, 3, 4, 5))).shape
+        (2, 60)
+    """
+
+    def __init__(self, start_axis: int = 1, end_axis: int = -1) -> None:
+        super().__init__()
+        self.start_axis = start_axis
+        self.end_axis = end_axis
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Flatten a tensor."""
+        return input_.flatten(self.start_axis, self.end_axis)
+
+    def extra_repr(self) -> str:
+        return f"start_axis={self.start_axis}, end_axis={self.end_axis}"
+
+
+class Unflatten(Module):
+    """One axis as several.
+
+    Args:
+        axis: The axis.
+        unflattened_size: The sizes of those in its place; one may be -1, to be found.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Unflatten(1, (3, 4, -1))(minigrad.ones((2, 60))).shape
+        (2, 3, 4, 5)
+    """
+
+    def __init__(self, axis: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        self.axis = axis
+        self.unflattened_size = tuple(unflattened_size)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Unflatten a tensor.
+
+        Args:
+            input_: A tensor whose axis has as many elements as the sizes make together.
+
+        Raises:
+            IndexError: There is no such axis.
+            ValueError: The axis has another number of elements.
+        """
+        shape, sizes = input_.shape, self.unflattened_size
+        if not -len(shape) <= self.axis < len(shape):
+            raise IndexError(located(f"Unflatten: there is no axis {self.axis} in shape {shape}"))
+        axis = self.axis % len(shape)
+        known = math.prod(size for size in sizes if size != -1)
+        if sizes.count(-1) > 1 or (
+            shape[axis] % known if -1 in sizes and known else shape[axis] != math.prod(sizes)
+        ):
+            raise ValueError(
+                located(f"Unflatten: axis {axis} of shape {shape} cannot be made {sizes}")
+            )
+        return input_.reshape(*shape[:axis], *sizes, *shape[axis + 1 :])
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}, unflattened_size={self.unflattened_size}"

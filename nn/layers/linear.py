@@ -1,0 +1,88 @@
+"""Linear: the affine map; Identity: the map that does nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from minigrad._creation import empty
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.checks import check_size
+from minigrad.nn.module.parameter import Parameter
+
+
+class Linear(Module):
+    r"""The affine map :math:`y = x W^\top + b` of the last axis.
+
+    Weight and bias are drawn uniformly from ±1/√in_features, as in PyTorch.
+
+    Args:
+        in_features: The size of the last axis of the input.
+        out_features: The size of the last axis of the output.
+        bias: Whether b is added.
+
+    Attributes:
+        weight: W, of shape (out_features, in_features).
+        bias: b, of shape (out_features,), or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.Linear(4, 3)(minigrad.ones((2, 5, 4))).shape
+        (2, 5, 3)
+    """
+
+    bias: Parameter | None
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        super().__init__()
+        self.in_features = check_size("Linear", "in_features", in_features)
+        self.out_features = check_size("Linear", "out_features", out_features)
+        self.weight = Parameter(empty((out_features, in_features)))
+        self.bias = Parameter(empty(out_features)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew."""
+        bound = 1.0 / math.sqrt(self.in_features)
+        init.uniform(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform(self.bias, -bound, bound)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Map the last axis.
+
+        Args:
+            input_: A tensor of shape (..., in_features).
+
+        Returns:
+            A tensor of shape (..., out_features).
+        """
+        return F.linear(input_, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Identity(Module):
+    """The module that returns what it is given.
+
+    Example:
+        >>> from minigrad import nn
+        >>> nn.Identity()(3)
+        3
+    """
+
+    def forward(self, input_: Any) -> Any:
+        """Return the input.
+
+        Args:
+            input_: Anything.
+        """
+        return input_

@@ -1,0 +1,226 @@
+"""Layers that tell a transformer where each of its inputs stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.layers.embedding import Embedding
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.checks import check_number, check_size
+
+
+class SinusoidalPosEmbedding(Module):
+    """Add sinusoids of the position: the table of `F.sinusoidal_pos_embedding`.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
+
+    Args:
+        seq_len: The number of positions; by default there is no limit.
+        embed_dim: The width, even; by default that of the input.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> positions = nn.SinusoidalPosEmbedding()
+        >>> x = minigrad.randn(2, 10, 16)
+        >>> whole, step = positions(x), positions(x[:, 9:], offset=9)
+        >>> bool(abs(whole[:, 9:] - step).max() < 1e-6)
+        True
+    """
+
+    table: Tensor | None
+
+    def __init__(self, seq_len: int | None = None, embed_dim: int | None = None) -> None:
+        super().__init__()
+        owner = "SinusoidalPosEmbedding"
+        self.seq_len = None if seq_len is None else check_size(owner, "seq_len", seq_len)
+        self.embed_dim = None if embed_dim is None else check_size(owner, "embed_dim", embed_dim)
+        self.register_buffer("table", None, persistent=False)
+
+    def forward(self, input_: Tensor, *, offset: int = 0) -> Tensor:
+        """Add to each vector the sinusoids of its position.
+
+        Args:
+            input_: A tensor of shape (L, D) or (N, L, D).
+            offset: The position of the first: with a cache, how much is cached.
+
+        Returns:
+            A tensor of the same shape.
+
+        Raises:
+            ValueError: The shape does not fit, or there are not so many positions.
+        """
+        end = _end_of("SinusoidalPosEmbedding", input_, offset, self.seq_len, self.embed_dim)
+        table = self.table
+        width, dtype = input_.shape[-1], input_.dtype
+        if table is None or len(table) < end or (table.shape[1], table.dtype) != (width, dtype):
+            rows = self.seq_len or 1 << max(end - 1, 0).bit_length()  # so that it seldom grows
+            table = self.table = F.sinusoidal_pos_embedding(rows, width, dtype=dtype)
+        return input_ + table[offset:end]
+
+    def extra_repr(self) -> str:
+        return f"seq_len={self.seq_len}, embed_dim={self.embed_dim}"
+
+
+class LearnedPosEmbedding(Module):
+    """Add a learned vector for each position, drawn from the normal distribution with σ = 0.02.
+
+    Source: Radford et al., "Improving language understanding by generative pre-training", 2018.
+
+    Args:
+        max_len: The number of positions.
+        embed_dim: The width.
+
+    Attributes:
+        pos_emb: An `Embedding` whose weight holds the vectors, of shape (max_len, embed_dim).
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.LearnedPosEmbedding(32, 16)(minigrad.randn(2, 10, 16), offset=22).shape
+        (2, 10, 16)
+    """
+
+    def __init__(self, max_len: int, embed_dim: int) -> None:
+        super().__init__()
+        self.max_len = check_size("LearnedPosEmbedding", "max_len", max_len)
+        self.embed_dim = check_size("LearnedPosEmbedding", "embed_dim", embed_dim)
+        self.pos_emb = Embedding(max_len, embed_dim)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the vectors anew."""
+        init.normal(self.pos_emb.weight, std=0.02)
+
+    def forward(self, input_: Tensor, offset: int = 0) -> Tensor:
+        """Add to each vector that of its position.
+
+        Args:
+            input_: A tensor of shape (L, embed_dim) or (N, L, embed_dim).
+            offset: The position of the first: with a cache, how much is cached.
+
+        Returns:
+            A tensor of the same shape.
+
+        Raises:
+            ValueError: The shape does not fit, or there are not so many positions.
+        """
+        end = _end_of("LearnedPosEmbedding", input_, offset, self.max_len, self.embed_dim)
+        return input_ + self.pos_emb.weight[offset:end]
+
+    def extra_repr(self) -> str:
+        return f"max_len={self.max_len}, embed_dim={self.embed_dim}"
+
+
+class RotaryPosEmbedding(Module):
+    """Rotate queries or keys by angles that grow with their position: `F.rotary_pos_embedding`.
+
+    Source: Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021.
+
+    Args:
+        embed_dim: D, the width of a head, even; by default that of the input.
+        max_seq_len: The number of positions; by default there is no limit.
+        interleaved: Pair i consists of features 2i and 2i + 1; otherwise of i and i + D/2.
+        base: The larger, the slower the last pairs turn.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> from minigrad.nn import functional as F
+        >>> rotary = nn.RotaryPosEmbedding(16)
+        >>> q, k, v = minigrad.randn(3, 2, 4, 10, 16)  # each (N, H, L, D)
+        >>> F.scaled_dot_product_attention(rotary(q), rotary(k), v, is_causal=True).shape
+        (2, 4, 10, 16)
+    """
+
+    def __init__(
+        self,
+        embed_dim: int | None = None,
+        max_seq_len: int | None = None,
+        interleaved: bool = True,
+        *,
+        base: float = 10000.0,
+    ) -> None:
+        super().__init__()
+        owner = "RotaryPosEmbedding"
+        self.embed_dim = None if embed_dim is None else check_size(owner, "embed_dim", embed_dim)
+        self.max_seq_len = max_seq_len
+        if max_seq_len is not None:
+            check_size(owner, "max_seq_len", max_seq_len)
+        if embed_dim is not None and embed_dim % 2:
+            raise ValueError(f"{owner}: embed_dim must be even, for pairs, got {embed_dim}")
+        self.interleaved = interleaved
+        self.base = check_number(owner, "base", base, above=0.0)
+
+    def forward(self, input_: Tensor, position_ids: Any = None, *, offset: int = 0) -> Tensor:
+        """Rotate each vector by the angles of its position.
+
+        Args:
+            input_: A tensor of shape (..., L, D), such as (N, H, L, D).
+            position_ids: The positions, of shape (L,) or (N, L); by default `offset`, `offset` + 1
+                and so on.
+            offset: The position of the first: with a cache, how much is cached.
+
+        Returns:
+            A tensor of the same shape.
+
+        Raises:
+            ValueError: The shapes do not fit, or there are not so many positions.
+        """
+        end = offset + input_.shape[-2] if input_.ndim > 1 else 0
+        if position_ids is not None:
+            end = int(np.asarray(position_ids).max(initial=-1)) + 1
+        if self.max_seq_len is not None and end > self.max_seq_len:
+            raise ValueError(
+                located(
+                    f"RotaryPosEmbedding: positions up to {end - 1} are given, max_seq_len="
+                    f"{self.max_seq_len} allows up to {self.max_seq_len - 1}"
+                )
+            )
+        if self.embed_dim is not None and input_.shape[-1:] != (self.embed_dim,):
+            raise ValueError(
+                located(
+                    f"RotaryPosEmbedding: shape (..., L, {self.embed_dim}) expected, "
+                    f"got {input_.shape}"
+                )
+            )
+        return F.rotary_pos_embedding(
+            input_, position_ids, self.interleaved, offset=offset, base=self.base
+        )
+
+    def extra_repr(self) -> str:
+        return (
+            f"embed_dim={self.embed_dim}, max_seq_len={self.max_seq_len}, "
+            f"interleaved={self.interleaved}, base={self.base}"
+        )
+
+
+def _end_of(owner: str, input_: Tensor, offset: int, limit: int | None, width: int | None) -> int:
+    """The position behind the last one, after checking what is to be added to."""
+    if (
+        input_.ndim not in (2, 3)
+        or input_.dtype.kind != "f"
+        or (width is not None and input_.shape[-1] != width)
+    ):
+        wanted = "D" if width is None else width
+        raise ValueError(
+            located(
+                f"{owner}: floats of shape (L, {wanted}) or (N, L, {wanted}) expected, "
+                f"got {input_.dtype} {input_.shape}"
+            )
+        )
+    end = check_size(owner, "offset", offset, least=0) + input_.shape[-2]
+    if limit is not None and end > limit:
+        raise ValueError(
+            located(
+                f"{owner}: {input_.shape[-2]} positions from {offset} on end at {end}, there are "
+                f"only {limit}"
+            )
+        )
+    return end

@@ -1,0 +1,382 @@
+"""RNN, LSTM and GRU: layers that read a sequence step by step."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Literal
+
+import minigrad
+from minigrad import ops
+from minigrad._creation import empty, zeros
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.checks import check_probability, check_size
+from minigrad.nn.module.parameter import Parameter
+
+
+class _Recurrent(Module):
+    """Layers of recurrences over a sequence, one on top of the other, in one or both directions.
+
+    Inside, the time is the first axis. `gates` times `hidden_size` numbers go into a step.
+    """
+
+    gates: int
+    states: tuple[str, ...] = ("h_0",)
+    _layout_assumed = False
+    """Whether batch_first was omitted."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool | None = None,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.input_size = check_size(owner, "input_size", input_size)
+        self.hidden_size = check_size(owner, "hidden_size", hidden_size)
+        self.num_layers = check_size(owner, "num_layers", num_layers)
+        self.with_bias = bias
+        self.batch_first = bool(batch_first)
+        self._layout_assumed = batch_first is None
+        self.dropout = check_probability(owner, "dropout", dropout)
+        if dropout and num_layers == 1:
+            warnings.warn(
+                f"{owner}: dropout is between layers, and there is one layer, so nothing is "
+                f"dropped; take more layers, or put nn.Dropout({dropout}) behind it",
+                stacklevel=3,
+            )
+        self.bidirectional = bidirectional
+        self._directions = ("", "_reverse") if bidirectional else ("",)
+        width = self.gates * hidden_size
+        for layer in range(num_layers):
+            read = input_size if layer == 0 else hidden_size * len(self._directions)
+            for direction in self._directions:
+                end = f"l{layer}{direction}"
+                setattr(self, f"weight_ih_{end}", Parameter(empty((width, read))))
+                setattr(self, f"weight_hh_{end}", Parameter(empty((width, hidden_size))))
+                if bias:
+                    setattr(self, f"bias_ih_{end}", Parameter(empty(width)))
+                    setattr(self, f"bias_hh_{end}", Parameter(empty(width)))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights and biases anew."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform(parameter, -bound, bound)
+
+    def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
+        """One layer in one direction: (L, N, I) -> (L, N, H), and the last states, (N, H) each."""
+        raise NotImplementedError
+
+    def _weights(self, end: str) -> tuple[Any, Any, Any, Any]:
+        """The parameters of a layer and direction: weight_ih, weight_hh, bias_ih, bias_hh."""
+        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.with_bias else ()))
+        weight_ih, weight_hh, *biases = (getattr(self, f"{name}_{end}") for name in names)
+        bias_ih, bias_hh = biases or (None, None)
+        return weight_ih, weight_hh, bias_ih, bias_hh
+
+    def _read(self, input_: Tensor, given: tuple[Any, ...]) -> tuple[Tensor, list[Tensor]]:
+        """The outputs of the last layer, and the last states of all: (D · layers, N, H) each."""
+        owner, single = type(self).__name__, input_.ndim == 2
+        if input_.ndim not in (2, 3) or input_.shape[-1] != self.input_size:
+            axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
+            raise ValueError(
+                located(
+                    f"{owner}: an input of shape {axes} or (L, I) with I = {self.input_size} "
+                    f"expected, got {input_.shape}"
+                )
+            )
+        if self._layout_assumed and not single:
+            _warn_of_layout(owner, input_.shape)
+        x = input_[:, None] if single else input_.swapaxes(0, 1) if self.batch_first else input_
+        if not x.shape[0]:
+            raise ValueError(located(f"{owner}: a sequence without steps, of {input_.shape}"))
+        states = self._first(x, given, single)
+        last: list[list[Tensor]] = []
+        for layer in range(self.num_layers):
+            if layer:
+                x = F.dropout(x, self.dropout, self.training)
+            outputs = []
+            for direction in self._directions:
+                first = [state[len(last)] for state in states]
+                turned = ops.flip(x, 0) if direction else x
+                out, ends = self._steps(turned, first, f"l{layer}{direction}")
+                outputs.append(ops.flip(out, 0) if direction else out)
+                last.append(ends)
+            x = minigrad.concatenate(outputs, axis=2) if self.bidirectional else outputs[0]
+        finals = [minigrad.stack(list(state)) for state in zip(*last, strict=True)]
+        if single:
+            return x[:, 0], [state[:, 0] for state in finals]
+        return x.swapaxes(0, 1) if self.batch_first else x, finals
+
+    def _first(self, x: Tensor, given: tuple[Any, ...], single: bool) -> list[Tensor]:
+        """The states before the first step, of shape (D · layers, N, H); zeros if not given."""
+        shape: tuple[int, ...] = (
+            self.num_layers * len(self._directions), x.shape[1], self.hidden_size
+        )  # fmt: skip
+        if not given:
+            return [zeros(shape, dtype=x.dtype) for _ in self.states]
+        expected = (shape[0], shape[2]) if single else shape
+        for name, state in zip(self.states, given, strict=True):
+            if state.shape != expected:
+                raise ValueError(
+                    located(
+                        f"{type(self).__name__}: {name} must have shape {expected} (layers times "
+                        f"directions first, also where the input is batch first), "
+                        f"got {state.shape}"
+                    )
+                )
+        return [state[:, None] if single else state for state in given]
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.input_size}, {self.hidden_size}"]
+        for name, usual in (("num_layers", 1), ("batch_first", False), ("dropout", 0.0),
+                            ("bidirectional", False)):  # fmt: skip
+            if getattr(self, name) != usual:
+                parts.append(f"{name}={getattr(self, name)}")
+        return ", ".join([*parts, *["bias=False"] * (not self.with_bias)])
+
+
+class RNN(_Recurrent):
+    r"""The plain recurrence :math:`h_t = \tanh(W x_t + b + U h_{t-1} + b')`, in layers.
+
+    All weights and biases are drawn uniformly from ±1/√hidden_size, as in PyTorch, whose names they
+    have: `weight_ih_l0` (W), `weight_hh_l0` (U), `bias_ih_l0`, `bias_hh_l0`, then `..._l1`; those
+    that read from the end are called `..._l0_reverse`.
+
+    Source: Elman, "Finding structure in time", 1990.
+
+    Args:
+        input_size: I, the size of the last axis of the input.
+        hidden_size: H, the size of the last axis of the output.
+        num_layers: How many layers there are; each reads the outputs of the one below.
+        nonlinearity: "tanh", or "relu" in its place.
+        bias: Whether there are biases.
+        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
+            Likewise the output. If it is omitted, a warning says so once: the default was True
+            before version 0.2.0.
+        dropout: The probability with which what goes from one layer to the next is dropped.
+        bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> rnn = nn.RNN(4, 3, num_layers=2, batch_first=True)
+        >>> output, h_n = rnn(minigrad.ones((2, 5, 4)))
+        >>> output.shape, h_n.shape
+        ((2, 5, 3), (2, 2, 3))
+    """
+
+    gates = 1
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: Literal["tanh", "relu"] = "tanh",
+        bias: bool = True,
+        batch_first: bool | None = None,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
+        )
+        self.nonlinearity = check_nonlinearity("RNN", nonlinearity)
+
+    def forward(self, input_: Tensor, h_0: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Read a sequence.
+
+        Args:
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
+            h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
+                directions, without N if the input has none; zeros by default.
+
+        Returns:
+            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
+            (N, L, D · H), and the hidden states after the last step, of the shape of `h_0`.
+        """
+        output, (h_n,) = self._read(input_, () if h_0 is None else (h_0,))
+        return output, h_n
+
+    def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
+        out = rnn_steps(x, first[0], *self._weights(end), self.nonlinearity)
+        return out, [out[-1]]
+
+
+class LSTM(_Recurrent):
+    r"""Long short-term memory, in layers.
+
+    .. math::
+        i, f, o &= \sigma(W x_t + b + U h_{t-1} + b'), \quad g = \tanh(\dots) \\
+        c_t &= f c_{t-1} + i g \qquad h_t = o \tanh c_t
+
+    with weights of their own for each of the four, which stand in the order i, f, g, o. They are
+    drawn uniformly from ±1/√hidden_size, as in PyTorch, whose names they have: `weight_ih_l0` (W),
+    `weight_hh_l0` (U), `bias_ih_l0`, `bias_hh_l0`, then `..._l1`; those that read from the end are
+    called `..._l0_reverse`.
+
+    Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; the forget gate f: Gers,
+    Schmidhuber and Cummins, "Learning to forget", 2000.
+
+    Args:
+        input_size: I, the size of the last axis of the input.
+        hidden_size: H, the size of the last axis of the output.
+        num_layers: How many layers there are; each reads the outputs of the one below.
+        bias: Whether there are biases.
+        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
+            Likewise the output. If it is omitted, a warning says so once: the default was True
+            before version 0.2.0.
+        dropout: The probability with which what goes from one layer to the next is dropped.
+        bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> lstm = nn.LSTM(4, 3, num_layers=2, batch_first=True)
+        >>> output, (h_n, c_n) = lstm(minigrad.ones((2, 5, 4)))
+        >>> output.shape, h_n.shape, c_n.shape
+        ((2, 5, 3), (2, 2, 3), (2, 2, 3))
+    """
+
+    gates = 4
+    states = ("h_0", "c_0")
+
+    def forward(
+        self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Read a sequence.
+
+        Args:
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
+            hx: The hidden and the cell states before the first step, each of shape
+                (D · layers, N, H) with D directions, without N if the input has none; zeros by
+                default.
+
+        Returns:
+            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
+            (N, L, D · H), and the pair of hidden and cell states after the last step, of the
+            shapes of `hx`.
+        """
+        output, (h_n, c_n) = self._read(input_, pair("LSTM", hx))
+        return output, (h_n, c_n)
+
+    def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
+        h, c = first
+        states = lstm_steps(x, h, c, *self._weights(end))
+        return states[0], [states[0, -1], states[1, -1]]
+
+
+class GRU(_Recurrent):
+    r"""Gated recurrent units, in layers.
+
+    .. math::
+        r, z &= \sigma(W x_t + b + U h_{t-1} + b') \\
+        n &= \tanh(W x_t + b + r (U h_{t-1} + b')) \qquad h_t = (1 - z) n + z h_{t-1}
+
+    with weights of their own for each of the three, which stand in the order r, z, n. They are
+    drawn uniformly from ±1/√hidden_size, as in PyTorch, whose names they have: `weight_ih_l0` (W),
+    `weight_hh_l0` (U), `bias_ih_l0`, `bias_hh_l0`, then `..._l1`; those that read from the end are
+    called `..._l0_reverse`.
+
+    Source: Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014.
+
+    Args:
+        input_size: I, the size of the last axis of the input.
+        hidden_size: H, the size of the last axis of the output.
+        num_layers: How many layers there are; each reads the outputs of the one below.
+        bias: Whether there are biases.
+        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
+            Likewise the output. If it is omitted, a warning says so once: the default was True
+            before version 0.2.0.
+        dropout: The probability with which what goes from one layer to the next is dropped.
+        bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> gru = nn.GRU(4, 3, bidirectional=True, batch_first=True)
+        >>> output, h_n = gru(minigrad.ones((2, 5, 4)))
+        >>> output.shape, h_n.shape
+        ((2, 5, 6), (2, 2, 3))
+    """
+
+    gates = 3
+
+    def forward(self, input_: Tensor, h_0: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Read a sequence.
+
+        Args:
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
+            h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
+                directions, without N if the input has none; zeros by default.
+
+        Returns:
+            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
+            (N, L, D · H), and the hidden states after the last step, of the shape of `h_0`.
+        """
+        output, (h_n,) = self._read(input_, () if h_0 is None else (h_0,))
+        return output, h_n
+
+    def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
+        out = gru_steps(x, first[0], *self._weights(end))
+        return out, [out[-1]]
+
+
+_warned = False
+"""Whether this process was told of the changed default of batch_first."""
+
+
+def _warn_of_layout(owner: str, shape: tuple[int, ...]) -> None:
+    """Say once how an input is read without batch_first; until version 0.3.0."""
+    global _warned
+    if not _warned:
+        warnings.warn(
+            f"{owner}: batch_first was not given, so the input of shape {shape} is read as "
+            f"(L, N, I): {shape[0]} steps of {shape[1]} sequences. Before version 0.2.0 it was "
+            f"read as (N, L, I). Pass batch_first=True for that, or batch_first=False to say that "
+            f"time comes first",
+            FutureWarning,
+            stacklevel=5,  # the call of the layer
+        )
+        _warned = True  # not before: where warnings are errors, each call is one
+
+
+def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:
+    """One of the two.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if name == "tanh":
+        return "tanh"
+    if name == "relu":
+        return "relu"
+    raise ValueError(f'{owner}: nonlinearity must be "tanh" or "relu", got {name!r}')
+
+
+def pair(owner: str, states: Any) -> tuple[Any, ...]:
+    """The hidden and the cell state that were given, or nothing.
+
+    Raises:
+        ValueError: Something else than two was given.
+    """
+    if states is None:
+        return ()
+    if not isinstance(states, (tuple, list)) or len(states) != 2:
+        raise ValueError(
+            located(f"{owner}: the state is a pair (h_0, c_0), got {type(states).__name__}")
+        )
+    return tuple(states)

@@ -1,0 +1,214 @@
+"""RNNCell, LSTMCell and GRUCell: one step of a recurrence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from minigrad._creation import empty, zeros
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn import init
+from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
+from minigrad.nn.layers.recurrence import check_nonlinearity, pair
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.checks import check_size
+from minigrad.nn.module.parameter import Parameter
+
+
+class _Cell(Module):
+    """One step of a recurrence."""
+
+    gates: int
+    states: tuple[str, ...] = ("h",)
+    bias_ih: Parameter | None
+    bias_hh: Parameter | None
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.input_size = check_size(owner, "input_size", input_size)
+        self.hidden_size = check_size(owner, "hidden_size", hidden_size)
+        width = self.gates * hidden_size
+        self.weight_ih = Parameter(empty((width, input_size)))
+        self.weight_hh = Parameter(empty((width, hidden_size)))
+        self.bias_ih = Parameter(empty(width)) if bias else None
+        self.bias_hh = Parameter(empty(width)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all weights and biases anew."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform(parameter, -bound, bound)
+
+    def _step(self, input_: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
+        """The states behind the step, each of shape (N, H), or (H,) if the input has no batch."""
+        owner = type(self).__name__
+        if input_.ndim not in (1, 2) or input_.shape[-1] != self.input_size:
+            raise ValueError(
+                located(
+                    f"{owner}: an input of shape (N, I) or (I,) with I = {self.input_size} "
+                    f"expected, got {input_.shape}; nn.{owner.removesuffix('Cell')} reads sequences"
+                )
+            )
+        expected = (*input_.shape[:-1], self.hidden_size)
+        for name, state in zip(self.states, given, strict=bool(given)):
+            if state.shape != expected:
+                raise ValueError(
+                    located(f"{owner}: {name} must have shape {expected} for an input of shape "
+                            f"{input_.shape}, got {state.shape}")
+                )  # fmt: skip
+        states = given or tuple(zeros(expected, dtype=input_.dtype) for _ in self.states)
+        if input_.ndim == 2:
+            return self._stepped(input_[None], *states)
+        return [part[0] for part in self._stepped(input_[None, None], *(s[None] for s in states))]
+
+    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
+        """The states after a step, from x of shape (1, N, I) and states of shape (N, H)."""
+        raise NotImplementedError
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}, bias={self.bias_ih is not None}"
+
+
+class RNNCell(_Cell):
+    """One step of `RNN`.
+
+    Args:
+        input_size: I, the size of the last axis of the input.
+        hidden_size: H, the size of the last axis of the state.
+        bias: Whether there are biases.
+        nonlinearity: "tanh", or "relu" in its place.
+
+    Attributes:
+        weight_ih: What the input is multiplied by, of shape (H, I).
+        weight_hh: What the state is multiplied by, of shape (H, H).
+        bias_ih: Shape (H,), or None.
+        bias_hh: Shape (H,), or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.RNNCell(4, 3)(minigrad.ones((2, 4))).shape
+        (2, 3)
+    """
+
+    gates = 1
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: Literal["tanh", "relu"] = "tanh",
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias)
+        self.nonlinearity = check_nonlinearity("RNNCell", nonlinearity)
+
+    def forward(self, input_: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Take a step.
+
+        Args:
+            input_: Shape (N, I), or (I,).
+            hx: The state before, of shape (N, H), or (H,); zeros by default.
+
+        Returns:
+            The state after, of the same shape.
+        """
+        return self._step(input_, () if hx is None else (hx,))[0]
+
+    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
+        (h,) = states
+        out = rnn_steps(
+            x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, self.nonlinearity
+        )
+        return [out[0]]
+
+
+class LSTMCell(_Cell):
+    """One step of `LSTM`.
+
+    Args:
+        input_size: I, the size of the last axis of the input.
+        hidden_size: H, the size of the last axis of the states.
+        bias: Whether there are biases.
+
+    Attributes:
+        weight_ih: What the input is multiplied by, of shape (4 · H, I).
+        weight_hh: What the hidden state is multiplied by, of shape (4 · H, H).
+        bias_ih: Shape (4 · H,), or None.
+        bias_hh: Shape (4 · H,), or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> h, c = nn.LSTMCell(4, 3)(minigrad.ones((2, 4)))
+        >>> h.shape, c.shape
+        ((2, 3), (2, 3))
+    """
+
+    gates = 4
+    states = ("h", "c")
+
+    def forward(
+        self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Take a step.
+
+        Args:
+            input_: Shape (N, I), or (I,).
+            hx: The hidden and the cell state before, each of shape (N, H), or (H,); zeros by
+                default.
+
+        Returns:
+            The hidden and the cell state after, of the same shapes.
+        """
+        h, c = self._step(input_, pair("LSTMCell", hx))
+        return h, c
+
+    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
+        h, c = states
+        out = lstm_steps(x, h, c, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return [out[0, 0], out[1, 0]]
+
+
+class GRUCell(_Cell):
+    """One step of `GRU`.
+
+    Args:
+        input_size: I, the size of the last axis of the input.
+        hidden_size: H, the size of the last axis of the state.
+        bias: Whether there are biases.
+
+    Attributes:
+        weight_ih: What the input is multiplied by, of shape (3 · H, I).
+        weight_hh: What the state is multiplied by, of shape (3 · H, H).
+        bias_ih: Shape (3 · H,), or None.
+        bias_hh: Shape (3 · H,), or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.GRUCell(4, 3)(minigrad.ones((2, 4))).shape
+        (2, 3)
+    """
+
+    gates = 3
+
+    def forward(self, input_: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Take a step.
+
+        Args:
+            input_: Shape (N, I), or (I,).
+            hx: The state before, of shape (N, H), or (H,); zeros by default.
+
+        Returns:
+            The state after, of the same shape.
+        """
+        return self._step(input_, () if hx is None else (hx,))[0]
+
+    def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
+        (h,) = states
+        out = gru_steps(x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return [out[0]]

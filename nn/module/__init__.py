@@ -1,0 +1,1 @@
+"""Modules as such: parameters, containers, state dicts."""

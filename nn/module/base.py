@@ -1,0 +1,351 @@
+"""Module: a part of a model. What it does when called, its modes, and its state.
+
+What it owns, and how that is found by name, is in `tree`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from minigrad._creation import on_cpu
+from minigrad._tensor import Tensor
+from minigrad.autograd.hooks import Removable
+from minigrad.autograd.mode import Scope, State, state
+from minigrad.nn.module import state_dict as states
+from minigrad.nn.module.checks import check_tensors, checked_constructor, floating_dtype
+from minigrad.nn.module.module_paths import path_to
+from minigrad.nn.module.registry import Tree
+
+
+class Module(Tree):
+    """The base of every layer and model: subclass it, and define `forward`.
+
+    Parameters and modules that are assigned to its attributes become its parameters and children.
+
+    Attributes:
+        training: True in training mode, False in evaluation mode: see `train` and `eval`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> class Residual(nn.Module):
+        ...     def __init__(self, width):
+        ...         super().__init__()
+        ...         self.linear = nn.Linear(width, width)
+        ...     def forward(self, x):
+        ...         return x + self.linear(x)
+        >>> model = Residual(3)
+        >>> model(minigrad.ones((2, 3))).shape
+        (2, 3)
+        >>> [name for name, _ in model.named_parameters()]
+        ['linear.weight', 'linear.bias']
+    """
+
+    training: bool
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls) and cls.__module__.startswith(__package__):
+            cls.__init__ = checked_constructor(cls.__init__)  # type: ignore[method-assign]
+
+    @checked_constructor
+    def __init__(self) -> None:
+        super().__init__()
+        self.training = True
+        self._pre_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
+        self._hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
+
+    # The call
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output; every subclass that is called defines it."""
+        raise NotImplementedError(f"{type(self).__name__} does not define forward()")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward` between its hooks; every op inside is marked as made in this call."""
+        outer = state.get()
+        caller = None if outer.scope is None else outer.scope.module
+        name = "" if caller is None else path_to(caller, self)
+        token = None
+        try:
+            scope = Scope(self, name, outer.scope)
+            token = state.set(State(outer.recording, scope, outer.observers))
+            if self._pre_hooks or self._hooks:
+                return self._forward_with_hooks(args, kwargs)
+            return self.forward(*args, **kwargs)
+        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            check_tensors(type(self).__name__, self.forward, args, kwargs, error)
+            raise
+        finally:
+            if token is None:  # an interrupt came right behind the change
+                state.set(outer)
+            else:  # which costs less
+                state.reset(token)
+
+    def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for hook, with_kwargs in list(self._pre_hooks.values()):
+            replaced = hook(self, args, kwargs) if with_kwargs else hook(self, args)
+            if replaced is None:
+                continue
+            if with_kwargs:
+                args, kwargs = replaced
+            else:
+                args = replaced if isinstance(replaced, tuple) else (replaced,)
+        output = self.forward(*args, **kwargs)
+        for hook, with_kwargs in list(self._hooks.values()):
+            seen = (args, kwargs, output) if with_kwargs else (args, output)
+            replaced = hook(self, *seen)
+            output = output if replaced is None else replaced
+        return output
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, with_kwargs: bool = False
+    ) -> Removable:
+        """Have ``hook(module, args)`` run before each `forward`.
+
+        Args:
+            hook: What it returns, unless None, replaces the positional arguments.
+            with_kwargs: Call ``hook(module, args, kwargs)``; it may return both anew, as a pair.
+
+        Returns:
+            A callable that takes the hook off again.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import nn
+            >>> layer = nn.Identity()
+            >>> remove = layer.register_forward_pre_hook(lambda module, args: 2 * args[0])
+            >>> layer(minigrad.tensor(3.0)).item()
+            6.0
+            >>> remove()
+            >>> layer(minigrad.tensor(3.0)).item()
+            3.0
+        """
+        return _register(self._pre_hooks, hook, with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, with_kwargs: bool = False
+    ) -> Removable:
+        """Have ``hook(module, args, output)`` run after each `forward`.
+
+        Args:
+            hook: What it returns, unless None, replaces the output.
+            with_kwargs: Call ``hook(module, args, kwargs, output)``.
+
+        Returns:
+            A callable that takes the hook off again.
+
+        Example:
+            >>> import minigrad
+            >>> from minigrad import nn
+            >>> model = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
+            >>> shapes = []
+            >>> remember = lambda module, args, output: shapes.append(output.shape)
+            >>> remove = model[0].register_forward_hook(remember)
+            >>> output = model(minigrad.ones((2, 4)))
+            >>> shapes
+            [(2, 3)]
+        """
+        return _register(self._hooks, hook, with_kwargs)
+
+    # The whole tree at once
+
+    def apply(self, fn: Callable[[Module], Any]) -> Self:
+        """Call `fn` on every module below this one, and then on this one.
+
+        Args:
+            fn: A function of a module.
+
+        Returns:
+            The module itself.
+        """
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch to training mode, in which dropout drops.
+
+        Args:
+            mode: False for evaluation mode.
+
+        Returns:
+            The module itself.
+        """
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Self:
+        """Switch to evaluation mode, in which nothing is random; returns the module itself."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say for all parameters whether they are trained.
+
+        Args:
+            requires_grad: False to freeze them.
+
+        Returns:
+            The module itself.
+        """
+        for module in self.modules():
+            for name, parameter in module._own_parameters():
+                parameter.requires_grad_(requires_grad)
+                setattr(module, name, parameter)  # a new leaf is told its name again
+        return self
+
+    def zero_grad(self) -> None:
+        """Forget the gradients of all parameters: each ``.grad`` becomes None."""
+        for parameter in self.parameters():
+            parameter.zero_grad()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew, as the constructor did.
+
+        A layer with parameters of its own overrides this; every other module passes it on.
+
+        Raises:
+            NotImplementedError: A module has parameters of its own and does not say how.
+        """
+        own = dict(self._own_parameters())
+        if own:
+            raise NotImplementedError(
+                f"{type(self).__name__} has parameters of its own ({', '.join(own)}): "
+                f"define reset_parameters() to say how they are drawn"
+            )
+        for child in self.children():
+            child.reset_parameters()
+
+    # The dtype
+
+    def to(self, dtype: Any) -> Self:
+        """Convert parameters and floating-point buffers to another floating dtype.
+
+        The parameters stay the same objects, so an optimizer still knows them; their gradients are
+        converted too. Buffers are replaced.
+
+        Args:
+            dtype: Such as ``minigrad.float64``. "cpu", the only device, changes nothing.
+
+        Returns:
+            The module itself.
+
+        Raises:
+            TypeError: It is not a floating dtype.
+            ValueError: It is a device other than the CPU.
+        """
+        if isinstance(dtype, str) and dtype not in np.sctypeDict:
+            on_cpu(dtype)
+            return self
+        target = floating_dtype(type(self).__name__, dtype)
+        for parameter in self.parameters():
+            if parameter.dtype != target:
+                gradient = parameter.grad
+                parameter.data = parameter.data.astype(target)
+                parameter.grad = None if gradient is None else gradient.astype(target)
+        floating = [b for b in self.buffers() if b.dtype.kind == "f" and b.dtype != target]
+        converted = {id(buffer): buffer.detach().astype(target) for buffer in floating}
+        for module in self.modules():
+            for name, buffer in module._own_buffers():
+                setattr(module, name, converted.get(id(buffer), buffer))
+        return self
+
+    def half(self) -> Self:
+        """Convert to float16: see `to`."""
+        return self.to(np.float16)
+
+    def float(self) -> Self:
+        """Convert to float32: see `to`."""
+        return self.to(np.float32)
+
+    def double(self) -> Self:
+        """Convert to float64: see `to`."""
+        return self.to(np.float64)
+
+    # The state
+
+    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
+        """Parameters and persistent buffers by path, as they are now.
+
+        Args:
+            prefix: Put before every key.
+            keep_vars: Return the tensors themselves instead of detached copies.
+
+        Returns:
+            A dict of tensors. Unless `keep_vars`, they are copies: later training does not change
+            them. A tensor that is shared appears under each of its paths.
+
+        Example:
+            >>> from minigrad import nn
+            >>> list(nn.Sequential(nn.Linear(2, 3), nn.ReLU()).state_dict())
+            ['0.weight', '0.bias']
+        """
+        return {
+            prefix + path: tensor if keep_vars else tensor.detach().clone()
+            for path, tensor in states.entries(self)
+        }
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True
+    ) -> states.Differences:
+        """Copy values into parameters and persistent buffers: all of them, or none.
+
+        Values are converted to the dtype they are loaded into. A tensor that is shared by several
+        paths needs to be given under one of them.
+
+        Args:
+            state_dict: Arrays by path: Tensors, ndarrays, or PyTorch's tensors. PyTorch's keys
+                fit, the packed ones of its attention too.
+            strict: Whether a missing or unexpected key is an error. A wrong shape always is.
+
+        Returns:
+            The keys that were missing, and those that were not expected.
+
+        Raises:
+            ValueError: The state does not fit; every wrong key is named, and nothing was changed.
+
+        Example:
+            >>> from minigrad import nn
+            >>> model, other = nn.Linear(2, 3), nn.Linear(2, 3)
+            >>> model.load_state_dict(other.state_dict())
+            Differences(missing_keys=[], unexpected_keys=[])
+        """
+        return states.load(self, state_dict, strict)
+
+    def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Translate a foreign state of this module into its own; called while loading.
+
+        Override it in a layer whose parameters other frameworks, or earlier versions, keep under
+        other names or in other pieces.
+
+        Args:
+            state: The values of this module and those below it, by path from here.
+
+        Returns:
+            The same under this module's own names.
+        """
+        return state
+
+    def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Translate this module's own state into PyTorch's; called by `utils.to_pytorch`.
+
+        Override it in a layer whose parameters PyTorch keeps under other names, or in other pieces.
+
+        Args:
+            state: The values of this module and those below it, by path from here.
+
+        Returns:
+            The same under PyTorch's names.
+        """
+        return state
+
+
+def _register(hooks: dict[int, Any], hook: Callable[..., Any], with_kwargs: bool) -> Removable:
+    if not callable(hook):
+        raise TypeError(f"a forward hook must be callable, got {type(hook).__name__}")
+    return Removable(hooks, (hook, with_kwargs))

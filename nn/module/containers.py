@@ -1,0 +1,236 @@
+"""Containers: modules in a sequence, in a list and in a dict.
+
+`ModuleList` and `ModuleDict` are what a list and a dict are, with every method of theirs, and are
+part of the tree of modules. They are never called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, MutableSequence
+from typing import Any, Self, overload
+
+from minigrad.nn.module.base import Module
+
+
+class _ModuleSequence(Module, MutableSequence[Module]):
+    """Modules in order. Each has a name of its own, or is called by its position."""
+
+    def __init__(self, entries: Iterable[tuple[str | None, Module]]) -> None:
+        super().__init__()
+        self._entries: list[tuple[str | None, Module]] = []
+        for name, module in entries:
+            self._entries.append((self._checked_name(name), self._checked(module)))
+
+    def _checked(self, module: Any) -> Module:
+        self._check_child(str(len(self._entries)), module)
+        return module
+
+    def _checked_name(self, name: Any) -> str | None:
+        if name is None:
+            return None
+        if not isinstance(name, str) or not name or "." in name or name.isdigit():
+            raise ValueError(
+                f"{type(self).__name__}: {name!r} cannot be a name: no number, no dot, not empty"
+            )
+        return name
+
+    def _check_name(self, name: str, value: Any) -> None:
+        super()._check_name(name, value)
+        _check_free(self, name, dict(self._entries))
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules with their names, which are their positions unless given."""
+        for i, (name, module) in enumerate(list(self._entries)):
+            yield str(i) if name is None else name, module
+        yield from super().named_children()  # a subclass may have modules besides
+
+    def _child(self, name: str) -> Module | None:
+        if name.isdigit() and int(name) < len(self._entries):
+            own_name, module = self._entries[int(name)]
+            return module if own_name is None else None
+        return dict(self._entries).get(name, super()._child(name))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Module]:
+        return (module for _, module in list(self._entries))
+
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> Module | Self:
+        if isinstance(index, slice):
+            part = self._empty()
+            part._entries = self._entries[index]
+            return part
+        return self._entries[self._position(index)][1]
+
+    def __setitem__(self, index: Any, module: Any) -> None:
+        if isinstance(index, slice):
+            self._entries[index] = [(None, self._checked(each)) for each in module]
+        else:
+            position = self._position(index)
+            self._entries[position] = (self._entries[position][0], self._checked(module))
+
+    def __delitem__(self, index: int | slice) -> None:
+        del self._entries[index if isinstance(index, slice) else self._position(index)]
+
+    def insert(self, index: int, value: Module) -> None:
+        """Put a module before the one at `index`, as in a list.
+
+        Args:
+            index: The position; the later ones move up by one.
+            value: The module.
+        """
+        self._entries.insert(index, (None, self._checked(value)))
+
+    def extend(self, values: Iterable[Module]) -> None:
+        """Put modules at the end: all of them, or none if one is no module.
+
+        Args:
+            values: The modules, in order.
+        """
+        self._entries.extend([(None, self._checked(value)) for value in values])
+
+    def _position(self, index: Any) -> int:
+        kind, length = type(self).__name__, len(self)
+        if isinstance(index, bool) or not hasattr(index, "__index__"):
+            raise TypeError(f"{kind}: an int or a slice expected as index, got {index!r}")
+        position = index.__index__()
+        if not -length <= position < length:
+            raise IndexError(f"{kind}: index {position} is out of range for {length} modules")
+        return int(position)
+
+    def _empty(self) -> Self:
+        raise NotImplementedError
+
+
+def _check_free(owner: Module, name: str, taken: Container[Any]) -> None:
+    """Refuse a second module of one name, which could not be found by it."""
+    if name in taken:
+        raise ValueError(f"{type(owner).__name__}: it has another module called {name!r}")
+
+
+class Sequential(_ModuleSequence):
+    """Modules that are called one after the other, each with the output of the one before.
+
+    Args:
+        *modules: The modules in order, or one dict of named modules.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+        >>> model(minigrad.ones((5, 4))).shape
+        (5, 2)
+        >>> model[:2]
+        Sequential(
+          (0): Linear(in_features=4, out_features=8, bias=True)
+          (1): ReLU()
+        )
+    """
+
+    def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
+        first = modules[0] if len(modules) == 1 else None
+        if isinstance(first, Mapping) and not isinstance(first, Module):
+            super().__init__(first.items())
+        else:
+            super().__init__((None, module) for module in modules)  # type: ignore[misc]
+
+    def forward(self, input_: Any) -> Any:
+        """Pass the input through all modules.
+
+        Args:
+            input_: What the first module takes.
+
+        Returns:
+            What the last module returns; the input itself if there is none.
+        """
+        for _, module in self._entries:
+            input_ = module(input_)
+        return input_
+
+    def _empty(self) -> Self:
+        return Sequential()  # type: ignore[return-value]
+
+
+class ModuleList(_ModuleSequence):
+    """A list of modules, for loops in a `forward`.
+
+    Args:
+        modules: The modules to begin with.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(4))
+        >>> del layers[0]
+        >>> [name for name, _ in layers.named_children()]
+        ['0', '1', '2']
+    """
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        super().__init__((None, module) for module in modules)
+
+    def _empty(self) -> Self:
+        return ModuleList()  # type: ignore[return-value]
+
+
+class ModuleDict(Module, MutableMapping[str, Module]):
+    """A dict of modules. Any key will do that is a string, not empty and without a dot.
+
+    Args:
+        modules: The modules to begin with, by name.
+
+    Example:
+        >>> from minigrad import nn
+        >>> heads = nn.ModuleDict({"digits": nn.Linear(8, 10), "letters": nn.Linear(8, 26)})
+        >>> sorted(heads.keys())
+        ['digits', 'letters']
+    """
+
+    __hash__ = Module.__hash__
+    __eq__ = Module.__eq__
+
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] = ()) -> None:
+        super().__init__()
+        self._entries: dict[str, Module] = {}
+        self.update(modules)
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules with their keys."""
+        yield from list(self._entries.items())
+        yield from super().named_children()  # a subclass may have modules besides
+
+    def _child(self, name: str) -> Module | None:
+        return self._entries[name] if name in self._entries else super()._child(name)
+
+    def _check_name(self, name: str, value: Any) -> None:
+        super()._check_name(name, value)
+        _check_free(self, name, self._entries)
+
+    def __getitem__(self, key: str) -> Module:
+        if key not in self._entries:
+            raise KeyError(f"{type(self).__name__}: no module {key!r}; it has {list(self)}")
+        return self._entries[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        if not isinstance(key, str) or not key or "." in key:
+            raise ValueError(
+                f"{type(self).__name__}: a key must be a string, not empty and without a dot, "
+                f"got {key!r}"
+            )
+        self._check_child(key, module)
+        _check_free(self, key, dict(super().named_children()))
+        self._entries[key] = module
+
+    def __delitem__(self, key: str) -> None:
+        self[key]
+        del self._entries[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)

@@ -1,0 +1,167 @@
+"""State dicts: the values of a model by path, and under PyTorch's names; loading, whole or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from minigrad._tensor import Tensor
+from minigrad.autograd.mutation import wrote
+from minigrad.nn.module.module_paths import join, walk
+
+if TYPE_CHECKING:
+    from minigrad.nn.module.base import Module
+
+
+class Differences(NamedTuple):
+    """How the keys of a loaded state differed from the module's own.
+
+    Attributes:
+        missing_keys: What the module has and the state had not.
+        unexpected_keys: What the state had and the module has not.
+    """
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+def entries(module: Module) -> Iterator[tuple[str, Tensor]]:
+    """Every parameter and persistent buffer, once for each path that leads to it."""
+    for path, owner in walk(module):
+        for name, parameter in owner._own_parameters():
+            yield join(path, name), parameter
+        for name, buffer in owner._own_buffers():
+            if owner._buffers[name]:
+                yield join(path, name), buffer
+
+
+def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
+    """Check every value, and only then copy them all: see `Module.load_state_dict`."""
+    if not isinstance(state, Mapping):
+        raise TypeError(f"load_state_dict: a dict expected, got {type(state).__name__}")
+    given = _adapted(module, {str(key): value for key, value in state.items()})
+    own = dict(entries(module))
+    problems: list[str] = []
+    arrays: dict[str, np.ndarray] = {}
+    for key, tensor in own.items():
+        if key in given:
+            try:
+                arrays[key] = _fitting(tensor, given[key])
+            except (TypeError, ValueError) as error:
+                problems.append(f"{key}: {error}")
+    problems += _contradictions(own, arrays)
+
+    present = {id(own[key]) for key in own if key in given}
+    missing = [key for key, tensor in own.items() if id(tensor) not in present]
+    unexpected = [key for key in given if key not in own]
+    if strict:
+        problems += [f"{key}: missing" for key in missing]
+        problems += [f"{key}: unexpected" for key in unexpected]
+    if problems:
+        message = f"the state does not fit {type(module).__name__}; nothing was loaded"
+        raise ValueError("\n  ".join([f"load_state_dict: {message}", *problems]))
+    for key, array in arrays.items():
+        own[key].data[...] = array
+        wrote(own[key].data)
+    return Differences(missing, unexpected)
+
+
+def to_pytorch(module: Module) -> dict[str, np.ndarray]:
+    """The values of a module under the names, and in the shapes, that PyTorch gives them.
+
+    Its layers keep theirs as PyTorch's layers of the same name do: attention the packed
+    `in_proj_weight`. A model of such layers, built there by the same names, loads it::
+
+        state = nn.utils.to_pytorch(ours)
+        theirs.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()})
+
+    The way back is ``ours.load_state_dict(theirs.state_dict())``.
+
+    Args:
+        module: The module.
+
+    Returns:
+        Parameters and persistent buffers by path, copies as ndarrays.
+
+    Raises:
+        ValueError: A layer is of a kind that PyTorch does not have.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
+        >>> list(layer.state_dict())[:2]
+        ['self_attn.q_proj.weight', 'self_attn.q_proj.bias']
+        >>> nn.utils.to_pytorch(layer)["self_attn.in_proj_weight"].shape
+        (24, 8)
+    """
+    return _packed(module, {path: tensor.data.copy() for path, tensor in entries(module)}, "")
+
+
+def _packed(module: Module, state: dict[str, Any], path: str) -> dict[str, Any]:
+    """The state in PyTorch's names: what lies below comes first, then the module itself."""
+    result, below = _split(module, state)
+    for child, name, part in below:
+        translated = _packed(child, part, join(path, name))
+        result.update({join(name, key): value for key, value in translated.items()})
+    try:
+        return module.pytorch_state_dict(result)
+    except ValueError as error:
+        where = "to_pytorch: " + (f"{path}: " if path else "")
+        raise ValueError(f"{where}{error}") from None
+
+
+def _adapted(module: Module, state: dict[str, Any]) -> dict[str, Any]:
+    """The state in the module's own names: each module translates what lies below its path."""
+    result, below = _split(module, module.adapt_state_dict(dict(state)))
+    for child, name, part in below:
+        translated = _adapted(child, part)
+        result.update({join(name, key): value for key, value in translated.items()})
+    return result
+
+
+def _split(
+    module: Module, state: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[tuple[Module, str, dict[str, Any]]]]:
+    """What of a state is the module's own, and what is each child's: by path from there."""
+    children = dict(module.named_children())
+    own: dict[str, Any] = {}
+    below: dict[str, dict[str, Any]] = {}
+    for key, value in state.items():
+        name, dot, rest = key.partition(".")
+        if dot and name in children:
+            below.setdefault(name, {})[rest] = value
+        else:
+            own[key] = value
+    return own, [(children[name], name, part) for name, part in below.items()]
+
+
+def _fitting(target: Tensor, value: Any) -> np.ndarray:
+    """The value as a new array of the target's shape and dtype.
+
+    Raises:
+        TypeError: It is no array of numbers, or of another kind of numbers.
+        ValueError: It has another shape.
+    """
+    if getattr(value, "requires_grad", False):  # PyTorch's parameters refuse to become arrays
+        value = value.detach()
+    if str(getattr(value, "dtype", "")) == "torch.bfloat16":  # NumPy has none; float32 holds it
+        value = value.float()
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, target.dtype, "same_kind"):
+        raise TypeError(f"{array.dtype} values given, {target.dtype} expected")
+    if array.shape != target.shape:
+        raise ValueError(f"shape {array.shape} given, {target.shape} expected")
+    return array.astype(target.dtype)  # a copy: the values may be views of what is loaded into
+
+
+def _contradictions(own: dict[str, Tensor], arrays: dict[str, np.ndarray]) -> Iterator[str]:
+    """Tensors that are shared by several paths, and given different values under them."""
+    first: dict[int, str] = {}
+    for key in own:
+        if key not in arrays:
+            continue
+        earlier = first.setdefault(id(own[key]), key)
+        if not np.array_equal(arrays[earlier], arrays[key], equal_nan=own[key].dtype.kind == "f"):
+            yield f"{key}: the same tensor as {earlier}, but other values given"

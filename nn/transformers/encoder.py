@@ -1,0 +1,213 @@
+"""The transformer encoder: layers of self-attention and feed-forward, and a stack of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn.attention.cache_base import KVCache
+from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.layers.activation import activation_function
+from minigrad.nn.layers.dropout import Dropout
+from minigrad.nn.layers.linear import Linear
+from minigrad.nn.layers.normalization import LayerNorm
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.checks import check_size
+from minigrad.nn.module.containers import ModuleList
+
+
+class TransformerEncoderLayer(Module):
+    """Self-attention and a feed-forward network, each with a residual connection around it.
+
+    Post-norm, the default, normalises after each residual sum; pre-norm (`norm_first`) normalises
+    what goes into each branch. PyTorch's state dicts load.
+
+    Source: Vaswani et al., "Attention is all you need", 2017; pre-norm: Xiong et al., "On layer
+    normalization in the transformer architecture", 2020.
+
+    Args:
+        d_model: The width of input and output.
+        num_heads: The number of attention heads; it divides d_model.
+        dim_feedforward: The width inside the feed-forward network.
+        dropout: The probability of dropping attention weights, hidden units and branches.
+        activation: The activation inside the feed-forward network: a name such as "gelu", a
+            function of a tensor, or a module.
+        layer_norm_eps: The eps of both normalisations.
+        norm_first: Pre-norm instead of post-norm.
+        bias: Whether linear maps and normalisations add a bias.
+        num_kv_heads: How many heads keys and values have, for grouped-query attention; by default
+            as many as queries.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> layer = nn.TransformerEncoderLayer(32, 4, dim_feedforward=64, activation="gelu")
+        >>> layer(minigrad.randn(8, 10, 32)).shape
+        (8, 10, 32)
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        layer_norm_eps: float = 1e-5,
+        norm_first: bool = False,
+        bias: bool = True,
+        *,
+        num_kv_heads: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attn = MultiHeadAttention(
+            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
+        )
+        self.linear1 = Linear(d_model, dim_feedforward, bias)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias)
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+        self.dropout1 = Dropout(dropout)
+        self.dropout2 = Dropout(dropout)
+        self.activation = activation_function(activation)
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: MaskLike = None,
+        src_key_padding_mask: MaskLike = None,
+        is_causal: bool = False,
+        kv_cache: KVCache | None = None,
+        use_cache: bool = False,
+        cache_position: Any = None,
+        cache_layer_idx: int | None = None,
+    ) -> Tensor:
+        """Transform a batch of sequences.
+
+        Args:
+            src: A tensor of shape (N, L, d_model).
+            src_mask: A mask of shape (L|1, L), (N|1, L|1, L) or (N|1, H|1, L|1, L). Bool:
+                True = may attend. Float: added to the scores.
+            src_key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
+            is_causal: Each position attends to itself and those before it only.
+            kv_cache: A cache. The positions it holds come before those of `src`, which are
+                attended too; the last axis of every mask counts both.
+            use_cache: Whether the cache keeps the positions of `src`.
+            cache_position: Where they go, ints of shape (L,), by default behind those cached.
+            cache_layer_idx: Which of the cache's layers this one is, 0 by default.
+
+        Returns:
+            A tensor of the same shape.
+        """
+        rest = (
+            src_key_padding_mask, src_mask, is_causal,
+            kv_cache, use_cache, cache_position, cache_layer_idx,
+        )  # fmt: skip
+        x = src
+        if self.norm_first:
+            x = x + self._attend(self.norm1(x), *rest)
+            return x + self._feed_forward(self.norm2(x))
+        x = self.norm1(x + self._attend(x, *rest))
+        return self.norm2(x + self._feed_forward(x))
+
+    def _attend(self, x: Tensor, *rest: Any) -> Tensor:
+        return self.dropout1(self.self_attn(x, x, x, *rest))
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        hidden = self.dropout(self.activation(self.linear1(x)))
+        return self.dropout2(self.linear2(hidden))
+
+    def extra_repr(self) -> str:
+        return f"norm_first={self.norm_first}"
+
+
+class TransformerEncoder(Module):
+    """A stack of encoder layers.
+
+    Args:
+        encoder_layer: The first layer itself. The others are copies of it with parameters drawn
+            anew, so that no two layers begin alike.
+        num_layers: How many layers there are.
+        norm: A module for the output of the last, such as the LayerNorm that pre-norm layers need.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, norm_first=True)
+        >>> encoder = nn.TransformerEncoder(layer, num_layers=3, norm=nn.LayerNorm(16))
+        >>> encoder(minigrad.randn(4, 7, 16), is_causal=True).shape
+        (4, 7, 16)
+    """
+
+    norm: Module | None
+
+    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+        super().__init__()
+        self.num_layers = check_size("TransformerEncoder", "num_layers", num_layers)
+        self.layers = stacked(encoder_layer, num_layers)
+        self.norm = norm
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: MaskLike = None,
+        src_key_padding_mask: MaskLike = None,
+        is_causal: bool = False,
+        kv_cache: KVCache | None = None,
+        use_cache: bool = False,
+        cache_position: Any = None,
+        cache_start_layer_idx: int = 0,
+    ) -> Tensor:
+        """Pass a batch of sequences through all layers.
+
+        Args:
+            src: A tensor of shape (N, L, d_model).
+            src_mask: As in `TransformerEncoderLayer`; the same for every layer.
+            src_key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
+            is_causal: Each position attends to itself and those before it only.
+            kv_cache: A cache: see `TransformerEncoderLayer`.
+            use_cache: Whether the cache keeps the positions of `src`.
+            cache_position: Where they go, ints of shape (L,), by default behind those cached.
+            cache_start_layer_idx: Which of the cache's layers the first of these is.
+
+        Returns:
+            A tensor of the same shape.
+        """
+        output = src
+        for i, layer in enumerate(self.layers, cache_start_layer_idx):
+            output = layer(
+                output, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,
+                is_causal=is_causal, **cached(kv_cache, use_cache, cache_position, i),
+            )  # fmt: skip
+        return output if self.norm is None else self.norm(output)
+
+
+def stacked(layer: Module, num_layers: int) -> ModuleList:
+    """The layer itself, and copies of it with parameters drawn anew."""
+    layers = ModuleList([layer])
+    for _ in range(num_layers - 1):
+        another = copy.deepcopy(layer)
+        another.zero_grad()
+        another.reset_parameters()
+        layers.append(another)
+    return layers
+
+
+def cached(
+    kv_cache: Any, use_cache: bool, cache_position: Any, cache_layer_idx: int
+) -> dict[str, Any]:
+    """What to tell a layer about caches: nothing without one, for layers that know of none."""
+    if kv_cache is None and not use_cache and cache_position is None:
+        return {}
+    return {
+        "kv_cache": kv_cache,
+        "use_cache": use_cache,
+        "cache_position": cache_position,
+        "cache_layer_idx": cache_layer_idx,
+    }

@@ -1,0 +1,163 @@
+"""The whole transformer: an encoder reads the source, a decoder writes the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn.attention.cache import EncoderDecoderCache
+from minigrad.nn.attention.cache_base import KVCache
+from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.layers.normalization import LayerNorm
+from minigrad.nn.module.base import Module
+from minigrad.nn.transformers.decoder import TransformerDecoder, TransformerDecoderLayer
+from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer, cached
+
+
+class Transformer(Module):
+    """An encoder and a decoder, each with a normalisation at its end.
+
+    It maps vectors to vectors: embeddings, positions and the final projection are the caller's. To
+    decode step by step, call ``encoder`` once and ``decoder`` with an `EncoderDecoderCache`.
+    PyTorch's state dicts load.
+
+    Source: Vaswani et al., "Attention is all you need", 2017.
+
+    Args:
+        d_model: The width of source, target and output.
+        num_heads: The number of attention heads; it divides d_model.
+        num_encoder_layers: How many layers the encoder has.
+        num_decoder_layers: How many layers the decoder has.
+        dim_feedforward: The width inside the feed-forward networks.
+        dropout: The probability of dropping attention weights, hidden units and branches.
+        activation: The activation inside the feed-forward networks: a name such as "gelu", a
+            function of a tensor, or a module.
+        layer_norm_eps: The eps of all normalisations.
+        norm_first: Pre-norm instead of post-norm.
+        bias: Whether linear maps and normalisations add a bias.
+        custom_encoder: A module to use as the encoder, called like a `TransformerEncoder`.
+        custom_decoder: A module to use as the decoder, called like a `TransformerDecoder`.
+
+    Attributes:
+        encoder: A `TransformerEncoder`, or the one given.
+        decoder: A `TransformerDecoder`, or the one given.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> model = nn.Transformer(32, 4, 2, 2, dim_feedforward=64)
+        >>> src, tgt = minigrad.randn(8, 10, 32), minigrad.randn(8, 7, 32)
+        >>> model(src, tgt, tgt_is_causal=True).shape
+        (8, 7, 32)
+    """
+
+    encoder: Module
+    decoder: Module
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        num_heads: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        layer_norm_eps: float = 1e-5,
+        norm_first: bool = False,
+        bias: bool = True,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
+    ) -> None:
+        super().__init__()
+        options: Any = (
+            d_model, num_heads, dim_feedforward, dropout, activation, layer_norm_eps, norm_first,
+            bias,
+        )  # fmt: skip
+        self.d_model = d_model
+        self.num_heads = num_heads
+        if custom_encoder is None:
+            layer: Module = TransformerEncoderLayer(*options)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
+        if custom_decoder is None:
+            layer = TransformerDecoderLayer(*options)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm)
+        self.encoder = custom_encoder
+        self.decoder = custom_decoder
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: MaskLike = None,
+        tgt_mask: MaskLike = None,
+        mem_mask: MaskLike = None,
+        src_key_padding_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None,
+        mem_key_padding_mask: MaskLike = None,
+        kv_cache: KVCache | EncoderDecoderCache | None = None,
+        use_cache: bool = False,
+        cache_position: Any = None,
+        cache_start_layer_idx: int = 0,
+        encoder_kv_cache: KVCache | None = None,
+        use_encoder_cache: bool = False,
+        encoder_cache_position: Any = None,
+        encoder_cache_start_layer_idx: int = 0,
+        *,
+        src_is_causal: bool = False,
+        tgt_is_causal: bool = False,
+        mem_is_causal: bool = False,
+    ) -> Tensor:
+        """Encode the source, and decode the target with it.
+
+        The masks are those of `TransformerEncoderLayer` and `TransformerDecoderLayer`. Padding of
+        the source is padding of the memory too: give it as `mem_key_padding_mask` as well.
+
+        Args:
+            src: The source, a tensor of shape (N, S, d_model).
+            tgt: The target, a tensor of shape (N, T, d_model).
+            src_mask: Which positions of the source attend to which.
+            tgt_mask: Which positions of the target attend to which.
+            mem_mask: Which positions of the target attend to which of the source.
+            src_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
+            tgt_key_padding_mask: A bool mask of shape (N, T): True = padding, ignored.
+            mem_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
+            kv_cache: A cache for the decoder: see `TransformerDecoderLayer`.
+            use_cache: Whether that cache keeps the positions of `tgt`.
+            cache_position: Where they go, ints of shape (T,), by default behind those cached.
+            cache_start_layer_idx: Which of the cache's layers the decoder's first layer is.
+            encoder_kv_cache: A cache for the encoder: see `TransformerEncoderLayer`.
+            use_encoder_cache: Whether that cache keeps the positions of `src`.
+            encoder_cache_position: Where they go, ints of shape (S,).
+            encoder_cache_start_layer_idx: Which of the cache's layers the encoder's first is.
+            src_is_causal: Each position of the source attends to itself and those before it only.
+            tgt_is_causal: Each position of the target attends to itself and those before it only.
+            mem_is_causal: Position i of the target attends to positions 0 to i of the source only.
+
+        Returns:
+            A tensor of the shape of `tgt`.
+        """
+        memory = self.encoder(
+            src, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,
+            is_causal=src_is_causal,
+            **_of_stack(
+                encoder_kv_cache, use_encoder_cache, encoder_cache_position,
+                encoder_cache_start_layer_idx,
+            ),
+        )  # fmt: skip
+        return self.decoder(
+            tgt, memory, tgt_mask=tgt_mask, mem_mask=mem_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask, mem_key_padding_mask=mem_key_padding_mask,
+            tgt_is_causal=tgt_is_causal, mem_is_causal=mem_is_causal,
+            **_of_stack(kv_cache, use_cache, cache_position, cache_start_layer_idx),
+        )  # fmt: skip
+
+
+def _of_stack(kv_cache: Any, use_cache: bool, cache_position: Any, start: int) -> dict[str, Any]:
+    """What to tell a stack of layers about caches; nothing without one."""
+    given = cached(kv_cache, use_cache, cache_position, start)
+    return {("cache_start_layer_idx" if k == "cache_layer_idx" else k): v for k, v in given.items()}
