@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from minigrad import self_check
+from minigrad.checking import self_check
 
 
 def main() -> int:

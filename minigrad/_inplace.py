@@ -16,7 +16,7 @@ import numpy as np
 from minigrad.autograd.dtypes import operand, to_array
 from minigrad.autograd.hooks import rebind
 from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, state
-from minigrad.autograd.mutation import history, owner, rewrote, wrote
+from minigrad.autograd.mutation import history, mark_written, owner, rewrote
 from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.ops.indexing import getitem, normalized, write
 
@@ -55,7 +55,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
             message if message.startswith("setitem:") else
             f"setitem: a value of shape {shown} into shape {tensor.shape}: {message}"
         ) from None  # fmt: skip
-    wrote(tensor._data)
+    mark_written(tensor._data)
 
 
 def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -84,7 +84,7 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
             raise TypeError(f"{name}: a {result.dtype} result into a tensor of {self.dtype}")
         else:
             np.copyto(self._data, result._data, casting="same_kind")
-        wrote(self._data)
+        mark_written(self._data)
         for observer in state.get().observers:
             observer.wrote(self, result)
         return self
@@ -117,7 +117,7 @@ def assign(tensor: Any, values: Any) -> None:
     """
     np.copyto(tensor._data, values._data if isinstance(values, Variable) else values,
               casting="same_kind")  # fmt: skip
-    wrote(tensor._data)
+    mark_written(tensor._data)
 
 
 def read_again(view: Any) -> None:

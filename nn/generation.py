@@ -20,7 +20,7 @@ from minigrad.nn.attention.cache import DynamicKVCache
 from minigrad.nn.attention.cache_base import Cache
 from minigrad.nn.module.checks import check_number, check_probability, check_size
 from minigrad.nn.module.eval_mode import evaluating
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 
 __all__ = ["generate", "sample", "stream"]
 
@@ -193,7 +193,7 @@ def sample(
         True
     """
     _check_choice(temperature, top_k, top_p)
-    scores = np.asarray(raw(logits)).astype(np.float64)
+    scores = np.asarray(array_of(logits)).astype(np.float64)
     best = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     if not np.isfinite(best).all():
         raise ValueError("sample: each row of logits needs a largest finite one, and no NaN")

@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import random
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import wrote
+from minigrad.autograd.mutation import mark_written
 from minigrad.nn.module.checks import check_number
 
 __all__ = [
@@ -271,5 +271,5 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
     if not np.can_cast(np.float32, tensor.dtype, "same_kind"):
         raise TypeError(f"{name}: a floating-point tensor expected, got dtype {tensor.dtype}")
     tensor.data[...] = values
-    wrote(tensor.data)
+    mark_written(tensor.data)
     return tensor

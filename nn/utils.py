@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import wrote
+from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
 from minigrad.nn.module.checks import check_number
 from minigrad.nn.module.state_dict import to_pytorch
@@ -121,7 +121,7 @@ def clip_grad_norm(
     if not factor >= 1.0:  # not a number counts: it must not pass unseen
         for gradient in gradients:
             gradient.data *= factor
-            wrote(gradient.data)
+            mark_written(gradient.data)
     return total
 
 
@@ -147,7 +147,7 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
     check_number("clip_grad_value", "clip_value", clip_value, 0.0, infinite=True)
     for gradient in _gradients(parameters):
         np.clip(gradient.data, -clip_value, clip_value, out=gradient.data)
-        wrote(gradient.data)
+        mark_written(gradient.data)
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

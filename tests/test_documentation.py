@@ -74,7 +74,8 @@ def run_doctests(tests: list[doctest.DocTest]) -> None:
 
 
 def test_both_packages_are_walked() -> None:
-    assert {"minigrad._tensor", "minigrad.autograd.engine", "minigrad.nn.attention.multi_head"} <= {*MODULES}
+    some = {"minigrad._tensor", "minigrad.autograd.engine", "minigrad.nn.attention.multi_head"}
+    assert some <= {*MODULES}
 
 
 @pytest.mark.usefixtures("global_random")

@@ -19,11 +19,11 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FUNCTION = """
 def rule(g, x, out, axis):
-    g = spread(-g, x.shape, axis)
+    g = undo_reduction(-g, x.shape, axis)
     if x.ndim == 0 and axis is not None:
         raise ValueError("no axis 0 in ()")
     g += total(x[..., None] - out, axis=-1)
-    return np.where(x > 0, g.T @ x, tame(1 / x, g))
+    return np.where(x > 0, g.T @ x, zero_safe(1 / x, g))
 """
 
 OP = """
@@ -76,24 +76,28 @@ def mutated(source: str, arrays: set[str]) -> list[tuple[str, str, str]]:
 def test_every_kind_of_mutant_is_made() -> None:
     found = mutated(FUNCTION, {"g", "x", "out"})
     assert {kind for kind, _, _ in found} == {*KINDS}
-    last = "return np.where(x > 0, g.T @ x, tame(1 / x, g))"
+    last = "return np.where(x > 0, g.T @ x, zero_safe(1 / x, g))"
     for kind, expression in [
-        ("sign", "-np.where(x > 0, g.T @ x, tame(1 / x, g))"),
-        ("factor", "2 * np.where(x > 0, g.T @ x, tame(1 / x, g))"),
-        ("factor", "np.where(x > 0, g.T @ x, tame(2 / x, g))"),
-        ("dropped term", "np.where(x > 0, g.T, tame(1 / x, g))"),
-        ("swapped operands", "np.where(x > 0, x @ g.T, tame(1 / x, g))"),
-        ("swapped operands", "np.where(x > 0, tame(1 / x, g), g.T @ x)"),
-        ("swapped operands", "np.where(x > 0, g.T @ x, tame(x / 1, g))"),
-        ("missing transpose", "np.where(x > 0, g @ x, tame(1 / x, g))"),
+        ("sign", "-np.where(x > 0, g.T @ x, zero_safe(1 / x, g))"),
+        ("factor", "2 * np.where(x > 0, g.T @ x, zero_safe(1 / x, g))"),
+        ("factor", "np.where(x > 0, g.T @ x, zero_safe(2 / x, g))"),
+        ("dropped term", "np.where(x > 0, g.T, zero_safe(1 / x, g))"),
+        ("swapped operands", "np.where(x > 0, x @ g.T, zero_safe(1 / x, g))"),
+        ("swapped operands", "np.where(x > 0, zero_safe(1 / x, g), g.T @ x)"),
+        ("swapped operands", "np.where(x > 0, g.T @ x, zero_safe(x / 1, g))"),
+        ("missing transpose", "np.where(x > 0, g @ x, zero_safe(1 / x, g))"),
         ("missing guard", "np.where(x > 0, g.T @ x, 1 / x)"),
         ("missing guard", "g.T @ x"),
-        ("boundary", "np.where(x >= 0, g.T @ x, tame(1 / x, g))"),
-        ("argument", "np.where(out > 0, g.T @ x, tame(1 / x, g))"),
+        ("boundary", "np.where(x >= 0, g.T @ x, zero_safe(1 / x, g))"),
+        ("argument", "np.where(out > 0, g.T @ x, zero_safe(1 / x, g))"),
     ]:
         assert (kind, last, f"return {expression}") in found
-    assert ("missing spread", "g = spread(-g, x.shape, axis)", "g = -g") in found
-    assert ("sign", "g = spread(-g, x.shape, axis)", "g = spread(g, x.shape, axis)") in found
+    assert ("missing undo_reduction", "g = undo_reduction(-g, x.shape, axis)", "g = -g") in found
+    assert (
+        "sign",
+        "g = undo_reduction(-g, x.shape, axis)",
+        "g = undo_reduction(g, x.shape, axis)",
+    ) in found
     test = "if x.ndim == 0 and axis is not None:"
     assert ("branch", test, "if True:") in found and ("branch", test, "if x.ndim == 0:") in found
     sum_ = "g += total(x[..., None] - out, axis=-1)"
@@ -129,10 +133,10 @@ def test_what_is_the_same_by_contract_is_left_alone() -> None:
 def test_a_helper_of_rules_is_a_site_and_one_of_forward_functions_is_not() -> None:
     importlib.import_module("minigrad.viz.formula")  # names helpers, to draw them: no forward
     sites = {site.name: site for site in find_sites("minigrad.ops")}
-    assert sites["_numerics.tame"].ops > {"divide", "sqrt", "log"}
+    assert sites["_numerics.zero_safe"].ops > {"divide", "sqrt", "log"}
     assert sites["reductions._extreme"].ops == {"max", "min", "norm"}
     assert sites["elementwise.divide.b"].arrays == {"g", "b", "out"}
-    assert {"attention._attention_pull", "attention._attention_meaning"} <= {*sites}
+    assert {"attention._attention_pull", "attention._attention_decomposition"} <= {*sites}
     assert "indexing.IndexUpdate.dense" in sites  # the engine calls it
     assert not {"_numerics.erf_array", "loss.row_weights", "indexing.IndexUpdate.add_to"} & {*sites}
     assert not any(name.startswith("_attention_kernel.Attention.") for name in sites)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops, self_check
+from minigrad import Tensor, ops
 from minigrad.autograd.op import Primitive
 from minigrad.autograd.primitive import registry
+from minigrad.checking import self_check
 
 
 @pytest.mark.parametrize("name", self_check.checked_ops())

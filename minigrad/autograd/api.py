@@ -168,7 +168,7 @@ def _owned(arrival: Arrival) -> Any:
     """The cotangent as a tensor whose memory nothing else can see: handed over, or copied."""
     if isinstance(arrival._data, Variable):
         return with_history(np.array(arrival._data._data), arrival._data._node)
-    return wrap(arrival._data if mutation.alone(arrival) else np.array(arrival._data))
+    return wrap(arrival._data if mutation.uniquely_owned(arrival) else np.array(arrival._data))
 
 
 def _accumulate(tensor: Any, arrival: Arrival, create: bool) -> None:

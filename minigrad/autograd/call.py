@@ -33,12 +33,14 @@ _noticed = False  # whether float64 data in a float32 module were warned of
 
 def call_path(op: Primitive) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature."""
-    plain = not (op.variadic or op.residuals or op.several) and op.positional == len(op.params)
+    plain = not (op.variadic or op.residuals or op.multiple_outputs) and op.positional == len(
+        op.params
+    )
     if plain and op.arrays == 1 == len(op.params):
         return _as_named(op, _one_array(op))
     if plain and op.arrays == 1:
         return _as_named(op, _one_array_and_more(op))
-    if plain and op.arrays == 2 == len(op.params) and not op.promotes:
+    if plain and op.arrays == 2 == len(op.params) and not op.promote:
         return _as_named(op, _two_arrays(op))
     return _any_signature(op)
 
@@ -52,7 +54,7 @@ def _as_named(op: Primitive, call: Any) -> Callable[..., Any]:
 
 
 def _one_array(op: Primitive) -> Callable[..., Any]:
-    forward, floating = op.forward, op.floating
+    forward, floating = op.forward, op.float_inputs
 
     def call(x: Any) -> Any:
         if rewritten:
@@ -70,7 +72,7 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
         recording, scope, observers = state.get()
         if source is None or not recording:
             result = wrap(out)
-        elif not op.records:
+        elif not op.differentiable:
             result = cut_off(op, out)
         else:
             plan = op.plan(_FIRST)
@@ -85,7 +87,7 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
 
 
 def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
-    forward, floating, defaults = op.forward, op.floating, op.defaults[1:]
+    forward, floating, defaults = op.forward, op.float_inputs, op.defaults[1:]
     needed, most = sum(default is REQUIRED for default in defaults), len(defaults)
 
     def call(x: Any, *static: Any, **keywords: Any) -> Any:
@@ -113,7 +115,7 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
         recording, scope, observers = state.get()
         if source is None or not recording:
             result = wrap(out)
-        elif not op.records:
+        elif not op.differentiable:
             result = cut_off(op, out)
         else:
             plan = op.plan(_FIRST)
@@ -128,7 +130,7 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
 
 
 def _two_arrays(op: Primitive) -> Callable[..., Any]:
-    forward, floating = op.forward, op.floating
+    forward, floating = op.forward, op.float_inputs
 
     def call(a: Any, b: Any) -> Any:
         if rewritten:
@@ -156,7 +158,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
         sources: tuple[Any, ...]
         if (p is None and q is None) or not recording:
             result = wrap(out)
-        elif not op.records:
+        elif not op.differentiable:
             result = cut_off(op, out)
         else:
             if q is None:
@@ -191,8 +193,8 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         slots, sources = _take_arrays(op, tensors)
         try:
             if op.variadic:
-                values[0] = tuple(promote(tensors, op.floating))
-            elif op.promotes:
+                values[0] = tuple(promote(tensors, op.float_inputs))
+            elif op.promote:
                 _promote_some(op, values, slots)
             out = op.call_with(forward, values)
         except Exception as error:
@@ -202,15 +204,19 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             out, *extra = out
         recording, scope, observers = state.get()
         if not sources or not recording:
-            result = tuple([wrap(part) for part in out]) if op.several else wrap(out)
-        elif not op.records:
-            result = tuple([cut_off(op, part) for part in out]) if op.several else cut_off(op, out)
+            result = tuple([wrap(part) for part in out]) if op.multiple_outputs else wrap(out)
+        elif not op.differentiable:
+            result = (
+                tuple([cut_off(op, part) for part in out])
+                if op.multiple_outputs
+                else cut_off(op, out)
+            )
         else:
             plan = op.plan(slots)
             saved = plan.save(*values, out, *extra)
-            make = record_several if op.several else record
+            make = record_several if op.multiple_outputs else record
             result = make(plan, sources, saved, out, scope)
-        _find_views(result if op.several else (result,), (*args, *kwargs.values()))
+        _find_views(result if op.multiple_outputs else (result,), (*args, *kwargs.values()))
         if observers:
             _tell(observers, op, op.bind(args, kwargs), result)
         return result
@@ -262,7 +268,7 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
             sources.append(value._node)
         elif value is None:
             continue
-        elif i in op.promotes and not isinstance(value, np.ndarray):
+        elif i in op.promote and not isinstance(value, np.ndarray):
             values[i] = operand(value, op.name)
         elif op.variadic or i < op.arrays:
             values[i] = to_array(value, name=op.name)  # a copy: the caller may write to it
@@ -274,7 +280,7 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
 def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
     """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
     first = None
-    for i in op.promotes:
+    for i in op.promote:
         value = values[i]
         if value is None:
             continue
@@ -285,9 +291,9 @@ def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> N
             break
     else:
         return
-    present = [i for i in op.promotes if values[i] is not None]
-    common = promote([values[i] for i in present], op.floating)
-    first = op.promotes[0]  # the input, before the weights
+    present = [i for i in op.promote if values[i] is not None]
+    common = promote([values[i] for i in present], op.float_inputs)
+    first = op.promote[0]  # the input, before the weights
     if first not in slots and getattr(values[first], "dtype", None) == np.float64:
         _notice([getattr(values[i], "dtype", None) for i in present])
     for i, value in zip(present, common, strict=True):

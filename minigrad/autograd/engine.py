@@ -204,7 +204,7 @@ def _deliver(
             update, part = part, np.zeros(target.shape, target.dtype)
             update.add_to(part)
         else:
-            if not mutation.alone(arrival):
+            if not mutation.uniquely_owned(arrival):
                 arrival._data = np.array(arrival._data)
             part.add_to(arrival._data)
             return
@@ -216,7 +216,7 @@ def _deliver(
         pending[stamp] = Arrival(target, part)
         if target.__class__ is not Leaf:
             heappush(schedule, -stamp)
-    elif create or not arrival._data.ndim or not mutation.alone(arrival):
+    elif create or not arrival._data.ndim or not mutation.uniquely_owned(arrival):
         arrival._data = arrival._data + part
     else:
         np.add(arrival._data, part, out=arrival._data)
@@ -305,11 +305,11 @@ def _pull_recorded(node: Node, plan: Any, g: Any) -> Any:
     for slot, name in enumerate(op.params):
         if not op.variadic and slot in edges and name in values:
             values[name] = with_history(values[name], edges[slot])
-    if "out" in values and op.several:
+    if "out" in values and op.multiple_outputs:
         values["out"] = tuple(picked(node, i, array) for i, array in enumerate(values["out"]))
     elif "out" in values:
         values["out"] = with_history(values["out"], node)
-    if op.meaning is None:
+    if op.decomposition is None:
         return plan.pull(g, *values.values())
     for name in op.params:  # the meaning may use the methods of tensors, on constants too
         if isinstance(values[name], np.ndarray):
@@ -318,7 +318,7 @@ def _pull_recorded(node: Node, plan: Any, g: Any) -> Any:
     for slot in plan.slots:
         values[op.params[slot]] = alias(values[op.params[slot]])
     fresh = [values[op.params[slot]] for slot in plan.slots]
-    out = op.call_with(op.meaning, [values[name] for name in op.params])
+    out = op.call_with(op.decomposition, [values[name] for name in op.params])
     if out._node is None:
         return [None] * len(fresh)
     found = propagate([(out._node, g)], True, True, {x._node for x in fresh}, boundary=True)

@@ -24,12 +24,12 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     What is not about the arguments (a warning that was made an error, say) stays what it is.
     """
     expected = (IndexError, OverflowError, TypeError, ValueError)
-    if not isinstance(error, expected if op.complain is None else (*expected, AttributeError)):
+    if not isinstance(error, expected if op.explain_error is None else (*expected, AttributeError)):
         error.add_note(located(f"in the forward of {op.name}"))
         return error
     message = str(error) if isinstance(error, ArgumentError) else None
-    if message is None and op.complain is not None:
-        message = op.complain(*values)
+    if message is None and op.explain_error is not None:
+        message = op.explain_error(*values)
     if message is None:
         message = _shapes_that_clash(values) or str(error).strip()
         if " got " not in message and not isinstance(error, IndexError):

@@ -23,8 +23,20 @@ import numpy as np
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable, clock
 
-__all__ = ["alone", "check", "history", "latest", "owner", "read_only", "rewritten", "rewrote",
-           "update", "view_of", "written_since", "wrote"]  # fmt: skip
+__all__ = [
+    "check",
+    "history",
+    "latest",
+    "mark_written",
+    "owner",
+    "read_only",
+    "rewritten",
+    "rewrote",
+    "uniquely_owned",
+    "update",
+    "view_of",
+    "written_since",
+]  # fmt: skip
 
 _writes: dict[int, tuple[weakref.ref[np.ndarray], int]] = {}
 latest = 0
@@ -66,7 +78,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
-def wrote(array: np.ndarray) -> None:
+def mark_written(array: np.ndarray) -> None:
     """Note that the memory of `array` was just written in place.
 
     Whoever writes to a tensor's memory other than through ops calls this: optimizers, loading,
@@ -77,11 +89,11 @@ def wrote(array: np.ndarray) -> None:
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.mutation import wrote
+        >>> from minigrad.autograd.mutation import mark_written
         >>> x = minigrad.ones(2, requires_grad=True)
         >>> y = (x * x).sum()
         >>> x.data[:] = 5.0
-        >>> wrote(x.data)
+        >>> mark_written(x.data)
         >>> y.backward()
         Traceback (most recent call last):
         ...
@@ -181,7 +193,7 @@ def history(tensor: Variable) -> Any:
     return tensor._node
 
 
-def alone(holder: Any) -> bool:
+def uniquely_owned(holder: Any) -> bool:
     """Tell whether nobody but `holder` can see the memory of ``holder._data``.
 
     Args:

@@ -34,10 +34,10 @@ class Primitive:
         arrays: How many of them, from the first, are arrays; the others are static.
         variadic: Whether it takes ``*tensors``.
         residuals: Names of what the forward returns besides the output.
-        several: Whether the output is a tuple of arrays.
+        multiple_outputs: Whether the output is a tuple of arrays.
         rules: The rule of each differentiable argument.
         joint: One rule for all of them, for fused ops.
-        meaning: The same function composed of primitives, for higher orders and drawings.
+        decomposition: The same function composed of primitives, for higher orders and drawings.
         records: Whether it has any rule: an op without one leaves no node.
 
     Example:
@@ -54,10 +54,10 @@ class Primitive:
         *,
         arrays: int | None = None,
         residuals: tuple[str, ...] = (),
-        several: bool = False,
-        floating: bool = False,
-        promotes: tuple[str, ...] = (),
-        complain: Callable[..., str | None] | None = None,
+        multiple_outputs: bool = False,
+        float_inputs: bool = False,
+        promote: tuple[str, ...] = (),
+        explain_error: Callable[..., str | None] | None = None,
     ) -> None:
         signature = inspect.signature(forward)
         parameters = list(signature.parameters.values())
@@ -79,15 +79,15 @@ class Primitive:
         self.places = {name: i for i, name in enumerate(self.params)}
         self.arrays = len(needed) if arrays is None else arrays
         self.residuals = residuals
-        self.several = several
-        self.floating = floating
-        self.promotes = tuple(self.params.index(name) for name in promotes)
-        self.complain = complain
+        self.multiple_outputs = multiple_outputs
+        self.float_inputs = float_inputs
+        self.promote = tuple(self.params.index(name) for name in promote)
+        self.explain_error = explain_error
         self.rules: dict[str, Rule] = {}
         self.joint: Rule | None = None
         self.joint_slots: tuple[int, ...] = ()
-        self.meaning: Callable[..., Any] | None = None
-        self.records = False
+        self.decomposition: Callable[..., Any] | None = None
+        self.differentiable = False
         self._plans: dict[tuple[int, ...], Plan] = {}
 
     def plan(self, slots: tuple[int, ...]) -> Plan:
@@ -119,7 +119,7 @@ class Primitive:
         for name, rule in rules.items():
             self._slot(name)
             self.rules[name] = Rule(self, rule)
-        self.records = True
+        self.differentiable = True
         self._plans.clear()
 
     def defjoint(self, *names: str) -> Callable[[F], F]:
@@ -139,27 +139,27 @@ class Primitive:
         def define(rule: F) -> F:
             self.joint = Rule(self, rule, joint=True)
             self.joint_slots = tuple(self._slot(name) for name in names)
-            self.records = True
+            self.differentiable = True
             self._plans.clear()
             return rule
 
         return define
 
-    def defmeaning(self, meaning: F) -> F:
+    def defdecomposition(self, decomposition: F) -> F:
         """Define what a fused op means: the same function, composed of primitives.
 
         A pass with ``create_graph=True`` differentiates the meaning, so a fused op's own rule
         may use kernels that only know arrays.
 
         Args:
-            meaning: A function with the op's own signature.
+            decomposition: A function with the op's own signature.
 
         Returns:
             The function, unchanged.
         """
-        self.meaning = meaning
+        self.decomposition = decomposition
         self._plans.clear()
-        return meaning
+        return decomposition
 
     def _slot(self, name: str) -> int:
         """The position of an argument that can have a rule."""

@@ -116,7 +116,7 @@ class Plan:
 
     def _names_to_save(self) -> tuple[str, ...]:
         needs = [name for rule in self._rules() for name in rule.needs]
-        if self.op.meaning is not None:
+        if self.op.decomposition is not None:
             needs += self.op.params  # higher orders run the meaning on the same arguments
         return tuple(dict.fromkeys(needs))
 

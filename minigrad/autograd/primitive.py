@@ -56,7 +56,7 @@ class Op(Protocol, Generic[P]):
 
     def defvjp(self, /, **rules: Callable[..., Any]) -> None: ...
     def defjoint(self, *names: str) -> Callable[[F], F]: ...
-    def defmeaning(self, meaning: F) -> F: ...
+    def defdecomposition(self, decomposition: F) -> F: ...
     def __call__(self, first: Any, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
     def __get__(self, instance: None, owner: Any) -> Op[P]: ...
@@ -75,7 +75,7 @@ def primitive(*numpy_functions: Any, **options: Any) -> Callable[[Forward[P]], O
 def primitive(*numpy_functions: Any, **options: Any) -> Any:
     """Make a differentiable op of a function on arrays.
 
-    Used bare (``@primitive``) or with arguments (``@primitive(np.exp, floating=True)``). The
+    Used bare (``@primitive``) or with arguments (``@primitive(np.exp, float_inputs=True)``). The
     function gets NumPy arrays (Python scalars stay scalars) and returns an array, or, with
     `residuals`, the output followed by them. Its rules are then given by ``defvjp`` on the result;
     an op without rules records nothing. An op is known by its object: one that has the name of an
@@ -85,16 +85,16 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
         *numpy_functions: NumPy functions that the op answers for when they meet a Tensor.
         **options: ``arrays``: how many arguments, from the first, are arrays (by default those that
             have no default; the others are handed through as they are). ``residuals``: names of
-            further values that the forward returns for its rules. ``several``: whether the output
-            is a tuple; then the rules get a tuple ``g``, with zeros for outputs that nothing used.
-            ``floating``: whether integers
-            become the default float first. ``promotes``: names of arguments that are brought to a
-            common dtype, where there are more than two (ops of two arrays always do it).
-            ``complain``: called with the arguments when the forward raised; what it returns
+            further values that the forward returns for its rules. ``multiple_outputs``: whether
+            the output is a tuple; then the rules get a tuple ``g``, with zeros for outputs that
+            nothing used. ``float_inputs``: whether integers become the default float first.
+            ``promote``: names of arguments that are brought to a common dtype, where there are more
+            than two (ops of two arrays always do it).
+            ``explain_error``: called with the arguments when the forward raised; what it returns
             becomes the message of the error, after the op's name.
 
     Returns:
-        The op: a plain function with ``defvjp``, ``defjoint``, ``defmeaning``, and ``op``.
+        The op: a plain function with ``defvjp``, ``defjoint``, ``defdecomposition``, and ``op``.
 
     Example:
         >>> from minigrad import Tensor
@@ -122,7 +122,7 @@ def _make(
     call.__signature__ = op.signature  # type: ignore[attr-defined]
     call.__name__ = op.name
     _name(op)
-    for name in ("defvjp", "defjoint", "defmeaning"):
+    for name in ("defvjp", "defjoint", "defdecomposition"):
         setattr(call, name, getattr(op, name))
     call.op = op  # type: ignore[attr-defined]
     for function in numpy_functions:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.api import grad
-from minigrad.autograd.mutation import history, wrote
+from minigrad.autograd.mutation import history, mark_written
 from minigrad.autograd.node import Variable
 from minigrad.transforms.random_state import repeatable
 from minigrad.transforms.structure import flatten
@@ -139,12 +139,12 @@ class Probe:
             for distance in (step, -step):
                 for k, direction in line.items():
                     self.tensors[k]._data[...] = kept[k] + distance * direction
-                    wrote(self.tensors[k]._data)
+                    mark_written(self.tensors[k]._data)
                 values.append(self._weighted(self._arrays()))
         finally:
             for k in line:
                 self.tensors[k]._data[...] = kept[k]
-                wrote(self.tensors[k]._data)
+                mark_written(self.tensors[k]._data)
         return (values[0] - self.at_point) / step, (self.at_point - values[1]) / step
 
     def central(self, line: Line, step: float) -> float:

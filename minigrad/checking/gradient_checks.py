@@ -44,7 +44,7 @@ class GradientError(AssertionError):
         >>> gradcheck(twice, x)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        minigrad.autograd.gradient_checks.GradientError: gradcheck: input 0 of shape () at index \
+        minigrad.checking.gradient_checks.GradientError: gradcheck: input 0 of shape () at index \
 (): analytic 1, numeric 2... (the worst of 1 of 1); the rule of twice for x is wrong by itself, \
 called at ...
     """
@@ -59,7 +59,7 @@ class NotDifferentiableError(GradientError):
         >>> minigrad.autograd.gradcheck(minigrad.relu, x)
         Traceback (most recent call last):
         ...
-        minigrad.autograd.gradient_checks.NotDifferentiableError: gradcheck: the function is not \
+        minigrad.checking.gradient_checks.NotDifferentiableError: gradcheck: the function is not \
 differentiable here, move the input: input 0 of shape () at index (): its slope is 0 from the \
 left and 1 from the right (analytic 0) (1 of 1)
     """

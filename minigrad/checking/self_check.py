@@ -150,7 +150,7 @@ class Outcome:
 
 def checked_ops() -> list[str]:
     """The ops of the library that have a derivative, by name."""
-    return sorted(name for name, op in registry.items() if op.records)
+    return sorted(name for name, op in registry.items() if op.differentiable)
 
 
 def check_op(name: str, seed: int = 0) -> Outcome:
@@ -191,7 +191,7 @@ def check_op(name: str, seed: int = 0) -> Outcome:
     with _Ran() as both:
         first, second = relative_errors(function, inputs)
     ran = both if first <= LIMIT else forward
-    through = sorted(one.name for one in ran.ops if one is not op and one.records)
+    through = sorted(one.name for one in ran.ops if one is not op and one.differentiable)
     arguments = tuple(op.params[slot] for slot in sorted(slots))
     return Outcome(name, arguments, first, second, tuple(through))
 

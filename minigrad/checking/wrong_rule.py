@@ -23,7 +23,7 @@ class _Calls(Observer):
         self.calls: list[tuple[Primitive, Sequence[Any], str]] = []
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        if op.records:
+        if op.differentiable:
             self.calls.append((op, arguments, located(user_line())))
 
 

@@ -101,7 +101,7 @@ class _Trail(Observer):
             cut = cut or self._entered_without_history(op)
         elif not state.get().recording:
             linked, cut = False, f"no_grad: {op.name} is not recorded, at {user_line()}"
-        elif not op.records:
+        elif not op.differentiable:
             linked = False
             cut = f"{op.name} has no derivative: its result is a constant, at {user_line()}"
         for output in result if isinstance(result, tuple) else (result,):

@@ -81,7 +81,6 @@ def _package() -> ModuleType:
         import safetensors.numpy
     except ImportError:
         raise ImportError(
-            "files that end with .safetensors need the package safetensors: "
-            "pip install safetensors"
+            "files that end with .safetensors need the package safetensors: pip install safetensors"
         ) from None
     return safetensors

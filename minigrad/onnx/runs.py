@@ -91,7 +91,7 @@ class Run(Observer):
         noted = tuple(self._noted(argument) for argument in arguments)
         outputs = result if isinstance(result, tuple) else (result,)
         held = op in self._exported
-        if not held and op.meaning is not None:
+        if not held and op.decomposition is not None:
             meant = self._meant(op, arguments)
             for output, ref in zip(outputs, meant, strict=True):
                 self.know(output, ref.number)
@@ -125,7 +125,7 @@ class Run(Observer):
         outer = state.get()
         try:
             state.set(State(False, outer.scope, (self,)))
-            result = op.call_with(op.meaning, values)  # type: ignore[arg-type]
+            result = op.call_with(op.decomposition, values)  # type: ignore[arg-type]
         finally:
             state.set(outer)
         return tuple(self.ref(r) for r in (result if isinstance(result, tuple) else (result,)))

@@ -25,7 +25,7 @@ from minigrad._creation import made
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 
 if TYPE_CHECKING:
     from minigrad.onnx.runs import Run
@@ -372,7 +372,7 @@ class Traced(Tensor):
         if func in SIZES and len(args) == 1 and not kwargs:
             return SIZES[func](*args)
         if func in HARMLESS:
-            return func(*map(raw, args), **kwargs)
+            return func(*map(array_of, args), **kwargs)
         return self._inside(func, super().__array_function__(func, types, args, kwargs))
 
     def _inside(self, function: Any, result: Any) -> Any:

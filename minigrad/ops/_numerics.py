@@ -11,14 +11,33 @@ import numpy as np
 from minigrad.autograd.node import Variable
 from minigrad.autograd.sums import BLAS_DTYPES, row_sums
 
-__all__ = ["SMALL", "Axis", "add_up", "channel_sums", "erf_array", "flat", "flat_at_zero",
-           "kept_shape", "raw", "reduced_axes", "reduced_size", "signed", "spread", "stopped",
-           "tame", "total", "widened", "within_rule", "zero", "zeroed"]  # fmt: skip
+__all__ = [
+    "SMALL",
+    "Axis",
+    "add_up",
+    "array_of",
+    "channel_sums",
+    "erf_array",
+    "flat",
+    "flat_at_zero",
+    "kept_shape",
+    "reduced_axes",
+    "reduced_size",
+    "signed",
+    "stopped",
+    "total",
+    "undo_reduction",
+    "widened",
+    "within_rule",
+    "zero",
+    "zero_safe",
+    "zeroed",
+]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
 
 
-def raw(x: Any) -> Any:
+def array_of(x: Any) -> Any:
     """The array of a tensor; anything else as it is."""
     return x._data if isinstance(x, Variable) else x
 
@@ -31,21 +50,21 @@ def within_rule(op: Any, *args: Any) -> Any:
     return op.op.forward(*args)
 
 
-def tame(slope: Any, g: Any) -> Any:
+def zero_safe(slope: Any, g: Any) -> Any:
     """`slope`, but 0 where it is not finite and meets a cotangent of zero.
 
     So ``where(x > 0, sqrt(x), 0)`` has gradient 0 at 0, not NaN. The mask covers only those
     entries: elsewhere the slope takes part in second derivatives, also where `g` is 0.
     """
-    values = raw(slope)
+    values = array_of(slope)
     if math.isfinite(np.vdot(values, values)):  # one fast pass over all of them
         return slope
-    return np.where(np.isfinite(values) | (raw(g) != 0), slope, 0)
+    return np.where(np.isfinite(values) | (array_of(g) != 0), slope, 0)
 
 
 def stopped(g: Any, slope: Any) -> Any:
     """`g`, but 0 where it is not finite and meets a slope that is 0 by choice."""
-    return tame(g, slope)
+    return zero_safe(g, slope)
 
 
 SMALL = 1000
@@ -91,10 +110,10 @@ def flat(g: Any) -> Any:
 def signed(g: Any, x: Any) -> Any:
     """`g` times the sign of `x`; 0 where `x` has none, at 0 and NaN, whatever `g` is."""
     product = g * np.sign(x)
-    values = raw(product)
+    values = array_of(product)
     if math.isfinite(np.vdot(values, values)):
         return product
-    return zeroed(product, ~(np.absolute(raw(x)) > 0))
+    return zeroed(product, ~(np.absolute(array_of(x)) > 0))
 
 
 def flat_at_zero(divisor: Any) -> Any:
@@ -102,7 +121,7 @@ def flat_at_zero(divisor: Any) -> Any:
 
     So a length or a deviation of 0, which has no slope, has the gradient 0.
     """
-    return np.where(raw(divisor) == 0, np.inf, divisor)
+    return np.where(array_of(divisor) == 0, np.inf, divisor)
 
 
 def widened(x: Any) -> Any:
@@ -128,7 +147,7 @@ def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
     return tuple([1 if i in gone else n for i, n in enumerate(shape)])
 
 
-def spread(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
+def undo_reduction(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
     """Undo a reduction: repeat its cotangent along the axes that were reduced.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import SMALL, erf_array, raw, within_rule, zero, zeroed
+from minigrad.ops._numerics import SMALL, array_of, erf_array, within_rule, zero, zeroed
 from minigrad.ops._parallel import ELEMENTS, in_blocks
 
 __all__ = ["erf", "gelu", "hardtanh", "relu", "sigmoid", "silu", "softplus"]
@@ -52,7 +52,7 @@ def _zeros(dtype: Any) -> np.ndarray:
     return zeros
 
 
-@primitive(arrays=1, floating=True)
+@primitive(arrays=1, float_inputs=True)
 def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
     """Limit each element to the range from `low` to `high`; flat at the bounds, unlike `clip`.
 
@@ -73,7 +73,7 @@ def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
     return np.clip(x, low, high)
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def sigmoid(x: Any) -> Any:
     """The logistic function of each element, ``1 / (1 + exp(-x))``, without overflow.
 
@@ -96,7 +96,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.absolute(x)))
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def softplus(x: Any, beta: float = 1.0) -> Any:
     """A smooth ReLU, ``log(1 + exp(beta * x)) / beta``, without overflow.
 
@@ -124,7 +124,7 @@ def softplus(x: Any, beta: float = 1.0) -> Any:
     return np.logaddexp(x * float(beta), 0) / float(beta)
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def silu(x: Any) -> Any:
     """The sigmoid-weighted linear unit (swish) of each element, ``x * sigmoid(x)``.
 
@@ -145,7 +145,7 @@ def silu(x: Any) -> Any:
     return in_blocks(lambda x: x * _sigmoid(x), 2, x)
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def erf(x: Any) -> Any:
     """The error function of each element: 2/sqrt(pi) times the integral of exp(-t^2) up to x.
 
@@ -163,7 +163,7 @@ def erf(x: Any) -> Any:
     return in_blocks(erf_array, 2, x)
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
     """The Gaussian error linear unit of each element, ``x * P(Z <= x)`` for a standard normal Z.
 
@@ -199,7 +199,9 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 
 def _relu_x(g: Any, out: Any) -> Any:
     if out.__class__ is not np.ndarray:
-        return zeroed(g * out**0, raw(out) <= 0)  # so that the slope has a derivative, which is 0
+        return zeroed(
+            g * out**0, array_of(out) <= 0
+        )  # so that the slope has a derivative, which is 0
     if g.size <= SMALL:
         product = g * np.sign(out)
         if math.isfinite(np.vdot(product, product)):  # no cotangent was infinite, no output NaN
@@ -223,7 +225,7 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
 
 # The table.
 relu.defvjp(x=_relu_x)
-hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < raw(x)) & (raw(x) < high))))
+hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < array_of(x)) & (array_of(x) < high))))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
 silu.defvjp(x=lambda g, x: in_blocks(_silu_x, 3, g, x))

@@ -23,7 +23,7 @@ from minigrad.ops._attention_kernel import (
     attention_backward,
     attention_forward,
 )
-from minigrad.ops._numerics import raw, widened
+from minigrad.ops._numerics import array_of, widened
 from minigrad.ops.dropout import dropout_factor
 from minigrad.ops.softmax import softmax
 
@@ -66,9 +66,9 @@ def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> st
 def _allowed(keep: Any, causal: bool, length: int, size: int) -> np.ndarray | None:
     """Which key each query may attend: a bool array that broadcasts to (..., L, S), or None."""
     if not causal:
-        return None if keep is None else np.asarray(raw(keep))
+        return None if keep is None else np.asarray(array_of(keep))
     past = np.tri(length, size, dtype=bool)  # top-left aligned: query i sees keys 0 to i
-    return past if keep is None else past & np.asarray(raw(keep))
+    return past if keep is None else past & np.asarray(array_of(keep))
 
 
 def _scale_of(query: Any, scale: float | None) -> float:
@@ -78,8 +78,8 @@ def _scale_of(query: Any, scale: float | None) -> float:
 @primitive(
     arrays=5,
     residuals=("lse",),
-    floating=True,
-    promotes=("query", "key", "value", "bias"),
+    float_inputs=True,
+    promote=("query", "key", "value", "bias"),
 )
 def attention(
     query: Any,
@@ -200,8 +200,8 @@ def attention_weights(
     return softmax(scores, axis=-1)
 
 
-@attention.defmeaning
-def _attention_meaning(
+@attention.defdecomposition
+def _attention_decomposition(
     query: Any,
     key: Any,
     value: Any,

@@ -46,7 +46,7 @@ def _cannot_expand(x: Any, sizes: tuple[int, ...]) -> str:
     )
 
 
-@primitive(arrays=1, complain=_cannot_expand)
+@primitive(arrays=1, explain_error=_cannot_expand)
 def _expand(x: Any, sizes: tuple[int, ...]) -> Any:
     new = len(sizes) - x.ndim
     kept = (-1,) * new + x.shape

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 from minigrad.ops.selection import where
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
         # A diagonal is a sum with zeros beside it: then no rule meets a repeated label.
         for i, label in enumerate(labels):
             if label in labels[:i]:
-                mask = _diagonal(np.shape(raw(operand)), labels.index(label), i)
+                mask = _diagonal(np.shape(array_of(operand)), labels.index(label), i)
                 operand = where(mask, operand, 0)
                 labels = labels[:i] + next(unused) + labels[i + 1 :]
         tensors.append(operand)
@@ -74,7 +74,7 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
-    ranks = [np.ndim(raw(operand)) for operand in operands]
+    ranks = [np.ndim(array_of(operand)) for operand in operands]
     if len(inputs) != len(operands):
         raise ValueError(f"einsum: {subscripts!r} names {len(inputs)} operands, got {len(ranks)}")
     letters = text.replace("...", "").replace("->", "").replace(",", "")
@@ -89,7 +89,7 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
         if extra < 0 or (extra == 0 and "..." not in term and len(term) != rank):
             raise ValueError(
                 f"einsum: {term!r} in {subscripts!r} does not fit operand {i} of shape "
-                f"{np.shape(raw(operands[i]))}"
+                f"{np.shape(array_of(operands[i]))}"
             )
     dots = "".join(spare[: max(hidden, default=0)])
     inputs = [
@@ -111,7 +111,7 @@ def _cannot_contract(operands: Any, inputs: Any, output: str) -> str | None:
     return f"the lengths of a label differ: {shown}"
 
 
-@primitive(complain=_cannot_contract)
+@primitive(explain_error=_cannot_contract)
 def _einsum(*operands: Any, inputs: tuple[str, ...], output: str) -> Any:
     out = np.einsum(f"{','.join(inputs)}->{output}", *operands, optimize=len(operands) > 2)
     return out.copy() if out.base is not None else out  # np.einsum("ij->ji") is a view
@@ -153,7 +153,7 @@ def _cannot_sum(a: Any, b: Any, axes: Any) -> str | None:
     )
 
 
-@primitive(promotes=("a", "b"), arrays=2, complain=_cannot_sum)
+@primitive(promote=("a", "b"), arrays=2, explain_error=_cannot_sum)
 def _tensordot(a: Any, b: Any, axes: tuple[tuple[int, ...], tuple[int, ...]]) -> Any:
     return np.tensordot(a, b, axes)
 
@@ -181,7 +181,7 @@ def tensordot(
         >>> minigrad.tensordot(a, b, ([1, 2], [1, 0])).shape
         (2, 5)
     """
-    left, right = np.ndim(raw(a)), np.ndim(raw(b))
+    left, right = np.ndim(array_of(a)), np.ndim(array_of(b))
     if isinstance(axes, (int, np.integer)):
         if not 0 <= axes <= min(left, right):
             raise ValueError(

@@ -60,7 +60,7 @@ def _cannot_convolve(
     return None
 
 
-@primitive(arrays=3, floating=True, promotes=("x", "weight", "bias"))
+@primitive(arrays=3, float_inputs=True, promote=("x", "weight", "bias"))
 def convolution(
     x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
@@ -134,7 +134,7 @@ def _cannot_transpose(
     return None
 
 
-@primitive(floating=True, arrays=2, promotes=("y", "weight"))
+@primitive(float_inputs=True, arrays=2, promote=("y", "weight"))
 def convolution_transpose(
     y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
@@ -181,7 +181,7 @@ def convolution_transpose(
     return out
 
 
-@primitive(floating=True, arrays=2)
+@primitive(float_inputs=True, arrays=2)
 def convolution_weight(
     x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import flat, raw, signed, stopped, tame
+from minigrad.ops._numerics import array_of, flat, signed, stopped, zero_safe
 
 __all__ = [
     "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "sqrt", "square",
@@ -84,7 +84,7 @@ def multiply(a: Any, b: Any) -> Any:
     return np.multiply(a, b)
 
 
-@primitive(np.divide, floating=True)
+@primitive(np.divide, float_inputs=True)
 def divide(a: Any, b: Any) -> Any:
     """Divide element by element, with broadcasting; integers become floats.
 
@@ -128,7 +128,7 @@ def power(a: Any, b: Any) -> Any:
     return np.square(a) if b.__class__ is int and b == 2 else np.power(a, b)
 
 
-@primitive(np.reciprocal, floating=True)
+@primitive(np.reciprocal, float_inputs=True)
 def reciprocal(x: Any) -> Any:
     """1 divided by each element; integers become floats, as in every division.
 
@@ -200,7 +200,7 @@ def square(x: Any) -> Any:
     return np.square(x)
 
 
-@primitive(np.sqrt, floating=True)
+@primitive(np.sqrt, float_inputs=True)
 def sqrt(x: Any) -> Any:
     """The square root of each element.
 
@@ -218,7 +218,7 @@ def sqrt(x: Any) -> Any:
     return np.sqrt(x)
 
 
-@primitive(np.cbrt, floating=True)
+@primitive(np.cbrt, float_inputs=True)
 def cbrt(x: Any) -> Any:
     """The cube root of each element.
 
@@ -244,30 +244,32 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
     if isinstance(b, (int, float)):
         if b == 2:
             return g * (2 * a)
-        return flat(g) if b == 0 else g * tame(b * a ** (b - 1), g)
+        return flat(g) if b == 0 else g * zero_safe(b * a ** (b - 1), g)
     # a ** 0 is flat, at 0 and NaN too; its slope depends on b all the same.
-    at_zero = (raw(b) == 0) & ~(np.absolute(raw(a)) > 0)
-    return stopped(g, b) * tame(b * np.where(at_zero, 1, a) ** (b - 1), g)
+    at_zero = (array_of(b) == 0) & ~(np.absolute(array_of(a)) > 0)
+    return stopped(g, b) * zero_safe(b * np.where(at_zero, 1, a) ** (b - 1), g)
 
 
 def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
     # 0 ** b is flat for b >= 0 and infinite below: the logarithm is taken of 1 there.
-    zero = raw(a) == 0
-    falls = ~(raw(b) >= 0)
+    zero = array_of(a) == 0
+    falls = ~(array_of(b) >= 0)
     at_zero = np.where(falls, -np.inf, 0).astype(out.dtype)
-    slope = tame(np.where(zero, at_zero, out * np.log(np.where(zero, 1, a))), g)
+    slope = zero_safe(np.where(zero, at_zero, out * np.log(np.where(zero, 1, a))), g)
     return stopped(g, np.logical_not(zero) | falls) * slope
 
 
-# The table. `tame` guards the slopes that can be infinite.
+# The table. `zero_safe` guards the slopes that can be infinite.
 add.defvjp(a=lambda g: g, b=lambda g: g)
 subtract.defvjp(a=lambda g: g, b=lambda g: -g)
 multiply.defvjp(a=lambda g, b: g * b, b=lambda g, a: g * a)
-divide.defvjp(a=lambda g, b: g * tame(_inverse(b), g), b=lambda g, b, out: g * tame(-out / b, g))
+divide.defvjp(
+    a=lambda g, b: g * zero_safe(_inverse(b), g), b=lambda g, b, out: g * zero_safe(-out / b, g)
+)
 power.defvjp(a=_power_a, b=_power_b)
-reciprocal.defvjp(x=lambda g, x, out: g * tame(-out / x, g))
+reciprocal.defvjp(x=lambda g, x, out: g * zero_safe(-out / x, g))
 negative.defvjp(x=lambda g: -g)
 abs.defvjp(x=lambda g, x: signed(g, x))
 square.defvjp(x=lambda g, x: g * (2 * x))
-sqrt.defvjp(x=lambda g, out: g * tame(0.5 / out, g))
-cbrt.defvjp(x=lambda g, out: g * tame(1 / (3 * out * out), g))
+sqrt.defvjp(x=lambda g, out: g * zero_safe(0.5 / out, g))
+cbrt.defvjp(x=lambda g, out: g * zero_safe(1 / (3 * out * out), g))

@@ -1,6 +1,6 @@
 """Exponentials and logarithms.
 
-One derivative a line; `tame` guards the slopes that can be infinite, those that overflow included.
+One derivative a line; `zero_safe` guards slopes that can be infinite.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw, tame
+from minigrad.ops._numerics import array_of, zero_safe
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp"]
 
@@ -20,7 +20,7 @@ _LOG2_E = math.log2(math.e)
 _LOG10_E = math.log10(math.e)
 
 
-@primitive(np.exp, floating=True)
+@primitive(np.exp, float_inputs=True)
 def exp(x: Any) -> Any:
     """The exponential of each element.
 
@@ -38,7 +38,7 @@ def exp(x: Any) -> Any:
     return np.exp(x)
 
 
-@primitive(np.exp2, floating=True)
+@primitive(np.exp2, float_inputs=True)
 def exp2(x: Any) -> Any:
     """2 to the power of each element.
 
@@ -56,7 +56,7 @@ def exp2(x: Any) -> Any:
     return np.exp2(x)
 
 
-@primitive(np.expm1, floating=True)
+@primitive(np.expm1, float_inputs=True)
 def expm1(x: Any) -> Any:
     """The exponential of each element less 1, exact for small elements.
 
@@ -74,7 +74,7 @@ def expm1(x: Any) -> Any:
     return np.expm1(x)
 
 
-@primitive(np.log, floating=True)
+@primitive(np.log, float_inputs=True)
 def log(x: Any) -> Any:
     """The natural logarithm of each element.
 
@@ -92,7 +92,7 @@ def log(x: Any) -> Any:
     return np.log(x)
 
 
-@primitive(np.log2, floating=True)
+@primitive(np.log2, float_inputs=True)
 def log2(x: Any) -> Any:
     """The logarithm of each element to base 2.
 
@@ -110,7 +110,7 @@ def log2(x: Any) -> Any:
     return np.log2(x)
 
 
-@primitive(np.log10, floating=True)
+@primitive(np.log10, float_inputs=True)
 def log10(x: Any) -> Any:
     """The logarithm of each element to base 10.
 
@@ -128,7 +128,7 @@ def log10(x: Any) -> Any:
     return np.log10(x)
 
 
-@primitive(np.log1p, floating=True)
+@primitive(np.log1p, float_inputs=True)
 def log1p(x: Any) -> Any:
     """The natural logarithm of 1 plus each element, exact for small elements.
 
@@ -146,7 +146,7 @@ def log1p(x: Any) -> Any:
     return np.log1p(x)
 
 
-@primitive(np.logaddexp, floating=True)
+@primitive(np.logaddexp, float_inputs=True)
 def logaddexp(a: Any, b: Any) -> Any:
     """The logarithm of the sum of two exponentials, with broadcasting, without overflow.
 
@@ -170,19 +170,19 @@ def logaddexp(a: Any, b: Any) -> Any:
 
 def _share(a: Any, b: Any) -> Any:
     """The part of exp(a) in exp(a) + exp(b); none where both are 0, as in logsumexp."""
-    lead = np.where(raw(a) == -np.inf, np.inf, b - a)
+    lead = np.where(array_of(a) == -np.inf, np.inf, b - a)
     return 1 / (1 + np.exp(lead))
 
 
 # The table.
-exp.defvjp(x=lambda g, out: g * tame(out, g))
-exp2.defvjp(x=lambda g, out: g * tame(out * _LN_2, g))
-expm1.defvjp(x=lambda g, x: g * tame(np.exp(x), g))
-log.defvjp(x=lambda g, x: g * tame(1 / x, g))
-log2.defvjp(x=lambda g, x: g * tame(_LOG2_E / x, g))
-log10.defvjp(x=lambda g, x: g * tame(_LOG10_E / x, g))
-log1p.defvjp(x=lambda g, x: g * tame(1 / (1 + x), g))
+exp.defvjp(x=lambda g, out: g * zero_safe(out, g))
+exp2.defvjp(x=lambda g, out: g * zero_safe(out * _LN_2, g))
+expm1.defvjp(x=lambda g, x: g * zero_safe(np.exp(x), g))
+log.defvjp(x=lambda g, x: g * zero_safe(1 / x, g))
+log2.defvjp(x=lambda g, x: g * zero_safe(_LOG2_E / x, g))
+log10.defvjp(x=lambda g, x: g * zero_safe(_LOG10_E / x, g))
+log1p.defvjp(x=lambda g, x: g * zero_safe(1 / (1 + x), g))
 logaddexp.defvjp(
-    a=lambda g, a, b: g * tame(_share(a, b), g),
-    b=lambda g, a, b: g * tame(_share(b, a), g),
+    a=lambda g, a, b: g * zero_safe(_share(a, b), g),
+    b=lambda g, a, b: g * zero_safe(_share(b, a), g),
 )

@@ -31,7 +31,7 @@ def _out_of_range(x: Any, indices: Any, axis: int | None, *_: Any) -> str | None
     return f"index {outside.flat[0]} is out of range for {line} of shape {x.shape}"
 
 
-@primitive(arrays=2, complain=_out_of_range)
+@primitive(arrays=2, explain_error=_out_of_range)
 def _take(x: Any, indices: Any, axis: int | None, mode: str) -> Any:
     n = x.size if axis is None else x.shape[normalize_axis_index(axis, x.ndim)]
     return x.take(_within(integers(indices), n, mode), axis)
@@ -96,7 +96,7 @@ def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
     return tuple(grid)
 
 
-@primitive(arrays=2, complain=_out_of_range)
+@primitive(arrays=2, explain_error=_out_of_range)
 def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
     if axis is None:
         if indices.ndim != 1:
@@ -199,7 +199,7 @@ def gather(x: Any, axis: int, index: Any) -> Tensor:
     return _gather(x, index, axis)
 
 
-@primitive(arrays=3, promotes=("x", "src"))
+@primitive(arrays=3, promote=("x", "src"))
 def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
     x, src = np.asarray(x), np.asarray(src)
     grid = _own_grid(x, index, axis)

@@ -11,7 +11,7 @@ from minigrad.autograd.engine import Update
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.results import wrap
-from minigrad.ops._numerics import raw, zeroed
+from minigrad.ops._numerics import array_of, zeroed
 
 __all__ = ["IndexUpdate", "add_at", "getitem", "integers", "normalized", "scatter", "setitem"]
 
@@ -120,7 +120,7 @@ def integers(values: Any, what: str = "the indices") -> np.ndarray:
     Raises:
         TypeError: They are something else than integers.
     """
-    array = np.asarray(raw(values))
+    array = np.asarray(array_of(values))
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{what} must be integers, got {array.dtype}")
     return array.astype(np.intp, copy=False)
@@ -129,7 +129,7 @@ def integers(values: Any, what: str = "the indices") -> np.ndarray:
 def _normalized_part(index: Any) -> Any:
     if index is None or index is Ellipsis or isinstance(index, (int, slice)):
         return index
-    array = np.array(raw(index))
+    array = np.array(array_of(index))
     if array.size == 0 and not isinstance(index, (np.ndarray, Variable)):
         array = array.astype(np.intp)  # x[[]] selects nothing
     if array.dtype.kind not in "biu":
@@ -165,7 +165,7 @@ def _slice_text(part: Any) -> str:
     return ":".join("" if i is None else str(i) for i in (part.start, part.stop))
 
 
-@primitive(arrays=1, complain=_bad_index)
+@primitive(arrays=1, explain_error=_bad_index)
 def _getitem(x: Any, index: Any) -> Any:
     return x[index]
 
@@ -262,9 +262,9 @@ def write(x: Any, index: Any, value: Any) -> Any:
         A tensor with the memory of `x` and the history of both.
     """
     if isinstance(value, Variable):
-        value = value.astype(raw(x).dtype)  # type: ignore[attr-defined]
+        value = value.astype(array_of(x).dtype)  # type: ignore[attr-defined]
     else:
-        value = wrap(to_array(value, raw(x).dtype, name="setitem"))
+        value = wrap(to_array(value, array_of(x).dtype, name="setitem"))
     return _setitem(x, value, normalized(index))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
 from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
@@ -259,7 +259,7 @@ def _split(
     name: str, x: Any, indices_or_sections: Any, axis: int, equal: bool
 ) -> tuple[Tensor, ...]:
     x, axis, n = _along(name, x, axis)
-    cuts = np.asarray(raw(indices_or_sections))
+    cuts = np.asarray(array_of(indices_or_sections))
     if cuts.size and cuts.dtype.kind not in "iu":
         raise TypeError(
             located(f"{name}: a number of parts or places to cut expected, got {cuts.dtype}")

@@ -112,7 +112,7 @@ def _class_weights(weight: Any, classes: int, dtype: Any) -> np.ndarray:
     return np.ones(classes, dtype) if weight is None else np.asarray(weight, dtype)
 
 
-@primitive(arrays=3, residuals=("log_total",), floating=True, promotes=("logits",))
+@primitive(arrays=3, residuals=("log_total",), float_inputs=True, promote=("logits",))
 def cross_entropy(
     logits: Any,
     target: Any,
@@ -207,8 +207,8 @@ def _cross_entropy_pull(
     return (_unrows(pull, logits.shape),)
 
 
-@cross_entropy.defmeaning
-def _cross_entropy_meaning(
+@cross_entropy.defdecomposition
+def _cross_entropy_decomposition(
     logits: Any,
     target: Any,
     weight: Any = None,

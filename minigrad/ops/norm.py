@@ -35,8 +35,8 @@ def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int) -> str | None:
 @primitive(
     arrays=3,
     residuals=("mean", "rstd"),
-    floating=True,
-    promotes=("x", "weight", "bias"),
+    float_inputs=True,
+    promote=("x", "weight", "bias"),
 )
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, ndim: int = 1, eps: float = 1e-5
@@ -185,8 +185,8 @@ class _Sums:
         return [None if sums is None else sums.reshape(shape) for sums in whole]
 
 
-@layer_norm.defmeaning
-def _layer_norm_meaning(
+@layer_norm.defdecomposition
+def _layer_norm_decomposition(
     x: Any, weight: Any = None, bias: Any = None, *, ndim: int = 1, eps: float = 1e-5
 ) -> Any:
     axes = tuple(range(-ndim, 0))
@@ -205,8 +205,8 @@ def _layer_norm_meaning(
 @primitive(
     arrays=2,
     residuals=("rstd",),
-    floating=True,
-    promotes=("x", "weight"),
+    float_inputs=True,
+    promote=("x", "weight"),
 )
 def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
     """Divide by the root mean square of the last axes, then scale.
@@ -283,8 +283,8 @@ def _rms_norm_pull(
     return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight
 
 
-@rms_norm.defmeaning
-def _rms_norm_meaning(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
+@rms_norm.defdecomposition
+def _rms_norm_decomposition(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
     wide, weight = map(widened, (x, weight))
     out = wide / ((wide * wide).mean(axis=tuple(range(-ndim, 0)), keepdims=True) + eps).sqrt()
     return (out if weight is None else out * weight).astype(x.dtype)

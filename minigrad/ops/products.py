@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw, within_rule
+from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.contractions import tensordot
 from minigrad.ops.elementwise import multiply
@@ -35,7 +35,7 @@ def _cannot_multiply(a: Any, b: Any) -> str | None:
     return f"{shown}: the leading axes {a.shape[:-2]} and {b.shape[:-2]} do not broadcast"
 
 
-@primitive(np.matmul, complain=_cannot_multiply)
+@primitive(np.matmul, explain_error=_cannot_multiply)
 def matmul(a: Any, b: Any) -> Any:
     """The matrix product, as ``a @ b`` in NumPy.
 
@@ -124,7 +124,7 @@ def _cannot_map(x: Any, weight: Any, bias: Any) -> str:
     return f"a bias of shape {bias.shape} does not fit {weight.shape[0]} outputs"
 
 
-@primitive(arrays=3, promotes=("x", "weight", "bias"))
+@primitive(arrays=3, promote=("x", "weight", "bias"))
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """An affine map of the last axis: ``x @ weight.T + bias``.
 
@@ -200,7 +200,7 @@ def dot(a: Any, b: Any) -> Tensor:
         >>> minigrad.dot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]))
         Tensor(11., dtype=float32)
     """
-    left, right = np.shape(raw(a)), np.shape(raw(b))
+    left, right = np.shape(array_of(a)), np.shape(array_of(b))
     if not left or not right:
         return multiply(a, b)
     length, which = right[max(len(right) - 2, 0)], "second-last" if len(right) > 1 else "only"
@@ -232,7 +232,7 @@ def inner(a: Any, b: Any) -> Tensor:
         >>> minigrad.inner(minigrad.ones((2, 3)), minigrad.ones((4, 3))).shape
         (2, 4)
     """
-    left, right = np.shape(raw(a)), np.shape(raw(b))
+    left, right = np.shape(array_of(a)), np.shape(array_of(b))
     if not left or not right:
         return multiply(a, b)
     if left[-1] != right[-1]:
@@ -258,7 +258,7 @@ def outer(a: Any, b: Any) -> Tensor:
         >>> minigrad.outer(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0])).tolist()
         [[3.0, 4.0], [6.0, 8.0]]
     """
-    return multiply(reshape(a, (np.size(raw(a)), 1)), reshape(b, (1, np.size(raw(b)))))
+    return multiply(reshape(a, (np.size(array_of(a)), 1)), reshape(b, (1, np.size(array_of(b)))))
 
 
 def vdot(a: Any, b: Any) -> Tensor:
@@ -279,7 +279,7 @@ def vdot(a: Any, b: Any) -> Tensor:
         >>> minigrad.vdot(minigrad.ones((2, 3)), minigrad.ones((3, 2)))
         Tensor(6., dtype=float32)
     """
-    left, right = np.shape(raw(a)), np.shape(raw(b))
+    left, right = np.shape(array_of(a)), np.shape(array_of(b))
     if math.prod(left) != math.prod(right):
         raise ValueError(
             f"vdot: shapes {left} and {right} have {math.prod(left)} and {math.prod(right)} "
@@ -299,7 +299,7 @@ def _cannot_pair(a: Any, b: Any) -> str | None:
     return None
 
 
-@primitive(complain=_cannot_pair)
+@primitive(explain_error=_cannot_pair)
 def _vecdot(a: Any, b: Any) -> Any:
     return np.vecdot(a, b)
 
@@ -369,7 +369,7 @@ def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
     """Both operands with the axis of their vectors at the end."""
     if axis == -1:
         return a, b
-    for shape in (np.shape(raw(a)), np.shape(raw(b))):
+    for shape in (np.shape(array_of(a)), np.shape(array_of(b))):
         if not -len(shape) <= axis < len(shape):
             raise ValueError(f"{name}: axis {axis} does not exist in shape {shape}")
     return moveaxis(a, axis, -1), moveaxis(b, axis, -1)
@@ -390,7 +390,7 @@ def kron(a: Any, b: Any) -> Tensor:
         >>> minigrad.kron(minigrad.tensor([1.0, 10.0]), minigrad.tensor([1.0, 2.0])).tolist()
         [1.0, 2.0, 10.0, 20.0]
     """
-    left, right = np.shape(raw(a)), np.shape(raw(b))
+    left, right = np.shape(array_of(a)), np.shape(array_of(b))
     ndim = max(len(left), len(right))
     left = (1,) * (ndim - len(left)) + left
     right = (1,) * (ndim - len(right)) + right

@@ -140,7 +140,7 @@ def _cannot_repeat(x: Any, repeats: Any, axis: int) -> str | None:
     )
 
 
-@primitive(arrays=2, complain=_cannot_repeat)
+@primitive(arrays=2, explain_error=_cannot_repeat)
 def _repeat(x: Any, repeats: Any, axis: int) -> Any:
     return x.repeat(integers(repeats, "repeats"), axis)
 

@@ -57,8 +57,8 @@ def _by_weight(slopes: np.ndarray, before: np.ndarray) -> Any:
 
 @primitive(
     residuals=("opened",),
-    floating=True,
-    promotes=("gates", "weight", "h0", "c0"),
+    float_inputs=True,
+    promote=("gates", "weight", "h0", "c0"),
 )
 def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
     r"""Long short-term memory over all steps of a sequence.
@@ -157,8 +157,8 @@ def _lstm_pull(
     )
 
 
-@lstm.defmeaning
-def _lstm_meaning(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
+@lstm.defdecomposition
+def _lstm_decomposition(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
     width = weight.shape[1]
     h, c, hidden, cells = h0, c0, [], []
     for t in range(gates.shape[0]):
@@ -177,8 +177,8 @@ def _lstm_meaning(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
 @primitive(
     arrays=4,
     residuals=("opened", "recalled"),
-    floating=True,
-    promotes=("gates", "weight", "bias", "h0"),
+    float_inputs=True,
+    promote=("gates", "weight", "bias", "h0"),
 )
 def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
     r"""Gated recurrent units over all steps of a sequence.
@@ -272,8 +272,8 @@ def _gru_pull(
     return rows if needed[0] else None, by_weight, by_bias, g_h if needed[3] else None
 
 
-@gru.defmeaning
-def _gru_meaning(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
+@gru.defdecomposition
+def _gru_decomposition(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
     width = weight.shape[1]
     h, hidden = h0, []
     for t in range(gates.shape[0]):
@@ -297,7 +297,7 @@ def _cannot_rnn(gates: Any, weight: Any, h0: Any, nonlinearity: str) -> str | No
     return _cannot_step(1, gates, weight, None, h0=h0)
 
 
-@primitive(arrays=3, floating=True, promotes=("gates", "weight", "h0"))
+@primitive(arrays=3, float_inputs=True, promote=("gates", "weight", "h0"))
 def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] = "tanh") -> Any:
     r"""The plain recurrence :math:`h_t = \tanh(a_t + h_{t-1} W^\top)` over all steps.
 
@@ -360,8 +360,8 @@ def _rnn_pull(
     )
 
 
-@rnn.defmeaning
-def _rnn_meaning(
+@rnn.defdecomposition
+def _rnn_decomposition(
     gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] = "tanh"
 ) -> Any:
     h, hidden = h0, []

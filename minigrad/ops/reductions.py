@@ -11,16 +11,16 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import (
     Axis,
     add_up,
+    array_of,
     flat_at_zero,
     kept_shape,
-    raw,
     reduced_axes,
     signed,
-    spread,
     stopped,
-    tame,
     total,
+    undo_reduction,
     widened,
+    zero_safe,
     zeroed,
 )
 from minigrad.ops.scans import products_before
@@ -171,7 +171,7 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return x.argmin(axis=axis, keepdims=keepdims)
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> Any:
     """The vector norm over axes: the ord-th root of the sum of the ord-th powers.
 
@@ -204,7 +204,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> A
     return out.astype(x.dtype, copy=False).reshape(_reduced_shape(x, axis, keepdims))
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials over axes, without overflow.
 
@@ -246,15 +246,15 @@ def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
     rows = moved.reshape((*kept, math.prod(moved.shape[len(kept) :])))  # (*kept, n)
     others = products_before(rows) * products_before(rows[..., ::-1])[..., ::-1]
     others = others.reshape(moved.shape).transpose(tuple(np.argsort(order).tolist()))
-    g = spread(g, x.shape, axis)
-    return g * tame(others, g)
+    g = undo_reduction(g, x.shape, axis)
+    return g * zero_safe(others, g)
 
 
 def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     """The cotangent of max and min: shared evenly among the elements that attain them."""
-    attained = raw(x) == raw(out).reshape(kept_shape(x.shape, axis))
+    attained = array_of(x) == array_of(out).reshape(kept_shape(x.shape, axis))
     share = 1 / attained.sum(axis=axis, keepdims=True)
-    return zeroed(spread(g, x.shape, axis), ~attained) * share.astype(x.dtype)
+    return zeroed(undo_reduction(g, x.shape, axis), ~attained) * share.astype(x.dtype)
 
 
 def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
@@ -264,19 +264,19 @@ def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
     top = out.reshape(kept_shape(x.shape, axis))
     top = flat_at_zero(top)
     if ord == 2:
-        return spread(g, x.shape, axis) * (x / top)
+        return undo_reduction(g, x.shape, axis) * (x / top)
     if ord == 1:
-        return signed(spread(g, x.shape, axis), x)
-    return spread(g, x.shape, axis) * (np.sign(x) * (np.absolute(x) / top) ** (ord - 1))
+        return signed(undo_reduction(g, x.shape, axis), x)
+    return undo_reduction(g, x.shape, axis) * (np.sign(x) * (np.absolute(x) / top) ** (ord - 1))
 
 
 def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     top = out.reshape(kept_shape(x.shape, axis))
-    top = np.where(raw(top) == -np.inf, 0, top)
-    return spread(g, x.shape, axis) * np.exp(x - top)
+    top = np.where(array_of(top) == -np.inf, 0, top)
+    return undo_reduction(g, x.shape, axis) * np.exp(x - top)
 
 
-sum.defvjp(x=lambda g, x_shape, axis: spread(g, x_shape, axis))
+sum.defvjp(x=lambda g, x_shape, axis: undo_reduction(g, x_shape, axis))
 prod.defvjp(x=_prod_x)
 max.defvjp(x=_extreme)
 min.defvjp(x=_extreme)

@@ -27,7 +27,7 @@ def _cannot_rotate(x: Any, cos: Any, sin: Any) -> str | None:
     return None
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
     """Rotate pairs along the last axis: (a, b) becomes (a cos - b sin, a sin + b cos).
 

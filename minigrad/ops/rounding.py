@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import flat, stopped, tame
+from minigrad.ops._numerics import flat, stopped, zero_safe
 
 __all__ = ["ceil", "copysign", "floor", "floor_divide", "remainder", "round", "sign", "trunc"]
 
@@ -116,7 +116,7 @@ def sign(x: Any) -> Any:
     return np.sign(x)
 
 
-@primitive(np.copysign, floating=True)
+@primitive(np.copysign, float_inputs=True)
 def copysign(a: Any, b: Any) -> Any:
     """The size of `a` with the sign of `b`, element by element, with broadcasting.
 
@@ -194,4 +194,4 @@ round.defvjp(x=flat)
 sign.defvjp(x=flat)
 copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=flat)
 floor_divide.defvjp(a=flat, b=flat)
-remainder.defvjp(a=lambda g: g, b=lambda g, a, b: g * tame(-np.floor_divide(a, b), g))
+remainder.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(-np.floor_divide(a, b), g))

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import tame, widened, within_rule
+from minigrad.ops._numerics import widened, within_rule, zero_safe
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.comparisons import not_equal
 from minigrad.ops.elementwise import add, subtract
@@ -144,7 +144,7 @@ def _carried_back(g: Any, x: Any) -> Any:
     s, lead, w = g, x[..., 1:], 1  # (..., n), (..., n - w)
     while w < x.shape[-1]:
         later = s[..., w:]
-        s = np.concatenate([s[..., :-w] + later * tame(lead, later), s[..., -w:]], axis=-1)
+        s = np.concatenate([s[..., :-w] + later * zero_safe(lead, later), s[..., -w:]], axis=-1)
         lead = lead[..., :-w] * lead[..., w:]
         w *= 2
     return s
@@ -164,7 +164,7 @@ def _cumprod_x(g: Any, x: Any, axis: int | None) -> Any:
     flat = axis is None or x.ndim == 0
     rows = wide.reshape(-1) if flat else wide.swapaxes(axis, -1)
     after = _carried_back(g if flat else g.swapaxes(axis, -1), rows)
-    cotangent = after * tame(products_before(rows), after)
+    cotangent = after * zero_safe(products_before(rows), after)
     return cotangent.reshape(x.shape) if flat else cotangent.swapaxes(axis, -1)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.gathering import take
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique"]
 
 
-@primitive(np.nonzero, arrays=1, several=True)
+@primitive(np.nonzero, arrays=1, multiple_outputs=True)
 def nonzero(x: Any) -> Any:
     """Where the elements that are not zero (or the True ones) stand. It records nothing.
 
@@ -109,7 +109,7 @@ def _not_sorted_in_a_row(a: Any, v: Any, side: str) -> str | None:
     return None if side in ("left", "right") else f'side must be "left" or "right", got {side!r}'
 
 
-@primitive(arrays=2, complain=_not_sorted_in_a_row)
+@primitive(arrays=2, explain_error=_not_sorted_in_a_row)
 def _searchsorted(a: Any, v: Any, side: str) -> Any:
     return np.searchsorted(a, v, side)  # type: ignore[call-overload]
 
@@ -138,13 +138,13 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
 
 def _like(x: Any, other: Any) -> Any:
     """`x`, in the dtype of `other` where it is a float without a dtype of its own."""
-    values, dtype = np.asarray(raw(x)), np.asarray(raw(other)).dtype
+    values, dtype = np.asarray(array_of(x)), np.asarray(array_of(other)).dtype
     if isinstance(x, (np.ndarray, Variable)) and values.ndim:
         return x
     return values.astype(dtype) if values.dtype.kind == "f" == dtype.kind else values
 
 
-@primitive(arrays=1, several=True)
+@primitive(arrays=1, multiple_outputs=True)
 def _unique(x: Any, axis: int | None) -> Any:
     """For each different element: where it stands first, which ones equal it, and how many."""
     return np.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)[1:]

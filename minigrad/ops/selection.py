@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.autograd.dtypes import fitted
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw, zeroed
+from minigrad.ops._numerics import array_of, zeroed
 from minigrad.ops.searching import nonzero
 
 __all__ = ["clip", "masked_fill", "maximum", "minimum", "where"]
@@ -59,7 +59,7 @@ def minimum(a: Any, b: Any) -> Any:
     return np.minimum(a, b)
 
 
-@primitive(np.clip, arrays=3, promotes=("x", "low", "high"))
+@primitive(np.clip, arrays=3, promote=("x", "low", "high"))
 def clip(x: Any, low: Any = None, high: Any = None) -> Any:
     """Limit each element to the range from `low` to `high`; the slope at the bounds is 1.
 
@@ -83,7 +83,7 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
     return x.copy() if low is None and high is None else np.clip(x, low, high)
 
 
-@primitive(promotes=("a", "b"))
+@primitive(promote=("a", "b"))
 def _where(condition: Any, a: Any, b: Any) -> Any:
     for one, other in ((a, b), (b, a)):
         if one.__class__ is int:  # NumPy would wrap it
@@ -156,18 +156,18 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
 
 
 def _clip_x(g: Any, x: Any, low: Any, high: Any) -> Any:
-    inside: Any = np.True_ if low is None else raw(x) >= raw(low)
-    return zeroed(g, ~(inside if high is None else inside & (raw(x) <= raw(high))))
+    inside: Any = np.True_ if low is None else array_of(x) >= array_of(low)
+    return zeroed(g, ~(inside if high is None else inside & (array_of(x) <= array_of(high))))
 
 
 def _clip_low(g: Any, x: Any, low: Any, high: Any) -> Any:
-    chosen = raw(x) < raw(low)
-    return zeroed(g, ~(chosen if high is None else chosen & (raw(low) <= raw(high))))
+    chosen = array_of(x) < array_of(low)
+    return zeroed(g, ~(chosen if high is None else chosen & (array_of(low) <= array_of(high))))
 
 
 def _clip_high(g: Any, x: Any, low: Any, high: Any) -> Any:
-    limited = raw(x) if low is None else np.maximum(raw(x), raw(low))
-    return zeroed(g, ~(limited > raw(high)))  # the upper bound wins where they cross
+    limited = array_of(x) if low is None else np.maximum(array_of(x), array_of(low))
+    return zeroed(g, ~(limited > array_of(high)))  # the upper bound wins where they cross
 
 
 def _chosen(g: Any, condition: Any) -> Any:
@@ -180,7 +180,7 @@ def _if_greater(g: Any, a: Any, b: Any) -> Any:
 
     Beside NaN it is whole, as in PyTorch.
     """
-    g, equal = zeroed(g, raw(a) < raw(b)), raw(a) == raw(b)
+    g, equal = zeroed(g, array_of(a) < array_of(b)), array_of(a) == array_of(b)
     return np.where(equal, 0.5 * g, g) if np.count_nonzero(equal) else g
 
 

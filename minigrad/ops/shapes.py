@@ -27,7 +27,7 @@ def _cannot_reshape(x: Any, shape: Shape) -> str | None:
     return f"{x.size} elements of shape {x.shape} do not fit into shape {shape}"
 
 
-@primitive(np.reshape, arrays=1, complain=_cannot_reshape)
+@primitive(np.reshape, arrays=1, explain_error=_cannot_reshape)
 def reshape(x: Any, shape: Shape) -> Any:
     """The same elements in another shape.
 

@@ -29,7 +29,7 @@ def _shifted(x: np.ndarray, axis: int) -> np.ndarray:
     return np.asarray(x - top)
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def softmax(x: Any, axis: int = -1) -> Any:
     """Positive weights that sum to 1 along an axis, ``exp(x) / sum(exp(x))``, without overflow.
 
@@ -60,7 +60,7 @@ def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
     return out
 
 
-@primitive(floating=True)
+@primitive(float_inputs=True)
 def log_softmax(x: Any, axis: int = -1) -> Any:
     """The logarithm of softmax along an axis, exact also where softmax rounds to 0 or 1.
 

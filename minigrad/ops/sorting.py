@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import Axis, kept_shape, raw, spread, zeroed
+from minigrad.ops._numerics import Axis, array_of, kept_shape, undo_reduction, zeroed
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
@@ -153,7 +153,7 @@ def topk(
     return take_along_axis(x, indices, axis), indices
 
 
-@primitive(np.median, floating=True)
+@primitive(np.median, float_inputs=True)
 def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The middle of the sorted elements over axes, the mean of the two middle ones if even.
 
@@ -180,19 +180,19 @@ def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def _median_x(g: Any, x: Any, axis: Axis) -> Any:
-    values = raw(x)
+    values = array_of(x)
     share: Any = 0
     for middle in ("lower", "higher"):  # one and the same where the number is odd
         found = np.quantile(values, 0.5, axis, method=middle, keepdims=True)
         attained = values == found
         share = share + 0.5 * attained / attained.sum(axis=axis, keepdims=True)
-    return zeroed(spread(g, x.shape, axis), share == 0) * share.astype(x.dtype)
+    return zeroed(undo_reduction(g, x.shape, axis), share == 0) * share.astype(x.dtype)
 
 
 # The table.
 _sort.defvjp(
     x=lambda g, x, axis, descending, x_shape: IndexUpdate(
-        g, open_grid(_order(raw(x), axis, descending), axis, x_shape), x_shape
+        g, open_grid(_order(array_of(x), axis, descending), axis, x_shape), x_shape
     ),
 )
 median.defvjp(x=_median_x)

@@ -13,8 +13,8 @@ from minigrad.ops._numerics import (
     flat_at_zero,
     kept_shape,
     reduced_size,
-    spread,
     stopped,
+    undo_reduction,
     widened,
 )
 
@@ -36,7 +36,7 @@ def _variance(x: Any, axis: Axis, ddof: int, keepdims: bool) -> Any:
         return add_up(centred * centred, axis, keepdims) / _degrees(n, ddof)
 
 
-@primitive(np.mean, floating=True)
+@primitive(np.mean, float_inputs=True)
 def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Average over axes.
 
@@ -61,7 +61,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return average.astype(x.dtype, copy=False)
 
 
-@primitive(np.var, floating=True)
+@primitive(np.var, float_inputs=True)
 def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """The variance over axes, exact to rounding also far from zero.
 
@@ -85,7 +85,7 @@ def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
     return _variance(x, axis, ddof, keepdims).astype(x.dtype, copy=False)
 
 
-@primitive(np.std, floating=True)
+@primitive(np.std, float_inputs=True)
 def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """The standard deviation over axes; of a constant it is 0, with gradient 0.
 
@@ -117,14 +117,14 @@ def _centred(x: Any, axis: Axis) -> Any:
 
 def _var_x(g: Any, x: Any, axis: Axis, ddof: int) -> Any:
     left = _degrees(reduced_size(x.shape, axis), ddof)
-    return spread(g, x.shape, axis) * (_centred(x, axis) * (2 / left if left else np.inf))
+    return undo_reduction(g, x.shape, axis) * (_centred(x, axis) * (2 / left if left else np.inf))
 
 
 def _std_x(g: Any, x: Any, out: Any, axis: Axis, ddof: int) -> Any:
     left = _degrees(reduced_size(x.shape, axis), ddof)
     part = 1 / left if left else np.inf  # a factor, since float16 holds no large count
     deviation = flat_at_zero(out.reshape(kept_shape(x.shape, axis)))
-    return spread(stopped(g, out), x.shape, axis) * (_centred(x, axis) / deviation * part)
+    return undo_reduction(stopped(g, out), x.shape, axis) * (_centred(x, axis) / deviation * part)
 
 
 def _part(shape: tuple[int, ...], axis: Axis) -> float:
@@ -133,6 +133,6 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
     return 1 / n if n else np.inf
 
 
-mean.defvjp(x=lambda g, x_shape, axis: spread(g * _part(x_shape, axis), x_shape, axis))
+mean.defvjp(x=lambda g, x_shape, axis: undo_reduction(g * _part(x_shape, axis), x_shape, axis))
 var.defvjp(x=_var_x)
 std.defvjp(x=_std_x)

@@ -15,7 +15,7 @@ def _no_matrices(x: Any, k: int) -> str | None:
     return f"at least two axes expected, got shape {x.shape}" if x.ndim < 2 else None
 
 
-@primitive(np.tril, arrays=1, complain=_no_matrices)
+@primitive(np.tril, arrays=1, explain_error=_no_matrices)
 def tril(x: Any, k: int = 0) -> Any:
     """The lower triangle of each matrix, zeros above it.
 
@@ -37,7 +37,7 @@ def tril(x: Any, k: int = 0) -> Any:
     return np.where(_below(x.shape, k), x, x.dtype.type(0))
 
 
-@primitive(np.triu, arrays=1, complain=_no_matrices)
+@primitive(np.triu, arrays=1, explain_error=_no_matrices)
 def triu(x: Any, k: int = 0) -> Any:
     """The upper triangle of each matrix, zeros below it.
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import flat_at_zero, stopped, tame
+from minigrad.ops._numerics import flat_at_zero, stopped, zero_safe
 
 __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh",
@@ -22,7 +22,7 @@ __all__ = [
 _DEGREE = math.pi / 180
 
 
-@primitive(np.sin, floating=True)
+@primitive(np.sin, float_inputs=True)
 def sin(x: Any) -> Any:
     """The sine of each element.
 
@@ -40,7 +40,7 @@ def sin(x: Any) -> Any:
     return np.sin(x)
 
 
-@primitive(np.cos, floating=True)
+@primitive(np.cos, float_inputs=True)
 def cos(x: Any) -> Any:
     """The cosine of each element.
 
@@ -58,7 +58,7 @@ def cos(x: Any) -> Any:
     return np.cos(x)
 
 
-@primitive(np.tan, floating=True)
+@primitive(np.tan, float_inputs=True)
 def tan(x: Any) -> Any:
     """The tangent of each element.
 
@@ -76,7 +76,7 @@ def tan(x: Any) -> Any:
     return np.tan(x)
 
 
-@primitive(np.arcsin, floating=True)
+@primitive(np.arcsin, float_inputs=True)
 def arcsin(x: Any) -> Any:
     """The angle whose sine each element is; its slope at -1 and 1 is infinite.
 
@@ -94,7 +94,7 @@ def arcsin(x: Any) -> Any:
     return np.arcsin(x)
 
 
-@primitive(np.arccos, floating=True)
+@primitive(np.arccos, float_inputs=True)
 def arccos(x: Any) -> Any:
     """The angle whose cosine each element is; its slope at -1 and 1 is infinite.
 
@@ -112,7 +112,7 @@ def arccos(x: Any) -> Any:
     return np.arccos(x)
 
 
-@primitive(np.arctan, floating=True)
+@primitive(np.arctan, float_inputs=True)
 def arctan(x: Any) -> Any:
     """The angle whose tangent each element is.
 
@@ -130,7 +130,7 @@ def arctan(x: Any) -> Any:
     return np.arctan(x)
 
 
-@primitive(np.arctan2, floating=True)
+@primitive(np.arctan2, float_inputs=True)
 def arctan2(a: Any, b: Any) -> Any:
     """The angle of the point (b, a) of the plane, with broadcasting.
 
@@ -152,7 +152,7 @@ def arctan2(a: Any, b: Any) -> Any:
     return np.arctan2(a, b)
 
 
-@primitive(np.hypot, floating=True)
+@primitive(np.hypot, float_inputs=True)
 def hypot(a: Any, b: Any) -> Any:
     """The hypotenuse ``sqrt(a**2 + b**2)``, with broadcasting, without overflow on the way.
 
@@ -174,7 +174,7 @@ def hypot(a: Any, b: Any) -> Any:
     return np.hypot(a, b)
 
 
-@primitive(np.sinh, floating=True)
+@primitive(np.sinh, float_inputs=True)
 def sinh(x: Any) -> Any:
     """The hyperbolic sine of each element.
 
@@ -192,7 +192,7 @@ def sinh(x: Any) -> Any:
     return np.sinh(x)
 
 
-@primitive(np.cosh, floating=True)
+@primitive(np.cosh, float_inputs=True)
 def cosh(x: Any) -> Any:
     """The hyperbolic cosine of each element.
 
@@ -210,7 +210,7 @@ def cosh(x: Any) -> Any:
     return np.cosh(x)
 
 
-@primitive(np.tanh, floating=True)
+@primitive(np.tanh, float_inputs=True)
 def tanh(x: Any) -> Any:
     """The hyperbolic tangent of each element.
 
@@ -228,7 +228,7 @@ def tanh(x: Any) -> Any:
     return np.tanh(x)
 
 
-@primitive(np.arcsinh, floating=True)
+@primitive(np.arcsinh, float_inputs=True)
 def arcsinh(x: Any) -> Any:
     """The inverse of `sinh`.
 
@@ -246,7 +246,7 @@ def arcsinh(x: Any) -> Any:
     return np.arcsinh(x)
 
 
-@primitive(np.arccosh, floating=True)
+@primitive(np.arccosh, float_inputs=True)
 def arccosh(x: Any) -> Any:
     """The inverse of `cosh`; its slope at 1 is infinite.
 
@@ -264,7 +264,7 @@ def arccosh(x: Any) -> Any:
     return np.arccosh(x)
 
 
-@primitive(np.arctanh, floating=True)
+@primitive(np.arctanh, float_inputs=True)
 def arctanh(x: Any) -> Any:
     """The inverse of `tanh`; its slope at -1 and 1 is infinite.
 
@@ -282,7 +282,7 @@ def arctanh(x: Any) -> Any:
     return np.arctanh(x)
 
 
-@primitive(np.deg2rad, np.radians, floating=True)
+@primitive(np.deg2rad, np.radians, float_inputs=True)
 def deg2rad(x: Any) -> Any:
     """Degrees as radians.
 
@@ -300,7 +300,7 @@ def deg2rad(x: Any) -> Any:
     return np.deg2rad(x)
 
 
-@primitive(np.rad2deg, np.degrees, floating=True)
+@primitive(np.rad2deg, np.degrees, float_inputs=True)
 def rad2deg(x: Any) -> Any:
     """Radians as degrees.
 
@@ -324,26 +324,26 @@ def _turn(a: Any, b: Any) -> Any:
     return b / r / r
 
 
-# The table. `tame` guards the slopes that can be infinite.
+# The table. `zero_safe` guards the slopes that can be infinite.
 sin.defvjp(x=lambda g, x: g * np.cos(x))
 cos.defvjp(x=lambda g, x: g * -np.sin(x))
 tan.defvjp(x=lambda g, out: g * (1 + out * out))
-arcsin.defvjp(x=lambda g, x: g * tame(1 / np.sqrt((1 - x) * (1 + x)), g))
-arccos.defvjp(x=lambda g, x: g * tame(-1 / np.sqrt((1 - x) * (1 + x)), g))
+arcsin.defvjp(x=lambda g, x: g * zero_safe(1 / np.sqrt((1 - x) * (1 + x)), g))
+arccos.defvjp(x=lambda g, x: g * zero_safe(-1 / np.sqrt((1 - x) * (1 + x)), g))
 arctan.defvjp(x=lambda g, x: g / (1 + x * x))
 arctan2.defvjp(
-    a=lambda g, a, b: stopped(g, np.hypot(a, b)) * tame(_turn(a, b), g),
-    b=lambda g, a, b: stopped(g, np.hypot(a, b)) * tame(-_turn(b, a), g),
+    a=lambda g, a, b: stopped(g, np.hypot(a, b)) * zero_safe(_turn(a, b), g),
+    b=lambda g, a, b: stopped(g, np.hypot(a, b)) * zero_safe(-_turn(b, a), g),
 )
 hypot.defvjp(
-    a=lambda g, a, out: stopped(g, out) * tame(a / flat_at_zero(out), g),
-    b=lambda g, b, out: stopped(g, out) * tame(b / flat_at_zero(out), g),
+    a=lambda g, a, out: stopped(g, out) * zero_safe(a / flat_at_zero(out), g),
+    b=lambda g, b, out: stopped(g, out) * zero_safe(b / flat_at_zero(out), g),
 )
-sinh.defvjp(x=lambda g, x: g * tame(np.cosh(x), g))
-cosh.defvjp(x=lambda g, x: g * tame(np.sinh(x), g))
+sinh.defvjp(x=lambda g, x: g * zero_safe(np.cosh(x), g))
+cosh.defvjp(x=lambda g, x: g * zero_safe(np.sinh(x), g))
 tanh.defvjp(x=lambda g, out: g * (1 - out * out))
 arcsinh.defvjp(x=lambda g, x: g / np.hypot(x, 1))
-arccosh.defvjp(x=lambda g, x: g * tame(1 / np.sqrt(x - 1) / np.sqrt(x + 1), g))
-arctanh.defvjp(x=lambda g, x: g * tame(1 / ((1 - x) * (1 + x)), g))
+arccosh.defvjp(x=lambda g, x: g * zero_safe(1 / np.sqrt(x - 1) / np.sqrt(x + 1), g))
+arctanh.defvjp(x=lambda g, x: g * zero_safe(1 / ((1 - x) * (1 + x)), g))
 deg2rad.defvjp(x=lambda g: g * _DEGREE)
 rad2deg.defvjp(x=lambda g: g * (1 / _DEGREE))

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import enable_grad
-from minigrad.autograd.mutation import wrote
+from minigrad.autograd.mutation import mark_written
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
 from minigrad.optim.loading import fitting
@@ -190,7 +190,7 @@ class Optimizer:
                 for part in parts:
                     rule(*part)
             for part in parts:
-                wrote(part.data)
+                mark_written(part.data)
         return loss
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:

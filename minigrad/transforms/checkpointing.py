@@ -153,7 +153,7 @@ class _Readings(Observer):
         for value in values:
             if isinstance(value, Variable) and not _knows(self.made, value):
                 self.tensors[id(value)] = weakref.ref(value)
-        for tensor in result if op.several else (result,):
+        for tensor in result if op.multiple_outputs else (result,):
             self.made[id(tensor)] = weakref.ref(tensor)
 
     def outside(self) -> list[np.ndarray]:
@@ -206,7 +206,7 @@ def _checkpoint(*edges: Any, segment: _Segment) -> Any:
     raise NotImplementedError
 
 
-_CHECKPOINT = Primitive(_checkpoint, several=True)
+_CHECKPOINT = Primitive(_checkpoint, multiple_outputs=True)
 
 
 @_CHECKPOINT.defjoint("edges")

@@ -23,7 +23,7 @@ import numpy as np
 
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.results import wrap
-from minigrad.checking.evaluation import Evaluation, directions, pulled
+from minigrad.transforms.evaluation import Evaluation, directions, pulled
 from minigrad.transforms.structure import rebuilt
 
 __all__ = ["grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]
@@ -180,7 +180,7 @@ def jvp(
     call = _at("jvp", function, inputs, has_aux)
     along = directions("jvp", inputs, call.variables, tangents, "inputs", "tangents")
     with enable_grad():
-        # Any cotangent would do but one with zeros, which hide infinite slopes: see `tame`.
+        # Any cotangent would do but one with zeros, which hide infinite slopes: see `zero_safe`.
         draws = np.random.default_rng(0)
         weights = [_weight(draws, output) for output in call.outputs]
         slopes = pulled(call.outputs, call.variables, weights, create=True)

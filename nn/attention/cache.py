@@ -9,7 +9,7 @@ import numpy as np
 from minigrad._creation import made
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.autograd.mutation import wrote
+from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.cache_base import Cache, KVCache, behind
 from minigrad.nn.module.checks import check_size
 
@@ -136,7 +136,7 @@ class StaticKVCache(KVCache):
             self._buffers[layer_idx] = buffers
         for buffer, new in zip(buffers, (key, value), strict=True):
             buffer[:, :, start:end] = new.data
-            wrote(buffer)
+            mark_written(buffer)
         self._lengths[layer_idx] = end
 
     def _room_for(self, x: Tensor) -> np.ndarray:

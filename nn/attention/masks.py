@@ -24,7 +24,7 @@ from minigrad import ops
 from minigrad._creation import zeros
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 
 MaskLike = Tensor | np.ndarray | None
 """What a user gives as a mask."""
@@ -78,7 +78,7 @@ def combine(
         if mask.dtype.kind == "f":
             bias = ops.astype(mask, dtype)
         else:
-            keep = raw(mask)
+            keep = array_of(mask)
     if key_padding_mask is not None:
         real = ~_padding(key_padding_mask, scores)
         keep = real if keep is None else keep & real
@@ -150,7 +150,7 @@ def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
 
 def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> np.ndarray:
     """The key padding mask as an array of shape (N, 1, 1, S)."""
-    array = np.asarray(raw(mask))
+    array = np.asarray(array_of(mask))
     if array.dtype != bool:
         raise TypeError(
             located(

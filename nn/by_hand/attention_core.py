@@ -378,9 +378,7 @@ def additive_attention_backward(
     return grad_queries @ W_q.T, grad_keys @ W_k.T, grad_V, grad_params
 
 
-def _additive_hidden(
-    Q: np.ndarray, K: np.ndarray, W_q: np.ndarray, W_k: np.ndarray
-) -> np.ndarray:
+def _additive_hidden(Q: np.ndarray, K: np.ndarray, W_q: np.ndarray, W_k: np.ndarray) -> np.ndarray:
     """Tanh of each projected query plus each projected key."""
     queries = Q @ W_q  # (batch, seq_q, d_attn)
     keys = K @ W_k  # (batch, seq_k, d_attn)

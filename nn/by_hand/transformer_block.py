@@ -14,9 +14,7 @@ import numpy as np
 from minigrad.nn.by_hand.multi_head import MultiHeadAttention, check_params, xavier
 
 
-def layer_norm(
-    x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 1e-6
-) -> np.ndarray:
+def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 1e-6) -> np.ndarray:
     """Layer normalization: y = gamma * (x - mean) / sqrt(var + eps) + beta.
 
     Mean and population variance are those of each position by itself, over the last axis.

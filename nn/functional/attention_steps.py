@@ -10,7 +10,7 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.attention.masks import Mask, MaskLike, combine
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 
 
 def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor:
@@ -71,7 +71,7 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
         Tensor([[1. , 0. ],
                 [0.5, 0.5]], dtype=float32)
     """
-    keep = np.asarray(raw(mask))
+    keep = np.asarray(array_of(mask))
     if keep.dtype != bool:
         raise TypeError(
             located(

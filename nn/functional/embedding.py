@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.autograd.mutation import wrote
+from minigrad.autograd.mutation import mark_written
 from minigrad.nn.module.checks import check_number
 
 
@@ -69,7 +69,7 @@ def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float)
     if long.any():
         factors = max_norm / (lengths[long] + 1e-7)
         weight.data[ids[long]] = rows[long] * factors[:, None]
-        wrote(weight.data)
+        mark_written(weight.data)
 
 
 def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:

@@ -13,7 +13,7 @@ from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.mode import located
 from minigrad.autograd.results import wrap
 from minigrad.nn.module.checks import check_number, check_probability
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 from minigrad.ops.loss import check_target, class_rows, row_weights
 
 Reduction = Literal["mean", "sum", "none"] | None
@@ -244,7 +244,7 @@ def nll_loss(
         >>> F.nll_loss(minigrad.tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
-    values, target = np.asarray(raw(input_)), np.asarray(raw(target))
+    values, target = np.asarray(array_of(input_)), np.asarray(array_of(target))
     try:
         check_target(values, target, weight, reduction or "none", ignore_index, 0.0)
     except (IndexError, TypeError, ValueError) as error:
@@ -287,7 +287,7 @@ def binary_cross_entropy(
     """
     name = "binary_cross_entropy"
     y = _like(name, input_, target)
-    values = np.asarray(raw(input_))
+    values = np.asarray(array_of(input_))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
     if not (low >= 0.0 and high <= 1.0):
         raise ValueError(

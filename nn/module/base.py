@@ -48,7 +48,7 @@ class Module(Tree):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "__init__" in vars(cls) and cls.__module__.startswith(__package__):
+        if "__init__" in vars(cls) and cls.__module__.startswith("minigrad.nn."):
             cls.__init__ = checked_constructor(cls.__init__)  # type: ignore[method-assign]
 
     @checked_constructor

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import wrote
+from minigrad.autograd.mutation import mark_written
 from minigrad.nn.module.module_paths import join, walk
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
         raise ValueError("\n  ".join([f"load_state_dict: {message}", *problems]))
     for key, array in arrays.items():
         own[key].data[...] = array
-        wrote(own[key].data)
+        mark_written(own[key].data)
     return Differences(missing, unexpected)
 
 

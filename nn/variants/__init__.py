@@ -1,1 +1,4 @@
-"""Attention and transformer blocks as single texts define them; `MultiHeadAttention` and `TransformerEncoder` are the general ones."""
+"""Attention and transformer blocks as single texts define them.
+
+`MultiHeadAttention` and `TransformerEncoder` are the general ones.
+"""

@@ -14,7 +14,7 @@ from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.checks import check_size
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 
 BY_HAND = {
     "W_Q": "attention.q_proj.weight",
@@ -121,7 +121,7 @@ class TransformerEncoderBlock(Module):
             The same under this module's own names.
         """
         return {
-            BY_HAND.get(name, name): np.asarray(raw(value)).T if name in BY_HAND else value
+            BY_HAND.get(name, name): np.asarray(array_of(value)).T if name in BY_HAND else value
             for name, value in state.items()
         }
 

@@ -110,13 +110,13 @@ def test_wrong_second_derivatives_fail(name: str, directions: int | None) -> Non
         gradgradcheck(WRONG_SECOND[name], variable(2, 3), directions=directions)
 
 
-def test_a_wrong_meaning_fails_in_the_second_derivative() -> None:
+def test_a_wrong_decomposition_fails_in_the_second_derivative() -> None:
     @primitive(residuals=("twice",))
     def planted_fused(x: Any) -> Any:
         return x * x, 2 * x
 
     planted_fused.defvjp(x=lambda g, twice: g * twice)
-    planted_fused.defmeaning(lambda x: x * x * x)
+    planted_fused.defdecomposition(lambda x: x * x * x)
     assert gradcheck(planted_fused, variable(3))
     with pytest.raises(GradientError, match="input 0 .*index .*create_graph"):
         gradgradcheck(planted_fused, variable(3))

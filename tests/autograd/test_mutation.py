@@ -19,7 +19,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, no_grad, ops
 from minigrad.autograd import grad, mutation
-from minigrad.autograd.mutation import wrote
+from minigrad.autograd.mutation import mark_written
 from minigrad.optim import SGD
 
 
@@ -271,7 +271,7 @@ def test_wrote_announces_writes_to_the_live_array() -> None:
     x = variable(1.0, 2.0)
     y = (x * x).sum()
     x.data[0] = 9.0
-    wrote(x.data[:1])  # a view of it says as much
+    mark_written(x.data[:1])  # a view of it says as much
     with pytest.raises(RuntimeError, match="written in place"):
         y.backward()
 

@@ -132,7 +132,7 @@ def test_a_tensor_in_the_place_of_an_option_is_never_ignored() -> None:
 
 
 def test_three_arguments() -> None:
-    @primitive(promotes=("a", "b", "c"))
+    @primitive(promote=("a", "b", "c"))
     def my_fma(a: Any, b: Any, c: Any) -> Any:
         return a * b + c
 
@@ -267,7 +267,7 @@ def test_joint_rule_is_told_what_is_needed() -> None:
     assert asked == [(True, False), (False, True), (False, True), (True, True)]
 
 
-def test_residuals_and_meaning() -> None:
+def test_residuals_and_decomposition() -> None:
     @primitive(residuals=("norm",))
     def my_unit(x: Any) -> Any:
         norm = np.sqrt((x * x).sum())
@@ -278,7 +278,7 @@ def test_residuals_and_meaning() -> None:
         return (g - out * (g * out).sum()) / norm
 
     my_unit.defvjp(x=rule)
-    my_unit.defmeaning(lambda x: x / x.norm())
+    my_unit.defdecomposition(lambda x: x / x.norm())
     check(my_unit, variable(4))
     assert my_unit(np.array([3.0, 4.0])).tolist() == [0.6, 0.8]
     x = variable(2)
@@ -295,7 +295,7 @@ def test_fused_op_with_equal_arguments_and_a_long_history() -> None:
 
     my_fused.defvjp(a=lambda g, b: g * b * b, b=lambda g, a, b: 2 * g * a * b)
 
-    @my_fused.defmeaning
+    @my_fused.defdecomposition
     def _(a: Any, b: Any) -> Any:
         runs.append(1)
         return a * b * b
@@ -335,7 +335,7 @@ def test_rules_may_name_shapes_and_return_updates() -> None:
 
 
 def test_floating_ops_take_integers() -> None:
-    @primitive(floating=True)
+    @primitive(float_inputs=True)
     def my_half(x: Any) -> Any:
         return x / 2
 
@@ -375,7 +375,7 @@ def test_an_op_without_rules_records_nothing() -> None:
 
 @pytest.mark.parametrize("several", [False, True])
 def test_the_error_that_follows_names_the_op_without_rules(several: bool) -> None:
-    @primitive(several=several)
+    @primitive(multiple_outputs=several)
     def my_forgotten(a: Any, b: Any, c: Any = 1) -> Any:
         return (a * b, a) if several else a * b
 
@@ -649,7 +649,7 @@ def test_errors_of_the_forward_name_the_op() -> None:
     with pytest.raises(ValueError, match=r"^my_strict: two axes expected, got shape \(3,\)$"):
         my_strict(variable(3))
 
-    @primitive(complain=lambda a, b: f"cannot pair {a.shape} with {b.shape}")
+    @primitive(explain_error=lambda a, b: f"cannot pair {a.shape} with {b.shape}")
     def my_pairing(a: Any, b: Any) -> Any:
         return a @ b
 

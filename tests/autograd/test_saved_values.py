@@ -27,7 +27,7 @@ class Nodes(Observer):
     def ran(self, op: Any, arguments: Any, result: Any) -> None:
         node = (result[0] if isinstance(result, tuple) else result)._node
         if isinstance(node, Node):
-            self.found.append(node.edges[0] if op.several else node)
+            self.found.append(node.edges[0] if op.multiple_outputs else node)
 
 
 def poisoned(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -53,11 +53,11 @@ def poison(array: np.ndarray) -> np.ndarray:
 def gradients(node: Node, saved: tuple[Any, ...]) -> list[Any]:
     """What the rules return, on arrays and, for a decomposition, recorded."""
     weights = [np.cos(np.arange(np.prod(s)) + 1.0).reshape(s) for s in shapes(node)]
-    several = node.plan.op.several
+    several = node.plan.op.multiple_outputs
     before, node.saved = node.saved, saved
     try:
         found = list(node.plan.pull(tuple(weights) if several else weights[0], *saved))
-        if node.plan.op.meaning is not None:
+        if node.plan.op.decomposition is not None:
             recorded = tuple(map(wrap, weights)) if several else wrap(weights[0])
             found += _pull_recorded(node, node.plan, recorded)
     finally:
@@ -66,7 +66,7 @@ def gradients(node: Node, saved: tuple[Any, ...]) -> list[Any]:
 
 
 def shapes(node: Node) -> list[Any]:
-    return list(node.shape) if node.plan.op.several else [node.shape]
+    return list(node.shape) if node.plan.op.multiple_outputs else [node.shape]
 
 
 def dense(g: Any, shape: tuple[int, ...]) -> Any:

@@ -9,7 +9,7 @@ from minigrad.autograd import grad, gradcheck, gradgradcheck, primitive
 calls = []
 
 
-@primitive(several=True)
+@primitive(multiple_outputs=True)
 def tanh_and_exp(x):
     return np.tanh(x), np.exp(x)
 
@@ -22,7 +22,7 @@ def _rule(g, out):
 tanh_and_exp.defvjp(x=_rule)
 
 
-@primitive(several=True, arrays=2)
+@primitive(multiple_outputs=True, arrays=2)
 def sorted_pair(a, b):
     return np.minimum(a, b), np.maximum(a, b)
 

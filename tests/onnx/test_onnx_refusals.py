@@ -196,7 +196,7 @@ def test_an_op_of_ones_own(tmp_path: Path) -> None:
     model, x = Inner(soft_abs_for_export), minigrad.randn(2, 3)
     with pytest.raises(NotImplementedError, match="soft_abs_for_export: this op has no"):
         export(model, x, tmp_path / "model.onnx")
-    soft_abs_for_export.defmeaning(lambda x: abs(x) + ops.softplus(-2 * abs(x)))
+    soft_abs_for_export.defdecomposition(lambda x: abs(x) + ops.softplus(-2 * abs(x)))
     written = export(model, x, tmp_path / "model.onnx")
     assert written.difference is not None and written.difference <= 1e-6
 
@@ -211,7 +211,7 @@ def test_an_op_of_ones_own_is_not_exported_as_what_has_its_name(name: str, tmp_p
     model, x = Inner(leaky), minigrad.randn(2, 3)
     with pytest.raises(NotImplementedError, match=rf"\.{name}: this op has no"):
         export(model, x, tmp_path / "model.onnx", verify=False)
-    leaky.defmeaning(lambda x: minigrad.where(x > 0, x, 0.1 * x))
+    leaky.defdecomposition(lambda x: minigrad.where(x > 0, x, 0.1 * x))
     written = export(model, x, tmp_path / "model.onnx")
     assert written.difference is not None and written.difference <= 1e-6
 

@@ -434,7 +434,7 @@ def test_decompositions_keep_float16() -> None:
     x = Tensor(np.ones((2, 3), np.float16))
     for op in (ops.attention, ops.layer_norm, ops.rms_norm):
         given = [x] * (3 if op is ops.attention else 1)
-        assert op.op.meaning(*given).dtype == np.float16
+        assert op.op.decomposition(*given).dtype == np.float16
 
 
 def test_batch_norm_recorded_far_from_zero_of_one_row_and_of_none() -> None:

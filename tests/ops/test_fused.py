@@ -159,29 +159,29 @@ def test_every_fused_op_has_its_calls() -> None:
     fused = {
         op.name
         for op in registry.values()
-        if op.meaning is not None and op.forward.__module__.startswith("minigrad.")
+        if op.decomposition is not None and op.forward.__module__.startswith("minigrad.")
     }
     assert fused == set(CALLS)
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_kernel_and_meaning_agree(name: str) -> None:
+def test_kernel_and_decomposition_agree(name: str) -> None:
     """Values and every gradient; each gradient by itself, too, for the rule is told of it."""
     op = registry[name]
     function = function_of(name)
-    assert inspect.signature(op.meaning) == op.signature
+    assert inspect.signature(op.decomposition) == op.signature
     for arrays, options in CALLS[name]:
         tensors = {k: Tensor(v, requires_grad=True) for k, v in arrays.items()}
         kernel = function(**tensors, **options)
-        meaning = op.meaning(**tensors, **options)
+        decomposition = op.decomposition(**tensors, **options)
         shown = f"{name}: { ({k: v.shape for k, v in arrays.items()}) }, {options}"
         assert kernel._node.plan.op is op
         np.testing.assert_allclose(
-            kernel.numpy(), meaning.numpy(), rtol=1e-10, atol=1e-12, err_msg=shown
+            kernel.numpy(), decomposition.numpy(), rtol=1e-10, atol=1e-12, err_msg=shown
         )
-        assert kernel.shape == meaning.shape
+        assert kernel.shape == decomposition.shape
         g = np.cos(np.arange(kernel.size)).reshape(kernel.shape)
-        wanted = grad(meaning, [*tensors.values()], g)
+        wanted = grad(decomposition, [*tensors.values()], g)
         found = grad(kernel, [*tensors.values()], g, retain_graph=True)
         for key, one, other in zip(tensors, found, wanted, strict=True):
             np.testing.assert_allclose(

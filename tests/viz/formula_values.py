@@ -45,7 +45,7 @@ class Compared(Observer):
         outputs = result if isinstance(result, tuple) else (result,)
         node = outputs[0]._node
         if isinstance(node, Node):
-            whole = node.edges[0] if op.several else node
+            whole = node.edges[0] if op.multiple_outputs else node
             self._calls[whole] = (op, arguments, raw(result))
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:

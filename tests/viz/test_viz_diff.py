@@ -88,7 +88,7 @@ def test_an_op_is_not_taken_for_a_module_of_its_name() -> None:
     assert names == ["x", "linear", "linear: linear", "exp", "output"]
 
 
-def test_a_fused_op_is_one_op_with_and_without_its_meaning() -> None:
+def test_a_fused_op_is_one_op_with_and_without_its_decomposition() -> None:
     attention = nn.MultiHeadAttention(8, 2)
     x = minigrad.randn(2, 3, 8, requires_grad=True)
     with viz.trace() as trace:

@@ -21,7 +21,7 @@ from minigrad.autograd.op import Primitive
 from minigrad.autograd.plan import Rule
 from minigrad.checking.self_check import checked_ops
 from minigrad.ops import attention, divide, multiply, power
-from minigrad.ops._numerics import tame
+from minigrad.ops._numerics import zero_safe
 from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.notation import Cases, Sentence, Symbol, Words
 from minigrad.viz.formula.sources import source
@@ -304,16 +304,16 @@ def test_names_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_guards_become_notes() -> None:
-    found = viz.formulas(op_with(a=lambda g, a: g * tame(1 / a, g)))["a"]
+    found = viz.formulas(op_with(a=lambda g, a: g * zero_safe(1 / a, g)))["a"]
     assert found.text == "ḡ / a"
     assert found.notes == ("0 where ḡ is 0 and the slope is infinite",)
 
 
 def test_what_only_has_a_guards_name_is_no_guard() -> None:
-    def tame(slope: Any, g: Any) -> Any:
+    def zero_safe(slope: Any, g: Any) -> Any:
         return slope + g
 
-    assert text_of(lambda g, a: g * tame(a, g)) == "ḡ ⊙ (a + ḡ)"
+    assert text_of(lambda g, a: g * zero_safe(a, g)) == "ḡ ⊙ (a + ḡ)"
 
 
 def test_a_loop_is_shown_as_the_function_that_it_is() -> None:
@@ -370,7 +370,7 @@ def test_outputs_that_are_several() -> None:
     def forward(a: Any) -> Any:
         return a, a
 
-    op = Primitive(forward, several=True)
+    op = Primitive(forward, multiple_outputs=True)
     op.defvjp(a=lambda g, out: g[0] * out[1])
     assert viz.formulas(op)["a"].text == "ḡ₀ ⊙ y₁"
     assert text_of(lambda g, a: g[0] * a) == "ḡ[0] ⊙ a"

@@ -20,10 +20,10 @@ def traced(timed: bool) -> viz.Trace:
 
 def test_every_op_that_ran_has_a_time() -> None:
     graph = traced(timed=True).graph()
-    meanings = {group.id: group.op for group in graph.groups if group.op is not None}
-    ran = [node for node in graph.nodes if node.kind == "op" and node.group not in meanings]
-    assert len(ran) > 10 and len(meanings) > 2
-    for op in (*ran, *meanings.values()):
+    decompositions = {group.id: group.op for group in graph.groups if group.op is not None}
+    ran = [node for node in graph.nodes if node.kind == "op" and node.group not in decompositions]
+    assert len(ran) > 10 and len(decompositions) > 2
+    for op in (*ran, *decompositions.values()):
         assert op.seconds is not None and 0 < op.seconds < 1, op.label
     for node in graph.nodes:
         if node not in ran:

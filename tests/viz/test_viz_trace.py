@@ -91,7 +91,7 @@ def test_an_error_ends_the_graph_and_is_shown() -> None:
     assert "matmul" in graph.nodes[-2].error
 
 
-def test_attention_opens_onto_its_meaning() -> None:
+def test_attention_opens_onto_its_decomposition() -> None:
     attention = nn.MultiHeadAttention(8, 2)
     x = minigrad.randn(2, 3, 8, requires_grad=True)
     mask = np.tril(np.ones((3, 3), dtype=bool))

@@ -20,8 +20,8 @@ KINDS = {
     "dropped term": "a + b, a * b, a & b or `x += a` without one of the two",
     "swapped operands": "b - a for a - b, and so with /, @, <, np.where and np.cross",
     "missing transpose": "x for x.T, x.swapaxes(...) or mT(x)",
-    "missing guard": "slope for tame(slope, g), x for np.where(bad, 0, x)",
-    "missing spread": "g for spread(g, ...), total(g, ...) or g.reshape(...)",
+    "missing guard": "slope for zero_safe(slope, g), x for np.where(bad, 0, x)",
+    "missing undo_reduction": "g for undo_reduction(g, ...), total(g, ...) or g.reshape(...)",
     "slice": "x for x[..., None] or x[::-1], and x[:n] for x[k:n]",
     "boundary": "< for <=, and == for !=",
     "axis": "an axis or an index is the next one, keepdims is turned round",
@@ -32,14 +32,14 @@ KINDS = {
 
 TRANSPOSES = {"T", "mT", "flip", "moveaxis", "roll", "rot90", "swapaxes", "transpose"}
 GUARDS = {
-    "abs", "absolute", "astype", "flat_at_zero", "sign", "tame", "tril", "triu", "wide",
+    "abs", "absolute", "astype", "flat_at_zero", "sign", "tril", "triu", "wide", "zero_safe",
     "widened",
 }  # fmt: skip
-SPREADS = {"add_up", "broadcast_to", "mean", "reshape", "spread", "sum", "total"}
+SPREADS = {"add_up", "broadcast_to", "mean", "reshape", "sum", "undo_reduction", "total"}
 UNDONE = {
     **dict.fromkeys(TRANSPOSES, "missing transpose"),
     **dict.fromkeys(GUARDS, "missing guard"),
-    **dict.fromkeys(SPREADS, "missing spread"),
+    **dict.fromkeys(SPREADS, "missing undo_reduction"),
 }
 """Functions and methods that may be forgotten: what is left is the argument or the object."""
 

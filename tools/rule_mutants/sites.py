@@ -161,7 +161,7 @@ class _Program:
             if not isinstance(mark, ast.Attribute) or not isinstance(mark.value, ast.Name):
                 continue
             place = (module, mark.value.id)
-            if isinstance(node, ast.FunctionDef) and mark.attr in ("defjoint", "defmeaning"):
+            if isinstance(node, ast.FunctionDef) and mark.attr in ("defjoint", "defdecomposition"):
                 name = self._thing(place).op.name
                 yield _Rule(name, place, mark.attr, (module, node.name))
             elif isinstance(node, ast.Expr) and mark.attr == "defvjp":

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 
 __all__ = ["holds_nan", "mT", "no_matrix", "no_square", "refuse", "resolution", "singular", "which",
            "wide"]  # fmt: skip
@@ -72,6 +72,6 @@ def resolution(values: np.ndarray, size: int) -> Any:
 
 def refuse(bad: Any, message: str) -> None:
     """Raise a LinAlgError if anything is `bad`; the message says ``{which}`` for the matrix."""
-    bad = raw(bad)
+    bad = array_of(bad)
     if np.any(bad):
         raise np.linalg.LinAlgError(message.format(which=which(bad)))

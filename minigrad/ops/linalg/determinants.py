@@ -9,14 +9,14 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.results import wrap
-from minigrad.ops._numerics import raw, within_rule
+from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, wide
 from minigrad.ops.linalg.solving import inv, solve
 
 __all__ = ["det", "slogdet"]
 
 
-@primitive(np.linalg.det, floating=True, complain=no_square)
+@primitive(np.linalg.det, float_inputs=True, explain_error=no_square)
 def det(x: Any) -> Any:
     """The determinant of a square matrix, or of each in a stack.
 
@@ -71,8 +71,8 @@ def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
     return np.where(np.isfinite(x).all((-2, -1), keepdims=True), out, np.nan)
 
 
-@det.defmeaning
-def _det_meaning(x: Any) -> Any:
+@det.defdecomposition
+def _det_decomposition(x: Any) -> Any:
     """For every order: by blocks, so that what has no inverse is small and only multiplied."""
     n, leading = x.shape[-1], x.shape[:-2]
     count = math.prod(leading)
@@ -128,7 +128,13 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-@primitive(residuals=("sign",), several=True, floating=True, promotes=("x",), complain=no_square)
+@primitive(
+    residuals=("sign",),
+    multiple_outputs=True,
+    float_inputs=True,
+    promote=("x",),
+    explain_error=no_square,
+)
 def _slogdet(x: Any) -> Any:
     with np.errstate(invalid="ignore"):
         found = np.linalg.slogdet(wide(x))
@@ -155,14 +161,14 @@ def slogdet(x: Any) -> SlogdetResult:
         SlogdetResult(sign=Tensor(1., dtype=float32), logabsdet=Tensor(-138.15511, dtype=float32))
     """
     sign, logabsdet = _slogdet(x)
-    return SlogdetResult(wrap(raw(sign)), logabsdet)
+    return SlogdetResult(wrap(array_of(sign)), logabsdet)
 
 
 def _slogdet_x(g: Any, x: Any, sign: Any) -> Any:
     h = g[1]
-    bad = raw(sign) == 0
+    bad = array_of(sign) == 0
     refuse(
-        bad & (raw(h) != 0),
+        bad & (array_of(h) != 0),
         "slogdet: {which} is singular: log|det| is -inf there and has no derivative",
     )
     if bad.any():

@@ -10,7 +10,7 @@ from minigrad.autograd.mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw, within_rule
+from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
 from minigrad.ops.linalg.solving import solve
 
@@ -36,7 +36,7 @@ def _is_indefinite(matrix: np.ndarray, upper: bool) -> bool:
     return False
 
 
-@primitive(arrays=1, floating=True, complain=_cannot_factor)
+@primitive(arrays=1, float_inputs=True, explain_error=_cannot_factor)
 def _cholesky(x: Any, upper: bool) -> Any:
     return np.linalg.cholesky(wide(x), upper=upper).astype(x.dtype, copy=False)
 
@@ -87,13 +87,13 @@ class QRResult(NamedTuple):
     R: Any
 
 
-@primitive(several=True, floating=True, promotes=("x",), complain=no_matrix)
+@primitive(multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=no_matrix)
 def _qr(x: Any) -> Any:
     q, r = np.linalg.qr(wide(x))
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
 
-@primitive(several=True, floating=True, promotes=("x",), complain=no_matrix)
+@primitive(multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=no_matrix)
 def _qr_complete(x: Any) -> Any:
     q, r = np.linalg.qr(wide(x), mode="complete")
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
@@ -130,7 +130,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     """
     if mode not in ("reduced", "r", "complete"):
         raise ValueError(f'qr: mode must be "reduced", "r" or "complete", got {mode!r}')
-    shape = np.shape(raw(x))
+    shape = np.shape(array_of(x))
     if mode == "complete" and len(shape) > 1 and shape[-2] > shape[-1]:
         if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(
@@ -149,11 +149,11 @@ def _qr_x(g: Any, out: Any) -> Any:
     """
     (grad_q, grad_r), (q, r) = g, out
     k, n = r.shape[-2:]
-    touched = (raw(grad_q) != 0).any((-2, -1)) | (raw(grad_r) != 0).any((-2, -1))
+    touched = (array_of(grad_q) != 0).any((-2, -1)) | (array_of(grad_r) != 0).any((-2, -1))
     grad_v, v = grad_r[..., k:], r[..., k:]
     grad_q = grad_q + q @ (v @ mT(grad_v))
     grad_r, r = grad_r[..., :k], r[..., :k]
-    pivots = np.abs(np.diagonal(raw(r), axis1=-2, axis2=-1))
+    pivots = np.abs(np.diagonal(array_of(r), axis1=-2, axis2=-1))
     bad = (pivots <= resolution(pivots, max(q.shape[-2], n))).any(-1)
     refuse(
         bad & touched,

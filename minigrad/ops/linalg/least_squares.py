@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw
+from minigrad.ops._numerics import array_of
 from minigrad.ops.elementwise import square, subtract
 from minigrad.ops.linalg._matrices import mT, no_matrix, which, wide
 from minigrad.ops.linalg.norms import matrix_rank
@@ -22,7 +22,7 @@ def _cannot_pinv(x: Any, _: Any) -> str | None:
     return no_matrix(x) or f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
 
 
-@primitive(np.linalg.pinv, arrays=1, floating=True, complain=_cannot_pinv)
+@primitive(np.linalg.pinv, arrays=1, float_inputs=True, explain_error=_cannot_pinv)
 def pinv(x: Any, rtol: float | None = None) -> Any:
     """The pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
 
@@ -100,7 +100,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
         >>> [round(value, 4) for value in line.tolist()]
         [1.0, 2.0]
     """
-    left, right = np.shape(raw(a)), np.shape(raw(b))
+    left, right = np.shape(array_of(a)), np.shape(array_of(b))
     if len(left) != 2 or len(right) not in (1, 2) or left[0] != right[0]:
         raise ValueError(
             f"lstsq: a of shape (m, n) and b of shape (m,) or (m, k) expected, got {left} and "

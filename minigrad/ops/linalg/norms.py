@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops import elementwise, reductions
-from minigrad.ops._numerics import Axis, kept_shape, raw
+from minigrad.ops._numerics import Axis, array_of, kept_shape
 from minigrad.ops.casting import astype
 from minigrad.ops.comparisons import not_equal
 from minigrad.ops.linalg._matrices import no_matrix, no_square, singular, which, wide
@@ -53,7 +53,7 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
     """
     if axis is None and ord is None:
         return reductions.norm(x, 2, None, keepdims)
-    shape = np.shape(raw(x))
+    shape = np.shape(array_of(x))
     given = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(_existing(one, shape) for one in given)
     if len(axes) == 1:
@@ -138,8 +138,8 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
         >>> minigrad.linalg.matrix_norm(minigrad.tensor([[1.0, -2.0], [3.0, 4.0]]), ord=1)
         Tensor(6., dtype=float32)
     """
-    shape = np.shape(raw(x))
-    reason = no_matrix(raw(x))
+    shape = np.shape(array_of(x))
+    reason = no_matrix(array_of(x))
     if reason:
         raise ValueError(f"matrix_norm: {reason}")
     if isinstance(ord, str):
@@ -182,7 +182,7 @@ def cond(x: Any, p: Order | None = None) -> Tensor:
         >>> minigrad.linalg.cond(minigrad.tensor([[1.0, 0.0], [0.0, 4.0]]))
         Tensor(4., dtype=float32)
     """
-    array = np.asarray(raw(x))
+    array = np.asarray(array_of(x))
     shape = array.shape
     reason = no_matrix(array) if p is None or p in (2, -2) else no_square(array)
     if reason or 0 in shape[-2:]:
@@ -192,7 +192,7 @@ def cond(x: Any, p: Order | None = None) -> Tensor:
         top, bottom = values[..., 0], values[..., -1]
         if p == -2:
             top, bottom = bottom, top
-        bad = raw(bottom) == 0
+        bad = array_of(bottom) == 0
         return where(bad, np.inf, top / where(bad, 1, bottom))
     bad = singular(array)
     safe = where(bad[..., None, None], np.eye(shape[-1], dtype=bool), x)
@@ -205,7 +205,9 @@ def _no_rank(x: Any, *_: Any) -> str | None:
     return f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
 
 
-@primitive(np.linalg.matrix_rank, arrays=1, floating=True, promotes=("x",), complain=_no_rank)
+@primitive(
+    np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_rank
+)
 def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) -> Any:
     """How many singular values are not zero. It records nothing.
 

@@ -20,7 +20,7 @@ def _cannot_invert(x: Any) -> str | None:
     )
 
 
-@primitive(np.linalg.inv, floating=True, complain=_cannot_invert)
+@primitive(np.linalg.inv, float_inputs=True, explain_error=_cannot_invert)
 def inv(x: Any) -> Any:
     """The inverse of a square matrix, or of each in a stack.
 
@@ -75,7 +75,7 @@ def _cannot_solve(a: Any, b: Any) -> str | None:
     )
 
 
-@primitive(np.linalg.solve, floating=True, complain=_cannot_solve)
+@primitive(np.linalg.solve, float_inputs=True, explain_error=_cannot_solve)
 def solve(a: Any, b: Any) -> Any:
     """The solution `x` of ``a @ x = b``.
 

@@ -10,7 +10,7 @@ from minigrad.autograd.mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import raw, within_rule
+from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
 
 __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
@@ -32,13 +32,13 @@ def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
         numpy.linalg.LinAlgError: The result depends on turning vectors of equal values.
     """
     gaps = values[..., None, :] - values[..., :, None]
-    known = raw(values)
-    close = np.abs(raw(gaps)) <= resolution(known, size)[..., None]
+    known = array_of(values)
+    close = np.abs(array_of(gaps)) <= resolution(known, size)[..., None]
     equal = close & ~np.eye(known.shape[-1], dtype=bool)
     if equal.any():
         touched = np.zeros_like(equal)
         for turn in turns:
-            touched |= (raw(turn) != 0) | (mT(raw(turn)) != 0)
+            touched |= (array_of(turn) != 0) | (mT(array_of(turn)) != 0)
         _refuse_equal(op, known, equal & touched)
     return ~close / np.where(close, 1, gaps)
 
@@ -73,7 +73,9 @@ def _no_spectrum(x: Any, UPLO: Literal["L", "U"]) -> str | None:
     return f"{which(~np.isfinite(x).all((-2, -1)))}: the algorithm did not converge"
 
 
-@primitive(several=True, arrays=1, floating=True, promotes=("x",), complain=_no_spectrum)
+@primitive(
+    multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_spectrum
+)
 def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
     values, vectors = np.linalg.eigh(wide(x), UPLO)
     return values.astype(x.dtype, copy=False), vectors.astype(x.dtype, copy=False)
@@ -123,7 +125,7 @@ def _eigh_x(g: Any, out: Any) -> Any:
     return (vectors * grad_values[..., None, :] + vectors @ turned) @ mT(vectors)
 
 
-@primitive(np.linalg.eigvalsh, arrays=1, floating=True, complain=_no_spectrum)
+@primitive(np.linalg.eigvalsh, arrays=1, float_inputs=True, explain_error=_no_spectrum)
 def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
     """The eigenvalues of a symmetric matrix, or of each in a stack.
 
@@ -170,13 +172,17 @@ def _no_singular_values(x: Any, *_: Any) -> str | None:
     )
 
 
-@primitive(several=True, floating=True, promotes=("x",), complain=_no_singular_values)
+@primitive(
+    multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=_no_singular_values
+)
 def _svd(x: Any) -> Any:
     parts = np.linalg.svd(wide(x), full_matrices=False)
     return tuple(part.astype(x.dtype, copy=False) for part in parts)
 
 
-@primitive(several=True, floating=True, promotes=("x",), complain=_no_singular_values)
+@primitive(
+    multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=_no_singular_values
+)
 def _svd_complete(x: Any) -> Any:
     parts = np.linalg.svd(wide(x), full_matrices=True)
     return tuple(part.astype(x.dtype, copy=False) for part in parts)
@@ -215,7 +221,7 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """
     if not compute_uv:
         return svdvals(x)
-    shape = np.shape(raw(x))
+    shape = np.shape(array_of(x))
     if full_matrices and len(shape) > 1 and shape[-1] != shape[-2]:
         if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(
@@ -232,17 +238,17 @@ def _svd_x(g: Any, out: Any) -> Any:
     grad_v, v = mT(grad_vh), mT(vh)
     turn_u, turn_v = mT(u) @ grad_u, vh @ grad_v
     gaps = _inverse_gaps("svd", s, max(m, n), turn_u, turn_v)
-    zero = raw(s) <= resolution(raw(s), max(m, n))
+    zero = array_of(s) <= resolution(array_of(s), max(m, n))
     sums = s[..., None, :] + s[..., :, None]
     # 1 / (s_j² - s_i²); the sum is zero only where the difference is, so nothing is lost.
-    inverse = gaps / np.where(raw(sums) == 0, 1, sums)
+    inverse = gaps / np.where(array_of(sums) == 0, 1, sums)
     inner = (turn_u - mT(turn_u)) * inverse * s[..., None, :]
     inner = inner + (turn_v - mT(turn_v)) * inverse * s[..., :, None]
     # As with abs, the slope of a singular value at 0 is 0.
-    found = (u * (grad_s * (raw(s) != 0))[..., None, :] + u @ inner) @ vh
+    found = (u * (grad_s * (array_of(s) != 0))[..., None, :] + u @ inner) @ vh
     if m == n:
         return found
-    beside = raw(grad_u if m > n else grad_v)
+    beside = array_of(grad_u if m > n else grad_v)
     refuse(
         (zero & (beside != 0).any(-2)).any(-1),
         f"svd: a singular value of {{which}} is 0 to rounding, so its vector in the longer of the "
@@ -254,7 +260,7 @@ def _svd_x(g: Any, out: Any) -> Any:
     return found + (u / scale) @ mT(grad_v - v @ turn_v)
 
 
-@primitive(np.linalg.svdvals, floating=True, complain=_no_singular_values)
+@primitive(np.linalg.svdvals, float_inputs=True, explain_error=_no_singular_values)
 def svdvals(x: Any) -> Any:
     """The singular values of a matrix, or of each in a stack.
 
@@ -279,7 +285,7 @@ def svdvals(x: Any) -> Any:
 
 def _svdvals_x(g: Any, x: Any) -> Any:
     u, s, vh = within_rule(_svd, x)
-    return (u * (g * (raw(s) != 0))[..., None, :]) @ vh
+    return (u * (g * (array_of(s) != 0))[..., None, :]) @ vh
 
 
 _eigh.defvjp(x=_eigh_x)

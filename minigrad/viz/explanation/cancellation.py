@@ -44,7 +44,7 @@ def errors_sent(
         token = state.set(State(False, None, ()))
         try:
             plan = node.plan if all(wanted) else node.plan.narrow(tuple(wanted))
-            return plan.pull(noise if node.plan.op.several else noise[0], *node.saved)
+            return plan.pull(noise if node.plan.op.multiple_outputs else noise[0], *node.saved)
         finally:
             state.reset(token)
 

@@ -101,7 +101,7 @@ class _Search:
         op = node.primitive
         if op is None and node.label == "detach":
             return DETACHED
-        if op is not None and not op.records:
+        if op is not None and not op.differentiable:
             return f"{node.label} has no derivative: what it returns does not change smoothly."
         carry = [self._carries(source) for source in self.sources[node.id]]
         if True in carry:

@@ -67,7 +67,7 @@ def explain(target: Any, /, **names: Any) -> str:
           ḡ: scalar
           x: spread_axis(ḡ)
             2×3 to step 2 (multiply)
-            rule: spread(g, x_shape, axis), minigrad/ops/reductions.py:...
+            rule: undo_reduction(g, x_shape, axis), minigrad/ops/reductions.py:...
             spread: repeated along the axes that were reduced
         <BLANKLINE>
         step 2: multiply

@@ -54,7 +54,7 @@ class Formula:
         >>> formula.text, formula.notes
         ('ḡ / (2y)', ('0 where ḡ is 0 and the slope is infinite',))
         >>> formula.source
-        'lambda g, out: g * tame(0.5 / out, g)'
+        'lambda g, out: g * zero_safe(0.5 / out, g)'
     """
 
     mathml: str = field(repr=False)
@@ -65,7 +65,7 @@ class Formula:
     place: str
 
     def _repr_html_(self) -> str:
-        css = files("minigrad.viz.page").joinpath("static", "mathml.css").read_text(encoding="utf-8")
+        css = files("minigrad.viz.page").joinpath("static", "mathml.css").read_text("utf-8")
         style = f"<style>.minigrad-formula {{\n{css}}}</style>"
         return f'<div class="minigrad-formula">{style}{self.mathml}</div>'
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import spread
+from minigrad.ops._numerics import undo_reduction
 from minigrad.viz.formula import layer_words as layers
 from minigrad.viz.formula import words as say
 
@@ -23,7 +23,7 @@ def median_x(g: Any, x: Any, axis: Any) -> Any:
     low = x == say.lower_median(x, axis)
     high = x == say.upper_median(x, axis)
     shares = low / np.sum(low, axis, keepdims=True) + high / np.sum(high, axis, keepdims=True)
-    return spread(g, x.shape, axis) * shares / 2
+    return undo_reduction(g, x.shape, axis) * shares / 2
 
 
 def layer_norm_x(g: Any, x: Any, weight: Any, rstd: Any, ndim: int) -> Any:

@@ -1,7 +1,7 @@
 """From the syntax tree of a rule to the term that it computes.
 
 Assignments become definitions, ``if`` becomes a choice (syntax.py), and helpers of a line or two
-are read into the place where they are called. What only guards the arithmetic (`tame`, `raw`,
+are read into the place where they are called. What only guards the arithmetic (`zero_safe`, `raw`,
 casts) falls away; where that changes what a formula says, a note says it.
 """
 
@@ -38,11 +38,11 @@ from minigrad.viz.formula.written import WRITTEN
 
 __all__ = ["Definition", "Reading", "read"]
 
-TRANSPARENT = (_numerics.raw, _numerics.widened, np.asarray, float)
+TRANSPARENT = (_numerics.array_of, _numerics.widened, np.asarray, float)
 """Functions that give back their first argument."""
 
 GUARDS = {
-    _numerics.tame: "0 where ḡ is 0 and the slope is infinite",
+    _numerics.zero_safe: "0 where ḡ is 0 and the slope is infinite",
     _numerics.stopped: "0 where the slope is 0, whatever ḡ is",
     _numerics.flat_at_zero: "where the divisor is 0, the quotient is 0",
 }

@@ -307,13 +307,13 @@ class Typesetter:
         indices = index.args if isinstance(index, Call) and index.function is row else (index,)
         new = [is_constant(part, None) for part in indices]
         if is_constant(indices[0], ...) and len(indices) > 1 and all(new[1:]):
-            return self.spread(x)
-        outputs = self._op.several and isinstance(x, Variable) and x.name in ("g", "out")
+            return self.undo_reduction(x)
+        outputs = self._op.multiple_outputs and isinstance(x, Variable) and x.name in ("g", "out")
         if outputs and is_constant(index, *range(9)):
             return Script(self.value(x), below=self.value(index))
         return Applied(self.value(x), tuple(map(self.value, indices)), "[", "]")
 
-    def spread(self, x: Term, axis: Notation | None = None) -> Notation:
+    def undo_reduction(self, x: Term, axis: Notation | None = None) -> Notation:
         """Something along axes that it lacks."""
         self.note("spread: repeated along the axes that were reduced")
         word = Symbol("spread", upright=True)

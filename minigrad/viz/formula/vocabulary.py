@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.ops import activation, diagonals, gathering, indexing, pooling
-from minigrad.ops._numerics import reduced_size, spread
+from minigrad.ops._numerics import reduced_size, undo_reduction
 from minigrad.ops.convolution import convolution, convolution_transpose, convolution_weight
 from minigrad.viz.formula import layer_words as layers
 from minigrad.viz.formula import words as say
@@ -260,7 +260,7 @@ VOCABULARY: Mapping[Any, Entry] = {
     np.min: _reduction("min"),
     say.lower_median: _reduction("lower_median"),
     say.upper_median: _reduction("upper_median"),
-    spread: lambda t, g, shape, axis: t.spread(g, t.axis(axis)),
+    undo_reduction: lambda t, g, shape, axis: t.undo_reduction(g, t.axis(axis)),
     reduced_size: _said("n", "how many elements are reduced to one"),
     tuple: _tuple,
     say.sums_from_the_end: _sums_from_the_end,

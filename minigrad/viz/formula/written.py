@@ -18,7 +18,7 @@ from minigrad.ops._numerics import (
     kept_shape,
     reduced_size,
     signed,
-    spread,
+    undo_reduction,
     zeroed,
 )
 from minigrad.ops.activation import _relu_x
@@ -95,18 +95,18 @@ WRITTEN: Mapping[Callable[..., Any], Written] = {
     # Along an axis
     _part: Written(lambda shape, axis: 1 / reduced_size(shape, axis)),
     _var_x: Written(
-        lambda g, x, axis, ddof: spread(g, x.shape, axis)
+        lambda g, x, axis, ddof: undo_reduction(g, x.shape, axis)
         * (2 * (x - np.mean(x, axis, keepdims=True)))
         / (reduced_size(x.shape, axis) - ddof)),
     _std_x: Written(
-        lambda g, x, out, axis, ddof: spread(g, x.shape, axis)
+        lambda g, x, out, axis, ddof: undo_reduction(g, x.shape, axis)
         * (x - np.mean(x, axis, keepdims=True))
         / ((reduced_size(x.shape, axis) - ddof) * out.reshape(kept_shape(x.shape, axis))),
         "0 where y is 0"),
     _prod_x: Written(
-        lambda g, x, axis: spread(g, x.shape, axis) * say.product_of_others(x, axis)),
+        lambda g, x, axis: undo_reduction(g, x.shape, axis) * say.product_of_others(x, axis)),
     _logsumexp_x: Written(
-        lambda g, x, out, axis: spread(g, x.shape, axis)
+        lambda g, x, out, axis: undo_reduction(g, x.shape, axis)
         * np.exp(x - out.reshape(kept_shape(x.shape, axis))),
         "0 where y is −∞"),
     _median_x: Written(longhand.median_x),

@@ -66,7 +66,7 @@ class Entry:
     seconds: float | None = None
     freed: bool = False
     primitive: Primitive | None = None
-    meaning: list[Entry] = field(default_factory=list)
+    decomposition: list[Entry] = field(default_factory=list)
     result: Entry | None = None  # within the meaning, what comes out of it
 
 
@@ -119,7 +119,7 @@ def assemble(
             given = _kind(entry, parameters) == "input" or entry not in readers
             scope = None if given else _common(readers[entry])
         home = calls.group(scope)
-        if not entry.meaning:
+        if not entry.decomposition:
             add(entry, home)
             continue
         group = f"g{len(groups)}"
@@ -130,10 +130,10 @@ def assemble(
         )  # fmt: skip
         path = next((g.path for g in groups if g.id == home), "")
         groups.append(Group(group, entry.label, path, "", home, op=closed))
-        for inner in entry.meaning:
+        for inner in entry.decomposition:
             add(inner, group)
         ids[entry] = group
-        boxes[entry] = boxes[entry.result or entry.meaning[-1]]
+        boxes[entry] = boxes[entry.result or entry.decomposition[-1]]
     for label, entry in outputs:
         tensor = (entry.shape, entry.dtype)
         nodes.append(Node(f"n{len(nodes)}", "output", label, *tensor))
@@ -183,7 +183,7 @@ def _readers(entries: Sequence[Entry]) -> dict[Entry, list[Scope | None]]:
     """For each tensor from outside, the module calls that read it."""
     readers: dict[Entry, dict[Scope | None, None]] = {}
     for entry in entries:
-        for one in (entry, *entry.meaning):
+        for one in (entry, *entry.decomposition):
             for read in one.inputs:
                 if read.source.kind != "op":
                     readers.setdefault(read.source, {})[entry.scope] = None

@@ -73,7 +73,7 @@ class Weights:
         """Keep the gradient of the weights, in a step of a softmax or of fused attention."""
         if entry in self._seen:
             self._seen[entry].gradients = self._corner(cotangent)
-        for inner in entry.meaning:
+        for inner in entry.decomposition:
             if inner in self._seen and node.plan.op is registry["attention"]:
                 saved = dict(zip(node.plan.saved_names, node.saved, strict=True))
                 gradient = np.matmul(cotangent, np.swapaxes(saved["value"], -1, -2))
@@ -101,7 +101,7 @@ class Weights:
         around: dict[Entry, str | None] = {}  # the id of the fused op that it is a part of
         readers: dict[Entry, list[tuple[int, Entry]]] = defaultdict(list)
         for entry in entries:
-            for one in (entry, *entry.meaning):
+            for one in (entry, *entry.decomposition):
                 around[one] = None if one is entry else ids[entry]
                 for read in one.inputs:
                     readers[read.source].append((read.slot, one))

@@ -50,7 +50,7 @@ def read(
             continue
         shape: Any = record.shape
         dtype: Any = record.dtype
-        if plan.op.several:
+        if plan.op.multiple_outputs:
             shape, dtype = shape[0], dtype[0]
         entry = Entry(
             "op", plan.op.name, shape, dtype.name, record.scope,

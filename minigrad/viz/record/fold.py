@@ -75,18 +75,18 @@ def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set
 def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
     """Open what the budget allows: one module of each class, to show how it works, then all."""
     levels = _levels(diagram)
-    meanings = {group.id for group in diagram.groups if group.op is not None}
+    decompositions = {group.id for group in diagram.groups if group.op is not None}
     single = _single(diagram)
-    depth = max((levels[g] for g in levels if g not in meanings | single), default=0)
+    depth = max((levels[g] for g in levels if g not in decompositions | single), default=0)
     room = BLOCK if depth < 2 else BUDGET
-    for closed in (meanings, meanings | {group for group in single if levels[group]}):
+    for closed in (decompositions, decompositions | {group for group in single if levels[group]}):
         if len(_close(diagram, closed).nodes) <= room:
             return diagram, closed
 
     diagram = wrap_repeats(diagram)
     repeats = {group.id for group in diagram.groups} - set(levels)
     levels = _levels(diagram)
-    shut = meanings | repeats | {group for group in single if levels[group]}
+    shut = decompositions | repeats | {group for group in single if levels[group]}
     best = closed = shut | {group for group, level in levels.items() if level > 0}
     seen = set()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):

@@ -127,7 +127,7 @@ def planned(root: Record, names: dict[Leaf, str]) -> tuple[Diagram, list[PassSte
     seen: Counter[Any] = Counter()
     steps = []
     for record in records:
-        shape = record.shape[0] if record.plan.op.several else record.shape
+        shape = record.shape[0] if record.plan.op.multiple_outputs else record.shape
         parts = []
         for edge, name in zip(record.edges, record.plan.slot_names, strict=True):
             seen[entries[edge]] += 1

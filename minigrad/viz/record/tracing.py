@@ -98,7 +98,7 @@ class Trace(Observer):
             source = self._source(value, name)
             array = value._data if isinstance(value, Variable) else value
             entry.inputs.append(Input(source, slot, name, array.shape, array.dtype.name))
-        if op.meaning is not None:
+        if op.decomposition is not None:
             self._explain(entry, op, arguments)
         self._weights.ran(entry, op, arguments, first)
         self._entries.append(entry)
@@ -124,12 +124,12 @@ class Trace(Observer):
         outer = state.get()
         try:
             state.set(State(False, entry.scope, (inner,)))
-            result = op.call_with(op.meaning, values)  # type: ignore[arg-type]
+            result = op.call_with(op.decomposition, values)  # type: ignore[arg-type]
         finally:
             state.set(outer)
         for one in inner._entries:
             one.line, one.scope, one.recorded = entry.line, entry.scope, entry.recorded
-        entry.meaning, entry.result = inner._entries, inner._made.get(_key(result))
+        entry.decomposition, entry.result = inner._entries, inner._made.get(_key(result))
         self._held += inner._held
         self._weights.add(inner._weights)
 
@@ -365,7 +365,7 @@ def _node_of(op: Primitive, outputs: Sequence[Any]) -> Node | None:
     node = outputs[0]._node
     if not isinstance(node, Node):
         return None
-    return node.edges[0] if op.several else node  # type: ignore[return-value]
+    return node.edges[0] if op.multiple_outputs else node  # type: ignore[return-value]
 
 
 def _read_by(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str, Any]]:
@@ -380,6 +380,6 @@ def _read_by(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str
 
 
 def _inputs(entry: Entry) -> Iterator[Entry]:
-    for one in (entry, *entry.meaning):
+    for one in (entry, *entry.decomposition):
         for read_by in one.inputs:
             yield read_by.source
