@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad.autograd.api import rebind
 from minigrad.autograd.dtypes import operand, to_array
-from minigrad.autograd.hooks import rebind
 from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, state
 from minigrad.autograd.mutation import history, mark_written, owner, rewrote
-from minigrad.autograd.node import Leaf, Node, Variable, clock
+from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.ops.indexing import getitem, normalized, write
 
 if TYPE_CHECKING:
@@ -202,12 +202,12 @@ def _offsets(array: np.ndarray, memory: np.ndarray) -> np.ndarray:
 
 def _keep_old_values(node: Any, since: int, memory: np.ndarray) -> None:
     """Copy what rules saved of a memory that is written next: they read the values before it."""
-    stack, seen = [node], set()
+    stack, seen = [node_of(node)], set()
     while stack:
         node = stack.pop()
         if isinstance(node, Node) and node.stamp > since and node not in seen:
             seen.add(node)
-            stack += node.edges
+            stack += node.parents
             node.saved = tuple(
                 array.copy() if isinstance(array, np.ndarray) and owner(array) is memory else array
                 for array in node.saved

@@ -14,10 +14,10 @@ import numpy as np
 from minigrad import _array_api, _creation, _dlpack, _numpy, ops, random
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad.autograd import api as gradients
+from minigrad.autograd.api import Removable, add_hook, retain
 from minigrad.autograd.dtypes import checked, to_array
-from minigrad.autograd.hooks import Removable, add_hook, retain
 from minigrad.autograd.mutation import history, read_only, view_of
-from minigrad.autograd.node import Leaf, Node, Variable
+from minigrad.autograd.node import Leaf, Node, Variable, node_of
 
 __all__ = ["Tensor"]
 
@@ -172,7 +172,7 @@ class Tensor(Variable, results=True):
     @property
     def is_leaf(self) -> bool:
         """Whether it was made by a user and not by a recorded op."""
-        return not isinstance(history(self), Node)
+        return not isinstance(node_of(history(self)), Node)
 
     @property
     def grad(self) -> Tensor | None:
@@ -385,7 +385,7 @@ class Tensor(Variable, results=True):
     def __repr__(self) -> str:
         values = np.array2string(self._data, separator=", ", prefix="Tensor(")
         suffix = ""
-        node = history(self)
+        node = node_of(history(self))
         if isinstance(node, Leaf):
             suffix = ", requires_grad=True"
         elif node is not None:
@@ -400,7 +400,7 @@ class Tensor(Variable, results=True):
     # Copies ---------------------------------------------------------------------------------
 
     def __copy__(self) -> Self:
-        if isinstance(history(self), Node):
+        if not self.is_leaf:
             return self[...]  # a view that has the history too
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())
@@ -428,7 +428,7 @@ class Tensor(Variable, results=True):
             self._node.name = state["name"]
 
     def _refuse_result(self, what: str) -> None:
-        node = history(self)
+        node = node_of(history(self))
         if isinstance(node, Node):
             raise RuntimeError(
                 f"{what}: this tensor is the result of {node.plan.op.name} and its graph is "

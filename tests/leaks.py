@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import random
-from minigrad.autograd import hooks, mode
+from minigrad.autograd import engine, mode
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.ops import _parallel
 from minigrad.ops._parallel import get_num_threads, set_num_threads
@@ -162,7 +162,7 @@ def _blas() -> tuple[list[int], set[int]]:
 
 
 def _hooked() -> int:
-    return len(hooks.hooked_nodes) + len(hooks.retained_nodes)
+    return len(engine.watched)
 
 
 def _hooked_after_collection() -> int:

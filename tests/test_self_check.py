@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from minigrad import Tensor, ops
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking import self_check
 
 

@@ -1,19 +1,16 @@
 """The engine: recording ops, and carrying gradients back through what was recorded.
 
-Read in this order: `node` (what is recorded), `op` and `plan` (what is known of an op, and what it
-saves), `call` (how it is called), `engine` (the backward pass), `mutation` (what in-place writes
-may do).
+Read it in this order: `node` (what is recorded), `plan` (what an op saves and runs), `primitive`
+(how an op is defined), `call` (how it is called), `engine` (the backward pass), `api` (asking for
+gradients, hooks), `mode` (what a thread is doing), `mutation` (in-place writes), `dtypes`, `errors`.
 """
 
-from minigrad.autograd.api import backward, grad
+from minigrad.autograd.api import Removable, backward, grad
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.autograd.engine import Update
-from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from minigrad.autograd.node import Leaf, Node, Variable
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.node import Leaf, Node, Output, Variable
+from minigrad.autograd.primitive import Primitive, primitive
 
 # What stands on the engine has rooms of its own; users find it here all the same.
 from minigrad.autograd import functional  # isort: skip
@@ -26,11 +23,12 @@ from minigrad.checking.gradient_checks import (  # isort: skip
 from minigrad.debugging.anomaly import detect_anomaly  # isort: skip
 from minigrad.debugging.memory import GraphMemory, OpMemory, graph_memory  # isort: skip
 from minigrad.debugging.missing_gradients import why_no_grad  # isort: skip
+from minigrad.debugging.observer import Observer  # isort: skip
 from minigrad.transforms.checkpointing import checkpoint  # isort: skip
 
 __all__ = [
     "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError", "Observer",
-    "OpMemory", "Primitive", "Removable", "Update", "Variable", "backward", "checkpoint",
+    "OpMemory", "Output", "Primitive", "Removable", "Update", "Variable", "backward", "checkpoint",
     "detect_anomaly", "enable_grad", "functional", "get_default_dtype", "grad", "gradcheck",
     "gradgradcheck", "graph_memory", "is_grad_enabled", "no_grad", "primitive", "set_default_dtype",
     "set_grad_enabled", "why_no_grad",

@@ -1,22 +1,22 @@
-"""Asking for gradients: `backward` adds them to the leaves, `grad` returns them."""
+"""Asking for gradients: `backward` adds them to the leaves, `grad` returns them; and hooks."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd import mutation
+from minigrad.autograd.call import with_history, without_rules, wrap
 from minigrad.autograd.dtypes import checked
-from minigrad.autograd.engine import Arrival, propagate
-from minigrad.autograd.hooks import retained_nodes
+from minigrad.autograd.engine import run_backward, watched
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Variable
-from minigrad.autograd.results import with_history, without_rules, wrap
+from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, Watch, clock, node_of
 
-__all__ = ["backward", "grad"]
+__all__ = ["Removable", "add_hook", "backward", "grad", "rebind", "retain"]
 
 _lock = threading.RLock()
 
@@ -46,12 +46,12 @@ def backward(
         Tensor([2., 4.], dtype=float32)
     """
     seed = _seed("backward", tensor, gradient, create_graph)
-    results = propagate([(tensor._node, seed)], retain_graph or create_graph, create_graph)
+    results = run_backward([(tensor._node, seed)], retain_graph or create_graph, create_graph)
     with _lock, np.errstate(all="ignore"):
-        for node, arrival in results.items():
-            owner = node.tensor if isinstance(node, Leaf) else retained_nodes[node]()
+        for edge in results:
+            owner = edge.tensor if isinstance(edge, Leaf) else _watch(edge).retained()
             if owner is not None:
-                _accumulate(owner, arrival, create_graph)
+                _add_to_grad(owner, results, edge, create_graph)
 
 
 def grad(
@@ -104,20 +104,19 @@ def grad(
     ]
     wanted = {target._node for target in targets}
     retain = create_graph if retain_graph is None else retain_graph
-    results = propagate(roots, retain, create_graph, wanted)
+    results = run_backward(roots, retain, create_graph, wanted)
 
     found: list[Any] = []
     for i, target in enumerate(targets):
-        arrival = results.get(target._node)
-        if arrival is None:
-            if not allow_unused:
-                raise RuntimeError(
-                    f"grad: the outputs do not depend on input {i} of shape {target.shape}, or "
-                    f"only by way of {without_rules()}; pass allow_unused=True to get None for it"
-                )
+        if target._node in results:
+            found.append(_owned(results, target._node))
+        elif allow_unused:
             found.append(None)
         else:
-            found.append(_owned(arrival))
+            raise RuntimeError(
+                f"grad: the outputs do not depend on input {i} of shape {target.shape}, or "
+                f"only by way of {without_rules()}; pass allow_unused=True to get None for it"
+            )
     return found[0] if isinstance(inputs, Variable) else tuple(found)
 
 
@@ -164,19 +163,86 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     return wrap(seed) if create_graph else seed
 
 
-def _owned(arrival: Arrival) -> Any:
-    """The cotangent as a tensor whose memory nothing else can see: handed over, or copied."""
-    if isinstance(arrival._data, Variable):
-        return with_history(np.array(arrival._data._data), arrival._data._node)
-    return wrap(arrival._data if mutation.uniquely_owned(arrival) else np.array(arrival._data))
+def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
+    """A cotangent as a tensor whose memory nothing else can see: handed over, or copied."""
+    if isinstance(results[edge], Variable):
+        return with_history(np.array(results[edge]._data), results[edge]._node)
+    return wrap(results[edge] if mutation.uniquely_owned(results, edge) else np.array(results[edge]))
 
 
-def _accumulate(tensor: Any, arrival: Arrival, create: bool) -> None:
-    """Add a full cotangent to ``tensor.grad``."""
+def _add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool) -> None:
     known = tensor._grad
     if known is None:
-        tensor._grad = _owned(arrival)
+        tensor._grad = _owned(results, edge)
     elif create or known._node is not None:
-        tensor._grad = known + arrival._data
+        tensor._grad = known + results[edge]
     else:
-        tensor._grad = wrap(known._data + np.asarray(arrival._data))
+        tensor._grad = wrap(known._data + np.asarray(results[edge]))
+
+
+# Hooks and retained gradients -----------------------------------------------------------------
+
+
+class Removable:
+    """What registering a hook returns: call it, or its ``remove``, to take the hook away.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2, requires_grad=True)
+        >>> handle = x.register_hook(print)
+        >>> x.sum().backward()
+        Tensor([1., 1.], dtype=float32)
+        >>> handle.remove()
+        >>> x.sum().backward()
+    """
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self._hooks = hooks
+        self._key = next(clock)  # never used again, so that removing twice is harmless
+        hooks[self._key] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; harmless if it is gone already."""
+        self._hooks.pop(self._key, None)
+
+    __call__ = remove
+
+
+def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
+    """Have `hook` see, and perhaps replace, a full cotangent, once per pass.
+
+    Args:
+        edge: The leaf, or the output of an op, whose cotangent it is.
+        hook: Gets a tensor; what it returns, unless None, takes its place.
+
+    Returns:
+        A callable that removes the hook again.
+
+    Raises:
+        TypeError: The hook cannot be called.
+    """
+    if not callable(hook):
+        raise TypeError(f"register_hook: a function expected, got {type(hook).__name__}")
+    return Removable(edge.hooks if isinstance(edge, Leaf) else _watch(edge).hooks, hook)
+
+
+def retain(tensor: Variable) -> None:
+    """Have backward passes store the full cotangent of an interior tensor in its ``.grad``."""
+    if isinstance(tensor._node, Node | Output):
+        _watch(tensor._node).retained = weakref.ref(tensor)
+
+
+def rebind(tensor: Variable, edge: Edge) -> None:
+    """Have a tensor stand for another node after an in-place op; what it retains goes with it."""
+    before, tensor._node = tensor._node, edge
+    if node_of(before) in watched and _watch(before).retained is not None:
+        _watch(before).retained = None
+        retain(tensor)
+
+
+def _watch(edge: Any) -> Watch:
+    node, number = edge if isinstance(edge, Output) else (edge, 0)
+    if node not in watched:
+        node.watches = {}
+        watched.add(node)
+    return node.watches.setdefault(number, Watch())

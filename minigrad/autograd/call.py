@@ -1,14 +1,14 @@
 """How an op is called: tensors to arrays, the forward function, and a node if one is wanted.
 
-Four paths do the same: for one array, for one array and other arguments, for two arrays, and for
-any signature. The first three are the last written out for the case, since a small op costs little
-more than its call.
+`_any_signature` is the general path. The others do the same, written out for the commonest
+signatures: for a small op the call costs more than the arithmetic.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,17 +17,22 @@ from minigrad.autograd.dtypes import operand, promote, to_array
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, rewritten, update, view_of
-from minigrad.autograd.node import Variable
-from minigrad.autograd.op import REQUIRED, Primitive
-from minigrad.autograd.results import cut_off, record, record_several, wrap
+from minigrad.autograd.node import Edge, Node, Variable, clock
 
 if TYPE_CHECKING:
-    from minigrad.autograd.observer import Observer
+    from minigrad.autograd.mode import Scope
+    from minigrad.autograd.plan import Plan
+    from minigrad.autograd.primitive import Primitive
+    from minigrad.debugging.observer import Observer
 
-__all__ = ["call_path"]
+__all__ = [
+    "call_path", "cut_off", "record", "record_outputs", "with_history", "without_rules", "wrap",
+]  # fmt: skip
 
+_new = object.__new__
 _ndarray = np.ndarray
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
+_last_without_rules: Primitive | None = None  # the last op at which a history ended
 _noticed = False  # whether float64 data in a float32 module were warned of
 
 
@@ -36,10 +41,8 @@ def call_path(op: Primitive) -> Callable[..., Any]:
     plain = not (op.variadic or op.residuals or op.multiple_outputs) and op.positional == len(
         op.params
     )
-    if plain and op.arrays == 1 == len(op.params):
-        return _as_named(op, _one_array(op))
     if plain and op.arrays == 1:
-        return _as_named(op, _one_array_and_more(op))
+        return _as_named(op, _one_array(op))
     if plain and op.arrays == 2 == len(op.params) and not op.promote:
         return _as_named(op, _two_arrays(op))
     return _any_signature(op)
@@ -54,41 +57,8 @@ def _as_named(op: Primitive, call: Any) -> Callable[..., Any]:
 
 
 def _one_array(op: Primitive) -> Callable[..., Any]:
-    forward, floating = op.forward, op.float_inputs
-
-    def call(x: Any) -> Any:
-        if rewritten:
-            update((x,))
-        if isinstance(x, Variable):
-            array, source = x._data, x._node
-        else:
-            array, source = to_array(x, name=op.name), None
-        if floating and array.dtype.kind != "f":
-            (array,) = promote((array,), floating)
-        try:
-            out = forward(array)
-        except Exception as error:
-            raise explained(op, (array,), error) from None
-        recording, scope, observers = state.get()
-        if source is None or not recording:
-            result = wrap(out)
-        elif not op.differentiable:
-            result = cut_off(op, out)
-        else:
-            plan = op.plan(_FIRST)
-            result = record(plan, (source,), plan.save(array, out), out, scope)
-        if result._data.base is not None or out is array:
-            view_of(result, x)
-        if observers:
-            _tell(observers, op, (x,), result)
-        return result
-
-    return call
-
-
-def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
-    forward, floating, defaults = op.forward, op.float_inputs, op.defaults[1:]
-    needed, most = sum(default is REQUIRED for default in defaults), len(defaults)
+    forward, floats, defaults = op.forward, op.float_inputs, op.defaults[1:]
+    needed, most = sum(default is Parameter.empty for default in defaults), len(defaults)
 
     def call(x: Any, *static: Any, **keywords: Any) -> Any:
         if rewritten:
@@ -97,19 +67,20 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
             array, source = x._data, x._node
         else:
             array, source = to_array(x, name=op.name), None
-        given = len(static)
-        if keywords or not needed <= given <= most:
-            static = tuple(op.bind((x, *static), keywords)[1:])
-        elif given < most:
-            static += defaults[given:]
-        for value in static:
-            if isinstance(value, Variable) or value.__class__ is list:
-                static = tuple([_static(op, value) for value in static])
-                break
-        if floating and array.dtype.kind != "f":
-            (array,) = promote((array,), floating)
+        if most or static or keywords:
+            given = len(static)
+            if keywords or not needed <= given <= most:
+                static = tuple(op.bind((x, *static), keywords)[1:])
+            elif given < most:
+                static += defaults[given:]
+            for value in static:
+                if isinstance(value, Variable) or value.__class__ is list:
+                    static = tuple([_static(op, value) for value in static])
+                    break
+        if floats and array.dtype.kind != "f":
+            (array,) = promote((array,), floats)
         try:
-            out = forward(array, *static)
+            out = forward(array, *static) if static else forward(array)
         except Exception as error:
             raise explained(op, (array, *static), error) from None
         recording, scope, observers = state.get()
@@ -119,7 +90,8 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
             result = cut_off(op, out)
         else:
             plan = op.plan(_FIRST)
-            result = record(plan, (source,), plan.save(array, *static, out), out, scope)
+            saved = plan.save(array, *static, out) if static else plan.save(array, out)
+            result = record(plan, (source,), saved, out, scope)
         if result._data.base is not None or out is array:
             view_of(result, x)
         if observers:
@@ -130,7 +102,7 @@ def _one_array_and_more(op: Primitive) -> Callable[..., Any]:
 
 
 def _two_arrays(op: Primitive) -> Callable[..., Any]:
-    forward, floating = op.forward, op.float_inputs
+    forward, floats = op.forward, op.float_inputs
 
     def call(a: Any, b: Any) -> Any:
         if rewritten:
@@ -148,9 +120,9 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
                 x.__class__ is not _ndarray
                 or y.__class__ is not _ndarray
                 or x.dtype is not y.dtype
-                or (floating and x.dtype.kind != "f")
+                or (floats and x.dtype.kind != "f")
             ):
-                x, y = promote((x, y), floating)
+                x, y = promote((x, y), floats)
             out = forward(x, y)
         except Exception as error:
             raise explained(op, (x, y), error) from None
@@ -214,7 +186,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         else:
             plan = op.plan(slots)
             saved = plan.save(*values, out, *extra)
-            make = record_several if op.multiple_outputs else record
+            make = record_outputs if op.multiple_outputs else record
             result = make(plan, sources, saved, out, scope)
         _find_views(result if op.multiple_outputs else (result,), (*args, *kwargs.values()))
         if observers:
@@ -222,6 +194,68 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         return result
 
     return call
+
+
+# Results --------------------------------------------------------------------------------------
+
+
+def wrap(out: Any) -> Any:
+    """A result without a history."""
+    tensor = _new(Variable.result_class)
+    tensor._data = out if out.__class__ is _ndarray else np.asarray(out)
+    return tensor
+
+
+def with_history(array: Any, source: Edge | None) -> Any:
+    """A result that stands where `source` stands in its graph."""
+    tensor = wrap(array)
+    tensor._node = source
+    return tensor
+
+
+def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, scope: Scope | None) -> Any:
+    """A result with a new node behind it."""
+    if out.__class__ is not _ndarray:
+        out = np.asarray(out)
+    node = _new(Node)
+    node.plan = plan
+    node.edges = sources
+    node.saved = saved
+    node.shape = out.shape
+    node.dtype = out.dtype
+    node.stamp = next(clock)
+    node.scope = scope
+    tensor = _new(Variable.result_class)
+    tensor._data = out
+    tensor._node = node
+    return tensor
+
+
+def record_outputs(
+    plan: Plan, sources: Any, saved: tuple[Any, ...], outputs: Any, scope: Scope | None
+) -> tuple[Any, ...]:
+    """The results of an op with several outputs, with one new node behind them."""
+    arrays = [np.asarray(output) for output in outputs]
+    node = record(plan, sources, saved, arrays[0], scope)._node
+    node.types = tuple([(array.shape, array.dtype) for array in arrays])
+    return tuple(map(with_history, arrays, node.outputs))
+
+
+def cut_off(op: Primitive, out: Any) -> Any:
+    """A result of an op without rules: it has no history, though its inputs have one."""
+    global _last_without_rules
+    tensor = wrap(out)
+    if tensor._data.dtype.kind == "f":  # whole numbers and bools have no derivative
+        _last_without_rules = op
+    return tensor
+
+
+def without_rules() -> str:
+    """For an error about a missing history: the op without a derivative that was called last."""
+    op = _last_without_rules
+    if op is None:
+        return "an op without a derivative"
+    return f"an op without a derivative, as the last was: {op.name} (defvjp gives it one)"
 
 
 def _find_views(results: Sequence[Any], arguments: Sequence[Any]) -> None:

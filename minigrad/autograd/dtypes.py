@@ -14,17 +14,15 @@ import numpy as np
 
 from minigrad.autograd.node import Variable
 
-__all__ = ["checked", "default_dtype", "fitted", "get_default_dtype", "operand", "promote",
-           "set_default_dtype", "to_array"]  # fmt: skip
+__all__ = [
+    "checked", "fitted", "get_default_dtype", "operand", "promote", "set_default_dtype", "to_array",
+]  # fmt: skip
 
 _default = np.dtype(np.float32)
 
 
 def get_default_dtype() -> np.dtype[Any]:
-    """The dtype that Python floats become.
-
-    Returns:
-        float32 unless `set_default_dtype` changed it.
+    """The dtype that Python floats become: float32 unless `set_default_dtype` changed it.
 
     Example:
         >>> import minigrad
@@ -32,9 +30,6 @@ def get_default_dtype() -> np.dtype[Any]:
         dtype('float32')
     """
     return _default
-
-
-default_dtype = get_default_dtype
 
 
 def set_default_dtype(dtype: Any) -> None:

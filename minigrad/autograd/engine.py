@@ -1,27 +1,32 @@
 """The engine: carry cotangents from the outputs back to the leaves.
 
 One pass visits the nodes from the youngest to the oldest. Since an output is always younger than
-its inputs, every contribution to a node has arrived when its turn comes, so each rule runs once.
-There is no recursion and no marking: a heap of stamps is the whole schedule.
+its inputs, every contribution to a node has been added up when its turn comes, so each rule runs
+once. There is no recursion and no marking: a heap of stamps is the whole schedule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+import math
+import weakref
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from minigrad.autograd import mutation
-from minigrad.autograd.hooks import hooked_nodes, retained_nodes, run_hooks
+from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.mode import State, located, state
-from minigrad.autograd.node import FREED, Leaf, Node, Variable
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, node_of
+from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import primitive
-from minigrad.autograd.results import pick, picked, with_history, wrap
-from minigrad.autograd.sums import BLAS_DTYPES, column_sums
 
-__all__ = ["Arrival", "Update", "alias", "propagate", "unbroadcast"]
+__all__ = [
+    "BLAS_DTYPES", "BLAS_LIMIT", "Update", "accumulate", "alias", "column_sums", "ones",
+    "pull_recorded", "run_backward", "unbroadcast", "watched",
+]  # fmt: skip
 
 _ndarray = np.ndarray
 
@@ -60,175 +65,270 @@ class Update:
         raise NotImplementedError
 
 
-class _Part:
-    """The cotangent of one output of an op that has several."""
-
-    __slots__ = ("index", "value")
-
-    def __init__(self, value: Any, index: int) -> None:
-        self.value = value
-        self.index = index
+# The pass -------------------------------------------------------------------------------------
 
 
-pick.defvjp(outputs=lambda g, index: _Part(g, index))
-
-
-class Arrival:
-    """A cotangent on its way, held here and nowhere else."""
-
-    __slots__ = ("_data", "target")
-
-    def __init__(self, target: Node | Leaf, cotangent: Any) -> None:
-        self.target = target
-        self._data = cotangent
-
-
-def propagate(
-    roots: Iterable[tuple[Node | Leaf, Any]],
+def run_backward(
+    roots: Sequence[tuple[Edge, Any]],
     retain: bool,
     create: bool,
     targets: set[Any] | None = None,
-    boundary: bool = False,
-) -> dict[Any, Arrival]:
+    since: int = 0,
+) -> dict[Edge, Any]:
     """Run the rules of every node between `roots` and the leaves, or the `targets`.
 
     Args:
-        roots: Nodes and their cotangents.
+        roots: Outputs and their cotangents.
         retain: Leave what the nodes saved in place.
         create: Cotangents are tensors, and the rules are recorded.
-        targets: The only nodes whose cotangents are wanted; all leaves if None.
-        boundary: Whether this is a pass within a pass, which ends at the targets: nothing behind
-            them is run, and their hooks wait for the full cotangent.
+        targets: The only edges whose cotangents are wanted; all leaves if None.
+        since: The pass ends at what is older than this stamp. A pass within a pass uses it; the
+            outer one then runs the older nodes and hooks.
 
     Returns:
-        The full cotangent of each leaf and each retained node, or of each target.
+        The full cotangent of each leaf and each retained output, or of each target.
     """
-    pending: dict[int, Arrival] = {}
-    schedule: list[int] = []
-    results: dict[Any, Arrival] = {}
-    roots = list(roots)
-    relevant = _between([node for node, _ in roots], targets or set(), boundary)
-    for root, seed in roots:
-        _deliver(root, seed, pending, schedule, create)
+    pending: dict[Edge, Any] = {}  # the sum of the contributions that have arrived so far
+    schedule: list[tuple[int, Node]] = []
+    results: dict[Edge, Any] = {}
+    relevant = _between(roots, targets or set(), since)
+    for edge, seed in roots:
+        accumulate(pending, schedule, edge, seed, create)
     del roots
-    seed = None  # so that a leaf can tell that nobody else holds what it is handed
-    hooked, retained = bool(hooked_nodes), bool(retained_nodes)
-
+    seed = None  # so that `pending` alone holds the cotangents, see `uniquely_owned`
+    asked = targets is not None or bool(watched)
     outer = state.get()
     try:
         state.set(State(create, outer.scope, outer.observers))
         with np.errstate(all="ignore"):
             while schedule:
-                stamp = -heappop(schedule)
-                arrival = pending.pop(stamp)
-                node: Any = arrival.target
-                if boundary and targets is not None and node in targets:
-                    results[node] = arrival
-                    continue
-                if hooked and node in hooked_nodes:
-                    run_hooks(node.hooks, arrival)
+                node = heappop(schedule)[1]
+                if node.stamp < since:
+                    break
                 plan = node.plan
-                if targets is None:
-                    if retained and node in retained_nodes:
-                        results[node] = arrival
-                else:
-                    if node in targets:
-                        results[node] = arrival
+                if asked:
+                    _hand_out(node, pending, results, targets)
+                g = _cotangents(node, pending, create) if plan.op.multiple_outputs else pending.pop(node)
+                if targets is not None:
                     if node not in relevant:
                         continue
-                    wanted = [edge in relevant or edge in targets for edge in node.edges]
+                    wanted = [e in targets or node_of(e) in relevant for e in node.edges]
                     plan = plan.narrow(tuple(wanted))
                 if node.saved is FREED:
-                    used = node.edges[0] if plan.op is pick else node
-                    message = (
-                        f"{used.plan.op.name}: this graph was already used by a backward pass, "
-                        f"which freed it; pass retain_graph=True to the first pass, or run the "
-                        f"forward pass again"
-                    )
-                    raise RuntimeError(located(message, node.scope))
-                if mutation.latest > stamp:
+                    _refuse_freed(node)
+                if mutation.latest > node.stamp:
                     mutation.check(node)
-                if arrival._data.__class__ is list:
-                    arrival._data = _completed(arrival._data, node, create)
-                if create:
-                    parts = _pull_recorded(node, plan, arrival._data)
-                else:
-                    parts = plan.pull(arrival._data, *node.saved)
+                parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
                 for observer in outer.observers:
-                    observer.pulled(node, arrival._data, parts)
+                    observer.pulled(node, g, parts)
                 if not retain:
                     node.saved = FREED
-                del arrival
+                del g
                 edges = node.edges
                 try:
                     for i, part in enumerate(parts):
                         if part is not None:
-                            _deliver(edges[i], part, pending, schedule, create)
+                            accumulate(pending, schedule, edges[i], part, create)
                 except ValueError as error:
                     raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
                 parts = part = None
-            for stamp in sorted(pending, reverse=True):  # what is left has arrived at leaves
-                arrival = pending.pop(stamp)
-                leaf: Any = arrival.target
-                asked = targets is None or leaf in targets
-                if leaf.hooks and not (boundary and asked):
-                    run_hooks(leaf.hooks, arrival)
-                if asked:
-                    results[leaf] = arrival
+            _finish(pending, results, targets, since)
     finally:
         state.set(outer)
     return results
 
 
-def _deliver(
-    target: Node | Leaf,
+def accumulate(
+    pending: dict[Edge, Any],
+    schedule: list[tuple[int, Node]],
+    edge: Edge,
     part: Any,
-    pending: dict[int, Arrival],
-    schedule: list[int],
     create: bool,
 ) -> None:
-    """Bring one contribution to its target, in the target's shape and dtype, and add it up."""
-    stamp = target.stamp
-    arrival = pending.get(stamp)
-    if part.__class__ is _Part:  # the target is a bundle: a list of cotangents is on its way
-        if arrival is None:
-            arrival = pending[stamp] = Arrival(target, [None] * len(target.shape))
-            heappush(schedule, -stamp)
-        known = arrival._data[part.index]
-        arrival._data[part.index] = part.value if known is None else known + part.value
-        return
+    """Bring one contribution to the shape and dtype of its target, and add it up.
+
+    A node enters the schedule with the first contribution to one of its outputs.
+    """
+    first = edge not in pending
     if part.__class__ is not _ndarray and isinstance(part, Update):
         if create:
             part = part.dense()
-        elif arrival is None:
-            update, part = part, np.zeros(target.shape, target.dtype)
+        elif first:
+            update, part = part, np.zeros(edge.shape, edge.dtype)
             update.add_to(part)
         else:
-            if not mutation.uniquely_owned(arrival):
-                arrival._data = np.array(arrival._data)
-            part.add_to(arrival._data)
+            if not mutation.uniquely_owned(pending, edge):
+                pending[edge] = np.array(pending[edge])
+            part.add_to(pending[edge])
             return
-    if part.shape != target.shape:
-        part = unbroadcast(part, target.shape)
-    if part.dtype is not target.dtype:
-        part = part.astype(target.dtype)
-    if arrival is None:
-        pending[stamp] = Arrival(target, part)
-        if target.__class__ is not Leaf:
-            heappush(schedule, -stamp)
-    elif create or not arrival._data.ndim or not mutation.uniquely_owned(arrival):
-        arrival._data = arrival._data + part
+    if part.shape != edge.shape:
+        part = unbroadcast(part, edge.shape)
+    if part.dtype is not edge.dtype:
+        part = part.astype(edge.dtype)
+    if first:
+        if edge.__class__ is Node:
+            heappush(schedule, (-edge.stamp, edge))
+        elif edge.__class__ is Output and not any(e in pending for e in edge.node.outputs):
+            heappush(schedule, (-edge.stamp, edge.node))
+        pending[edge] = part
+    elif create or not edge.shape or not mutation.uniquely_owned(pending, edge):
+        pending[edge] = pending[edge] + part
     else:
-        np.add(arrival._data, part, out=arrival._data)
+        np.add(pending[edge], part, out=pending[edge])
 
 
-def _completed(parts: list[Any], node: Any, create: bool) -> tuple[Any, ...]:
-    """The cotangents of a bundle, with zeros for outputs that nothing used."""
-    zeros = [np.zeros(s, d) for s, d in zip(node.shape, node.dtype, strict=True)]
-    return tuple(
-        (wrap(zero) if create else zero) if part is None else part
-        for part, zero in zip(parts, zeros, strict=True)
+def _between(roots: Sequence[tuple[Edge, Any]], targets: set[Any], since: int) -> set[Any]:
+    """The nodes that lie on a path from a root down to a target, the ends of paths excluded."""
+    if not targets:
+        return set()
+    oldest = max(since, min(target.stamp for target in targets))
+    seen: set[Any] = set()
+    stack: list[Any] = [node_of(edge) for edge, _ in roots]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Node) and node not in seen and node.stamp >= oldest:
+            seen.add(node)
+            stack.extend(node.parents)
+    relevant: set[Any] = set()
+    for node in sorted(seen, key=lambda node: node.stamp):
+        if any(edge in targets or node_of(edge) in relevant for edge in node.edges):
+            relevant.add(node)
+    return relevant
+
+
+def _cotangents(node: Node, pending: dict[Edge, Any], create: bool) -> tuple[Any, ...]:
+    """The cotangents of all outputs of an op with several, zeros for those that nothing used."""
+    found = []
+    for output in node.outputs:
+        g = pending.pop(output, None)
+        if g is None:
+            g = np.zeros(output.shape, output.dtype)
+            g = wrap(g) if create else g
+        found.append(g)
+    return tuple(found)
+
+
+def _refuse_freed(node: Node) -> NoReturn:
+    message = (
+        f"{node.plan.op.name}: this graph was already used by a backward pass, which freed it; "
+        f"pass retain_graph=True to the first pass, or run the forward pass again"
     )
+    raise RuntimeError(located(message, node.scope))
+
+
+# Hooks and results ----------------------------------------------------------------------------
+
+
+watched: weakref.WeakSet[Node] = weakref.WeakSet()
+"""The nodes that have watches. Hardly any has, so a pass asks once whether any exist."""
+
+
+def _hand_out(
+    node: Node, pending: dict[Edge, Any], results: dict[Edge, Any], targets: set[Any] | None
+) -> None:
+    """Show the full cotangents of a node to their hooks, and keep those that were asked for."""
+    watches: dict[int, Any] = node.watches if node in watched else {}
+    for number, edge in enumerate(node.outputs):
+        if edge not in pending:
+            continue
+        watch = watches.get(number)
+        if watch is not None:
+            _run_hooks(watch.hooks, edge, pending)
+        retained = targets is None and watch is not None and watch.retained is not None
+        if retained or (targets is not None and edge in targets):
+            results[edge] = pending[edge]
+
+
+def _finish(
+    pending: dict[Edge, Any], results: dict[Edge, Any], targets: set[Any] | None, since: int
+) -> None:
+    """Hand out what is left, the youngest first: it has arrived where the pass ends."""
+    for edge in sorted(pending, key=lambda edge: edge.stamp, reverse=True):
+        if isinstance(edge, Leaf) and edge.hooks and edge.stamp > since:
+            _run_hooks(edge.hooks, edge, pending)
+        if targets is None or edge in targets:
+            results[edge] = pending.pop(edge)
+
+
+def _run_hooks(
+    hooks: dict[int, Callable[[Any], Any]], edge: Edge, pending: dict[Edge, Any]
+) -> None:
+    """Show a full cotangent to its hooks; what they return takes its place."""
+    recorded = isinstance(pending[edge], Variable)
+    for hook in list(hooks.values()):
+        replaced = hook(pending[edge] if recorded else wrap(pending[edge]))
+        if replaced is None:
+            continue
+        if not isinstance(replaced, Variable) or replaced._data.shape != edge.shape:
+            raise ValueError(
+                f"a gradient hook returned {type(replaced).__name__} "
+                f"{getattr(replaced, 'shape', '')}; None or a Tensor of shape {edge.shape} was "
+                f"expected"
+            )
+        replaced = replaced.astype(edge.dtype)  # type: ignore[attr-defined]
+        pending[edge] = replaced if recorded else replaced._data
+
+
+# Higher orders --------------------------------------------------------------------------------
+
+
+def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
+    """Run a node's rules on tensors, so that the cotangents have a history of their own."""
+    op = plan.op
+    values = dict(zip(plan.saved_names, node.saved, strict=True))
+    edges = dict(zip(plan.slots, node.edges, strict=True))
+    if not op.variadic:
+        for slot, edge in edges.items():
+            if op.params[slot] in values:
+                values[op.params[slot]] = with_history(values[op.params[slot]], edge)
+    elif op.params[0] in values:
+        arrays = enumerate(values[op.params[0]])
+        values[op.params[0]] = tuple([with_history(x, edges.get(i)) for i, x in arrays])
+    if "out" in values:
+        out = values["out"]
+        values["out"] = (
+            tuple(map(with_history, out, node.outputs)) if op.multiple_outputs
+            else with_history(out, node)
+        )  # fmt: skip
+    if op.decomposition is not None:
+        return _pull_decomposition(plan, values, g)
+    return plan.pull(g, *values.values())
+
+
+def _pull_decomposition(plan: Plan, values: dict[str, Any], g: Any) -> list[Any]:
+    """Differentiate what a fused op is composed of, by a pass of its own over fresh aliases.
+
+    The aliases are the targets. Since they are younger than all other nodes behind them, the pass
+    ends there, and arguments that are one tensor (q is k) keep their cotangents apart.
+    """
+    op = plan.op
+    for name in op.params:  # the decomposition may use the methods of tensors, on constants too
+        if isinstance(values[name], np.ndarray):
+            values[name] = wrap(values[name])
+    for slot in plan.slots:
+        values[op.params[slot]] = alias(values[op.params[slot]])
+    fresh = [values[op.params[slot]]._node for slot in plan.slots]
+    out = op.call_with(op.decomposition, [values[name] for name in op.params])
+    if out._node is None:
+        return [None] * len(fresh)
+    found = run_backward([(out._node, g)], True, True, {*fresh})
+    return [found.get(edge) for edge in fresh]
+
+
+@primitive
+def alias(x: Any) -> Any:
+    """The same value behind a node of its own."""
+    return x
+
+
+alias.defvjp(x=lambda g: g)
+
+
+# Undoing broadcasting -------------------------------------------------------------------------
+
+BLAS_LIMIT = 1 << 16
+"""Up to how many elements an array is small: above, BLAS would wake its threads."""
+BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -261,65 +361,21 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     return g.reshape(shape)
 
 
-def _between(roots: Sequence[Node | Leaf], targets: set[Any], boundary: bool) -> set[Any]:
-    """The nodes that lie on a path from a root down to a target, the ends of paths excluded."""
-    if not targets:
-        return set()
-    oldest = min(target.stamp for target in targets)
-    seen: dict[Any, None] = {}
-    stack = list(roots)
-    while stack:
-        node = stack.pop()
-        if node in seen or node.stamp < oldest:
-            continue
-        seen[node] = None
-        if isinstance(node, Node) and not (boundary and node in targets):
-            stack.extend(node.edges)
-    relevant: set[Any] = set()
-    for node in sorted(seen, key=lambda node: node.stamp):
-        if boundary and node in targets:
-            continue
-        if isinstance(node, Node) and any(e in targets or e in relevant for e in node.edges):
-            relevant.add(node)
-    return relevant
+def column_sums(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The sums over all leading axes; `shape` is that of the axes that are left.
+
+    A product with ones: for small arrays BLAS adds up faster than `np.add`.
+    """
+    if x.size > BLAS_LIMIT:
+        return np.add.reduce(x, tuple(range(x.ndim - len(shape)))).reshape(shape)
+    width = math.prod(shape)
+    rows = x.reshape(x.size // (width or 1), width)
+    return ones(len(rows), x.dtype).dot(rows).reshape(shape)
 
 
-@primitive
-def alias(x: Any) -> Any:
-    """The same value behind a node of its own."""
-    return x
-
-
-alias.defvjp(x=lambda g: g)
-
-
-def _pull_recorded(node: Node, plan: Any, g: Any) -> Any:
-    """Run a node's rules on tensors, so that the cotangents have a history of their own."""
-    op = plan.op
-    values = dict(zip(plan.saved_names, node.saved, strict=True))
-    edges = dict(zip(plan.slots, node.edges, strict=True))
-    if op.variadic and op.params[0] in values:
-        values[op.params[0]] = tuple(
-            with_history(array, edges.get(i)) for i, array in enumerate(values[op.params[0]])
-        )
-    for slot, name in enumerate(op.params):
-        if not op.variadic and slot in edges and name in values:
-            values[name] = with_history(values[name], edges[slot])
-    if "out" in values and op.multiple_outputs:
-        values["out"] = tuple(picked(node, i, array) for i, array in enumerate(values["out"]))
-    elif "out" in values:
-        values["out"] = with_history(values["out"], node)
-    if op.decomposition is None:
-        return plan.pull(g, *values.values())
-    for name in op.params:  # the meaning may use the methods of tensors, on constants too
-        if isinstance(values[name], np.ndarray):
-            values[name] = wrap(values[name])
-    # Differentiate the meaning on fresh aliases: the walk stops there, also when q is k.
-    for slot in plan.slots:
-        values[op.params[slot]] = alias(values[op.params[slot]])
-    fresh = [values[op.params[slot]] for slot in plan.slots]
-    out = op.call_with(op.decomposition, [values[name] for name in op.params])
-    if out._node is None:
-        return [None] * len(fresh)
-    found = propagate([(out._node, g)], True, True, {x._node for x in fresh}, boundary=True)
-    return [found[x._node]._data if x._node in found else None for x in fresh]
+@functools.lru_cache(maxsize=64)
+def ones(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Ones, not to be written to."""
+    array = np.ones(shape, dtype)
+    array.flags.writeable = False
+    return array

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.autograd.mode import located
 
 if TYPE_CHECKING:
-    from minigrad.autograd.op import Primitive
+    from minigrad.autograd.primitive import Primitive
 
 __all__ = ["ArgumentError", "explained"]
 

@@ -1,9 +1,7 @@
-"""What the current thread is doing: is it recording, inside which module call, and who watches.
+"""The state of a thread: whether it records, in which module call it is, and who observes it.
 
-These facts are read once per op, so they share one ContextVar. Its value is immutable: whoever
-changes it puts the old one back, also when an exception passes; so it is changed within `try`, as
-Ctrl-C may raise KeyboardInterrupt right behind the change. A new thread starts with the default,
-which is to record, outside of any module.
+Every op reads it once, so it is one immutable value in a ContextVar. Whoever changes it does so
+within `try` and puts the old value back, also on Ctrl-C. A new thread starts with the default.
 """
 
 from __future__ import annotations
@@ -15,31 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.decorators import Decorator
+from minigrad._decorators import Decorator
 
 if TYPE_CHECKING:
-    from minigrad.autograd.observer import Observer
+    from minigrad.debugging.observer import Observer
 
 __all__ = [
-    "Scope",
-    "State",
-    "enable_grad",
-    "is_grad_enabled",
-    "located",
-    "no_grad",
-    "set_grad_enabled",
+    "Scope", "State", "enable_grad", "is_grad_enabled", "located", "no_grad", "set_grad_enabled",
     "state",
-]
+]  # fmt: skip
 
 
 class Scope:
     """One call of one module: where in a model an op was made.
 
-    The module is held weakly, so a graph keeps no model alive and a module that stores its own
-    output makes no cycle; its name and class stay readable after it is gone.
-
     Args:
-        module: The module that is called.
+        module: The module; held weakly, so that a graph keeps no model alive.
         name: What its parent calls it, such as ``"linear1"``.
         parent: The call from within which this one is made, None at the top.
     """
@@ -77,7 +66,7 @@ class State(NamedTuple):
     Attributes:
         recording: Whether ops build a graph.
         scope: The innermost module call, None outside of any.
-        observers: Who sees each op that runs (observer.py), the outermost first.
+        observers: Who is told of each op that runs, the outermost first.
     """
 
     recording: bool = True
@@ -89,15 +78,11 @@ state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa
 
 
 def located(message: str, scope: Scope | None = None) -> str:
-    """The message of an error, with the module call in which it happened.
+    """An error's message with its module call behind it, such as ``[in encoder.layers.0]``.
 
     Args:
-        message: What went wrong.
+        message: What went wrong. One that has such an end already is returned as it is.
         scope: Where; by default the innermost call that is running.
-
-    Returns:
-        The message with ``[in encoder.layers.0]`` behind it, unless it has such an end already or
-        no module is involved.
     """
     scope = scope or state.get().scope
     if scope is None or (message.endswith("]") and " [in " in message):
@@ -106,10 +91,7 @@ def located(message: str, scope: Scope | None = None) -> str:
 
 
 def is_grad_enabled() -> bool:
-    """Tell whether ops are being recorded in this thread.
-
-    Returns:
-        True unless inside ``no_grad()`` or ``set_grad_enabled(False)``.
+    """Whether ops are being recorded in this thread: True unless inside ``no_grad()``.
 
     Example:
         >>> import minigrad
@@ -121,7 +103,7 @@ def is_grad_enabled() -> bool:
 
 
 class _Recording(Decorator):
-    """A context manager and decorator that sets `recording` and puts the old value back."""
+    """Sets `recording` and puts the old value back."""
 
     _recording: bool
 
@@ -193,7 +175,7 @@ class enable_grad(_PlainRecording):
 
 
 class set_grad_enabled(_Recording):
-    """Turn recording on or off within a block, or from here on in this thread.
+    """Turn recording on or off within a block, or, called as a statement, from here on.
 
     Args:
         mode: True to record, False not to.
@@ -217,7 +199,6 @@ class set_grad_enabled(_Recording):
             raise TypeError(f"set_grad_enabled: True or False expected, got {mode!r}")
         self._recording = bool(mode)
         self._entered = False
-        # Called as a plain statement it takes effect at once, as in PyTorch.
         super().__enter__()
 
     def __call__(self, func: Callable[..., Any]) -> Any:

@@ -24,37 +24,13 @@ from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable, clock
 
 __all__ = [
-    "check",
-    "history",
-    "latest",
-    "mark_written",
-    "owner",
-    "read_only",
-    "rewritten",
-    "rewrote",
-    "uniquely_owned",
-    "update",
-    "view_of",
-    "written_since",
+    "check", "history", "latest", "mark_written", "owner", "read_only", "rewritten", "rewrote",
+    "uniquely_owned", "update", "view_of", "written_since",
 ]  # fmt: skip
 
 _writes: dict[int, tuple[weakref.ref[np.ndarray], int]] = {}
 latest = 0
 """The stamp of the latest in-place write."""
-
-
-class _Holder:
-    _data: np.ndarray
-
-
-def _count_of_one() -> int:
-    """What sys.getrefcount reports for an array that a single attribute holds."""
-    holder = _Holder()
-    holder._data = np.empty(1)
-    return sys.getrefcount(holder._data)
-
-
-_ALONE = _count_of_one()
 
 
 def owner(array: np.ndarray) -> np.ndarray:
@@ -193,19 +169,27 @@ def history(tensor: Variable) -> Any:
     return tensor._node
 
 
-def uniquely_owned(holder: Any) -> bool:
-    """Tell whether nobody but `holder` can see the memory of ``holder._data``.
+def _references(arrays: dict[Any, Any], key: Any) -> int:
+    return sys.getrefcount(arrays[key])
+
+
+_ONE = _references({0: np.empty(1)}, 0)  # what is counted for an array that a dict alone holds
+
+
+def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:
+    """Tell whether nobody but a dict of cotangents can see the memory of one of them.
 
     Args:
-        holder: A tensor, or a cotangent on its way. The caller keeps no other reference.
+        arrays: The dict. The caller has no other reference to the array.
+        key: Its key.
 
     Returns:
         True if the array is writable, and neither it nor the array whose memory it views has
         another holder (a view, a saved value, a name in somebody's program).
     """
-    if sys.getrefcount(holder._data) > _ALONE or not holder._data.flags.writeable:
+    if _references(arrays, key) > _ONE or not arrays[key].flags.writeable:
         return False
-    if holder._data.base is None:
+    if arrays[key].base is None:
         return True
-    whole = isinstance(holder._data.base, np.ndarray) and holder._data.base.base is None
-    return whole and sys.getrefcount(holder._data.base) <= _ALONE
+    whole = isinstance(arrays[key].base, np.ndarray) and arrays[key].base.base is None
+    return whole and sys.getrefcount(arrays[key].base) <= _ONE

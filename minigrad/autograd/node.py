@@ -1,10 +1,10 @@
-"""The record that the forward pass leaves: nodes, leaves, and the clock that orders them."""
+"""What the forward pass records: nodes, leaves, the edges between them, and the clock."""
 
 from __future__ import annotations
 
 import itertools
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,27 +12,26 @@ if TYPE_CHECKING:
     from minigrad.autograd.mode import Scope
     from minigrad.autograd.plan import Plan
 
-__all__ = ["FREED", "Leaf", "Node", "Variable", "clock"]
+__all__ = ["FREED", "Edge", "Leaf", "Node", "Output", "Variable", "Watch", "clock", "node_of"]
 
 clock = itertools.count(1)
 """One clock stamps nodes and in-place writes, so that "older than" has one meaning."""
 
 
 class _Freed:
-    """What stands in `Node.saved` once a backward pass has used the node up."""
-
     def __repr__(self) -> str:
         return "FREED"
 
 
 FREED: Final = _Freed()
+"""What stands in `Node.saved` after a backward pass."""
 
 
 class Variable:
-    """An array with a place in the graph; `minigrad.Tensor` is built on it.
+    """An array with a place in the graph; `minigrad.Tensor` is its subclass.
 
-    The subclass declared with ``results=True`` is the class of everything that ops return.
-    Nothing below `_tensor.py` needs to import it.
+    The subclass declared with ``results=True`` is the class of everything that ops return, so that
+    the engine need not import it.
 
     Example:
         >>> import minigrad
@@ -41,7 +40,7 @@ class Variable:
     """
 
     _data: np.ndarray
-    _node: Node | Leaf | None = None
+    _node: Edge | None = None  # the output of an op, or a leaf, that it stands for
     _grad: Any = None
     _base: Variable | None = None  # the tensor whose memory this one views, if an op made the view
     _current: float = 0  # without a history: the time up to which it knows of recorded writes
@@ -63,13 +62,15 @@ class Node:
 
     Attributes:
         plan: The op's plan: its name, its rules, what `saved` holds.
-        edges: For each argument that needs a gradient, the node or leaf it came from.
+        edges: For each argument that needs a gradient, where it came from: a node, a leaf, or an
+            `Output` of a node that has several.
         saved: What the rules asked for, and nothing else; `FREED` after a backward pass.
-        shape: The shape of the output.
-        dtype: The dtype of the output.
+        shape: The shape of the output, of the first one if there are several.
+        dtype: The dtype of the output, of the first one if there are several.
+        types: Shape and dtype of each output; unset unless the op has several.
         stamp: The time of the call. Inputs are always older than outputs.
         scope: The module call that the op was made in, None outside of modules.
-        hooks: Functions that see the full cotangent; unset until the first is registered.
+        watches: For an output, its hooks and who retains its gradient; unset until there is one.
 
     Example:
         >>> import minigrad
@@ -82,25 +83,85 @@ class Node:
     """
 
     __slots__ = (
-        "__weakref__", "dtype", "edges", "hooks", "plan", "saved", "scope", "shape", "stamp",
+        "__weakref__", "dtype", "edges", "plan", "saved", "scope", "shape", "stamp", "types", "watches",
     )  # fmt: skip
 
     plan: Plan
-    edges: tuple[Node | Leaf, ...]
+    edges: tuple[Edge, ...]
     saved: Any
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    types: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
     stamp: int
     scope: Scope | None
-    hooks: dict[int, Any]
+    watches: dict[int, Watch]
 
     @property
     def freed(self) -> bool:
         """Whether a backward pass has already used this node up."""
         return self.saved is FREED
 
+    @property
+    def parents(self) -> tuple[Node | Leaf, ...]:
+        """The nodes and leaves behind the edges."""
+        return tuple([node_of(edge) for edge in self.edges])
+
+    @property
+    def outputs(self) -> tuple[Edge, ...]:
+        """Its outputs as edges name them: the node itself if it has one."""
+        if not self.plan.op.multiple_outputs:
+            return (self,)
+        return tuple([Output(self, number) for number in range(len(self.types))])
+
     def __repr__(self) -> str:
         return f"Node({self.plan.op.name}, shape={self.shape}, stamp={self.stamp})"
+
+
+class Watch:
+    """Who asked to see the cotangent of an interior output: hooks, and a tensor that retains it."""
+
+    __slots__ = ("hooks", "retained")
+
+    def __init__(self) -> None:
+        self.hooks: dict[int, Any] = {}
+        self.retained: weakref.ref[Variable] | None = None
+
+
+class Output(NamedTuple):
+    """One output of a node that has several: an edge to it is the node and the output's number.
+
+    Attributes:
+        node: The node.
+        number: Which of its outputs.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[2.0, 0.0], [0.0, 3.0]], requires_grad=True)
+        >>> sign, logdet = minigrad.linalg.slogdet(x)
+        >>> logdet._node.number, logdet._node.node.plan.op.name
+        (1, 'slogdet')
+    """
+
+    node: Node
+    number: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the output."""
+        return self.node.types[self.number][0]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the output."""
+        return self.node.types[self.number][1]
+
+    @property
+    def stamp(self) -> int:
+        """The time of the call."""
+        return self.node.stamp
+
+    def __repr__(self) -> str:
+        return f"Output({self.number} of {self.node!r})"
 
 
 class Leaf:
@@ -139,3 +200,12 @@ class Leaf:
 
     def __repr__(self) -> str:
         return f"Leaf({self.name or 'unnamed'}, shape={self.shape})"
+
+
+Edge: TypeAlias = Node | Leaf | Output
+"""Where an argument came from."""
+
+
+def node_of(edge: Any) -> Any:
+    """The node behind an edge; a leaf, and None, stands for itself."""
+    return edge.node if isinstance(edge, Output) else edge

@@ -18,7 +18,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from minigrad.autograd.op import Primitive
+    from minigrad.autograd.primitive import Primitive
 
 __all__ = ["Plan", "Rule", "VariadicPlan"]
 

@@ -1,4 +1,4 @@
-"""The op: a forward function on arrays, and a table of rules.
+"""How an op is defined: a forward function on arrays, and a table of rules.
 
     @primitive(np.multiply)
     def multiply(a, b):
@@ -6,14 +6,16 @@
 
     multiply.defvjp(a=lambda g, b: g * b, b=lambda g, a: g * a)
 
-`primitive` turns the forward function into a plain function that takes tensors, calls the forward
-on their arrays, and, when a gradient may be wanted, leaves a `Node`. What is known of the op stands
-in its record, `multiply.op` (op.py); how a call goes stands in calls.py.
+`primitive` turns the forward function into an `OpFunction`: a plain function that takes tensors,
+calls the forward on their arrays, and leaves a `Node` if a gradient may be wanted (call.py). What
+is known of the op is its `Primitive`, ``multiply.op``: the engine, the checks and the drawings read
+it.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import (
@@ -21,6 +23,7 @@ from typing import (
     Any,
     Concatenate,
     Generic,
+    NoReturn,
     ParamSpec,
     Protocol,
     TypeVar,
@@ -30,16 +33,21 @@ from typing import (
 import numpy as np
 
 from minigrad.autograd.call import call_path
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.plan import Plan, Rule, VariadicPlan
 
 if TYPE_CHECKING:  # for type checkers only: nothing below _tensor.py imports it
     from minigrad._tensor import Tensor
 
-__all__ = ["Op", "by_numpy", "primitive", "registry"]
+__all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "primitive", "registry"]
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
 Forward = Callable[Concatenate[Any, P], Any]
+ExplainError = Callable[..., str | None]
+
+REQUIRED = inspect.Parameter.empty
+KEPT, LONGEST = 256, 64
+"""How many plans of a variadic op are kept for later calls, and of how many tensors at most."""
 
 registry: dict[str, Primitive] = {}
 """The library's own ops, by name. What a program defines is known by its object alone."""
@@ -48,7 +56,202 @@ by_numpy: dict[Any, Callable[..., Any]] = {}
 """The op that answers for a NumPy function."""
 
 
-class Op(Protocol, Generic[P]):
+class Primitive:
+    """The record of an op: its forward function, its rules, its decomposition.
+
+    Attributes:
+        name: The name of the forward function.
+        forward: The function on arrays.
+        signature: Its signature.
+        params: The names of its parameters; the first is the tensors of a variadic op.
+        places: The position of each of them.
+        defaults: Their defaults, `REQUIRED` for those that have none.
+        positional: How many of them may be given by position.
+        required: Index just past the last parameter without a default.
+        arrays: How many of them, from the first, are arrays; the others are static.
+        variadic: Whether it takes ``*tensors``.
+        residuals: Names of what the forward returns besides the output.
+        multiple_outputs: Whether the output is a tuple of arrays.
+        rules: The rule of each differentiable argument.
+        joint: One rule for all of them, for fused ops.
+        decomposition: The same function composed of primitives, for higher orders and drawings.
+        differentiable: Whether it has any rule: an op without one leaves no node.
+
+    Example:
+        >>> from minigrad.ops import multiply
+        >>> multiply.op.name, multiply.op.params
+        ('multiply', ('a', 'b'))
+        >>> multiply.op.plan((0,)).saved_names  # what is kept when only a needs a gradient
+        ('b',)
+    """
+
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        *,
+        arrays: int | None = None,
+        residuals: tuple[str, ...] = (),
+        multiple_outputs: bool = False,
+        float_inputs: bool = False,
+        promote: tuple[str, ...] = (),
+        explain_error: ExplainError | None = None,
+    ) -> None:
+        signature = inspect.signature(forward)
+        parameters = list(signature.parameters.values())
+        self.name = forward.__name__.strip("_")
+        self.forward = forward
+        self.signature = signature
+        self.params = tuple(parameter.name for parameter in parameters)
+        names = ("g", "out", "needed", *self.params, *residuals)
+        if not parameters or len({*names}) < len(names):
+            raise TypeError(
+                f"{self.name}: an op has at least one argument; arguments and residuals have names "
+                f"of their own, and none is named g, out or needed"
+            )
+        self.variadic = parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
+        self.defaults = tuple(parameter.default for parameter in parameters)
+        self.positional = sum(p.kind is not inspect.Parameter.KEYWORD_ONLY for p in parameters)
+        needed = [i for i, default in enumerate(self.defaults) if default is REQUIRED]
+        self.required = needed[-1] + 1 if needed else 0
+        self.places = {name: i for i, name in enumerate(self.params)}
+        self.arrays = len(needed) if arrays is None else arrays
+        self.residuals = residuals
+        self.multiple_outputs = multiple_outputs
+        self.float_inputs = float_inputs
+        self.promote = tuple(self.params.index(name) for name in promote)
+        self.explain_error = explain_error
+        self.rules: dict[str, Rule] = {}
+        self.joint: Rule | None = None
+        self.joint_slots: tuple[int, ...] = ()
+        self.decomposition: Callable[..., Any] | None = None
+        self.differentiable = False
+        self._plans: dict[tuple[int, ...], Plan] = {}
+
+    def plan(self, slots: tuple[int, ...]) -> Plan:
+        """The plan for the case that the arguments in `slots` need gradients."""
+        plan = self._plans.get(slots)
+        if plan is None:
+            if not self.variadic or not slots:
+                plan = self._plans[slots] = Plan(self, slots)
+            else:
+                plan = VariadicPlan(self.plan(()), slots)
+                if slots[-1] < LONGEST and len(self._plans) < KEPT:
+                    self._plans[slots] = plan
+        return plan
+
+    def defvjp(self, /, **rules: Callable[..., Any]) -> None:
+        """Define the vector-Jacobian product of one or more arguments.
+
+        Args:
+            **rules: For an argument, a function of the cotangent ``g`` of the output and of
+                whatever it names: arguments, ``out``, residuals, ``<argument>_shape``. It must
+                use operations that NumPy arrays and tensors share; then every order is right.
+
+        Raises:
+            TypeError: A name is not an argument, or a rule asks for something unknown; or the op is
+                variadic: then one rule answers for all of its tensors, see `defjoint`.
+        """
+        if self.variadic:
+            raise TypeError(f"{self.name}: a variadic op has one rule for all: use defjoint")
+        for name, rule in rules.items():
+            self._slot(name)
+            self.rules[name] = Rule(self, rule)
+        self.differentiable = True
+        self._plans.clear()
+
+    def defjoint(self, *names: str) -> Callable[[F], F]:
+        """Define one rule that returns the cotangents of all `names` at once (a decorator).
+
+        The rule is told which are needed: ``rule(g, needed, ...)`` with a bool per name; what it
+        returns in the place of the others is ignored. For a variadic op, `needed` and the
+        returned sequence run over its tensors.
+
+        Args:
+            *names: The differentiable arguments, in the order of the returned cotangents.
+
+        Returns:
+            The decorator.
+        """
+
+        def define(rule: F) -> F:
+            self.joint = Rule(self, rule, joint=True)
+            self.joint_slots = tuple(self._slot(name) for name in names)
+            self.differentiable = True
+            self._plans.clear()
+            return rule
+
+        return define
+
+    def defdecomposition(self, decomposition: F) -> F:
+        """Define a fused op a second time, composed of primitives.
+
+        A pass with ``create_graph=True`` differentiates the decomposition, so a fused op's own rule
+        may use kernels that only know arrays.
+
+        Args:
+            decomposition: A function with the op's own signature.
+
+        Returns:
+            The function, unchanged.
+        """
+        self.decomposition = decomposition
+        self._plans.clear()
+        return decomposition
+
+    def _slot(self, name: str) -> int:
+        """The position of an argument that can have a rule."""
+        if name not in self.params:
+            raise TypeError(f"{self.name} has no argument {name!r}; it has {self.params}")
+        slot = self.params.index(name)
+        if slot >= self.arrays and not self.variadic:
+            raise TypeError(
+                f"{self.name}: {name!r} has a default, so it is static and can have no rule; "
+                f"write @primitive(arrays={slot + 1})"
+            )
+        return slot
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """All arguments in the order of `params`; a variadic op's tensors as one list."""
+        values = [list(args)] if self.variadic else list(args)
+        given = 1 if self.variadic else len(args)
+        values += self.defaults[given:]
+        for name, value in kwargs.items():
+            place = self.places.get(name, -1)
+            if place < given:
+                self._refuse(args, kwargs)
+            values[place] = value
+        missing = given < self.required and any(
+            v is REQUIRED for v in values[given : self.required]
+        )
+        if missing or given > self.positional:
+            self._refuse(args, kwargs)
+        return values
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+        """Say why a call does not fit the signature."""
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}: {error}; it takes {', '.join(self.params)}") from None
+        raise TypeError(f"{self.name}: it takes {', '.join(self.params)}")
+
+    def call_with(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """Call the forward or the decomposition with the values of `params`."""
+        if self.variadic:
+            return function(*values[0], **dict(zip(self.params[1:], values[1:], strict=True)))
+        n = self.positional
+        if n == len(values):
+            return function(*values)
+        return function(*values[:n], **dict(zip(self.params[n:], values[n:], strict=True)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Primitive:
+        return self  # a copy would be another op
+
+    def __repr__(self) -> str:
+        return f"Primitive({self.name}{self.signature})"
+
+
+class OpFunction(Protocol, Generic[P]):
     """What `primitive` makes of a forward function: callable, and usable as a method."""
 
     op: Primitive
@@ -59,20 +262,36 @@ class Op(Protocol, Generic[P]):
     def defdecomposition(self, decomposition: F) -> F: ...
     def __call__(self, first: Any, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
-    def __get__(self, instance: None, owner: Any) -> Op[P]: ...
+    def __get__(self, instance: None, owner: Any) -> OpFunction[P]: ...
     @overload
     def __get__(self, instance: object, owner: Any) -> Callable[P, Tensor]: ...
 
 
 @overload
 def primitive(
-    first: np.ufunc, /, *numpy_functions: Any, **options: Any
-) -> Callable[[Forward[P]], Op[P]]: ...
+    first: np.ufunc, /, *numpy_functions: Any
+) -> Callable[[Forward[P]], OpFunction[P]]: ...
 @overload
-def primitive(forward: Forward[P], /) -> Op[P]: ...
+def primitive(forward: Forward[P], /) -> OpFunction[P]: ...
 @overload
-def primitive(*numpy_functions: Any, **options: Any) -> Callable[[Forward[P]], Op[P]]: ...
-def primitive(*numpy_functions: Any, **options: Any) -> Any:
+def primitive(
+    *numpy_functions: Any,
+    arrays: int | None = None,
+    residuals: tuple[str, ...] = (),
+    multiple_outputs: bool = False,
+    float_inputs: bool = False,
+    promote: tuple[str, ...] = (),
+    explain_error: ExplainError | None = None,
+) -> Callable[[Forward[P]], OpFunction[P]]: ...
+def primitive(
+    *numpy_functions: Any,
+    arrays: int | None = None,
+    residuals: tuple[str, ...] = (),
+    multiple_outputs: bool = False,
+    float_inputs: bool = False,
+    promote: tuple[str, ...] = (),
+    explain_error: ExplainError | None = None,
+) -> Any:
     """Make a differentiable op of a function on arrays.
 
     Used bare (``@primitive``) or with arguments (``@primitive(np.exp, float_inputs=True)``). The
@@ -83,15 +302,16 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
 
     Args:
         *numpy_functions: NumPy functions that the op answers for when they meet a Tensor.
-        **options: ``arrays``: how many arguments, from the first, are arrays (by default those that
-            have no default; the others are handed through as they are). ``residuals``: names of
-            further values that the forward returns for its rules. ``multiple_outputs``: whether
-            the output is a tuple; then the rules get a tuple ``g``, with zeros for outputs that
-            nothing used. ``float_inputs``: whether integers become the default float first.
-            ``promote``: names of arguments that are brought to a common dtype, where there are more
-            than two (ops of two arrays always do it).
-            ``explain_error``: called with the arguments when the forward raised; what it returns
-            becomes the message of the error, after the op's name.
+        arrays: How many arguments, from the first, are arrays; the others are handed through as
+            they are. By default those that have no default value.
+        residuals: Names of further values that the forward returns for its rules.
+        multiple_outputs: Whether the output is a tuple. Then the rules get a tuple ``g``, with
+            zeros for outputs that nothing used.
+        float_inputs: Whether integers become the default float first.
+        promote: Names of arguments that are brought to a common dtype, where there are more than
+            two. Ops of two arrays always do it.
+        explain_error: Called with the arguments when the forward raised. What it returns becomes
+            the message of the error, after the op's name.
 
     Returns:
         The op: a plain function with ``defvjp``, ``defjoint``, ``defdecomposition``, and ``op``.
@@ -108,29 +328,28 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
         >>> x.grad
         Tensor(12., dtype=float32)
     """
-    if len(numpy_functions) == 1 and not options and type(numpy_functions[0]) is FunctionType:
-        return _make(numpy_functions[0], (), {})
-    return lambda forward: _make(forward, numpy_functions, options)
+    options: dict[str, Any] = {
+        "arrays": arrays, "residuals": residuals, "multiple_outputs": multiple_outputs,
+        "float_inputs": float_inputs, "promote": promote, "explain_error": explain_error,
+    }  # fmt: skip
+    bare = len(numpy_functions) == 1 and type(numpy_functions[0]) is FunctionType
+    bare = bare and not any(options.values())
+
+    def make(forward: Callable[..., Any]) -> Any:
+        op = Primitive(forward, **options)
+        call: Any = functools.update_wrapper(call_path(op), forward)
+        call.__signature__, call.__name__ = op.signature, op.name
+        call.defvjp, call.defjoint = op.defvjp, op.defjoint
+        call.defdecomposition, call.op = op.defdecomposition, op
+        _enter(op)
+        for function in () if bare else numpy_functions:
+            by_numpy[function] = call
+        return call
+
+    return make(numpy_functions[0]) if bare else make
 
 
-def _make(
-    forward: Callable[..., Any], numpy_functions: Sequence[Any], options: dict[str, Any]
-) -> Any:
-    op = Primitive(forward, **options)
-    call = call_path(op)
-    functools.update_wrapper(call, forward)
-    call.__signature__ = op.signature  # type: ignore[attr-defined]
-    call.__name__ = op.name
-    _name(op)
-    for name in ("defvjp", "defjoint", "defdecomposition"):
-        setattr(call, name, getattr(op, name))
-    call.op = op  # type: ignore[attr-defined]
-    for function in numpy_functions:
-        by_numpy[function] = call
-    return call
-
-
-def _name(op: Primitive) -> None:
+def _enter(op: Primitive) -> None:
     """Enter an op of the library; one of a program that has its name is told apart by its module.
 
     Raises:

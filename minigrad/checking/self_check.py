@@ -10,10 +10,9 @@ import numpy as np
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import call_path
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
+from minigrad.debugging.observer import Observer
 
 __all__ = ["Outcome", "check_op", "checked_ops", "report"]
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from minigrad.autograd.call import call_path
+from minigrad.autograd.call import call_path, wrap
 from minigrad.autograd.mode import enable_grad, located
 from minigrad.autograd.node import Variable
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.results import wrap
+from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.anomaly import user_line
+from minigrad.debugging.observer import Observer
 
 __all__ = ["op_at_fault"]
 

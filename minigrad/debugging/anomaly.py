@@ -18,12 +18,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from minigrad.autograd.decorators import Decorator
+from minigrad._decorators import Decorator
 from minigrad.autograd.engine import Update
 from minigrad.autograd.mode import located
-from minigrad.autograd.node import Node, Variable
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.node import Node, Variable, node_of
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.observer import Observer
 
 __all__ = ["detect_anomaly", "user_line"]
 
@@ -88,9 +88,7 @@ class detect_anomaly(Observer, Decorator):
             if trouble:
                 message = _message(op.name, name, output._data, trouble, inputs, line)
                 raise FloatingPointError(located(message))
-        node = outputs[0]._node
-        if len(outputs) > 1 and isinstance(node, Node):
-            node = node.edges[0]  # the bundle, which is what saved something
+        node = node_of(outputs[0]._node)
         if isinstance(node, Node):
             self._origins[node] = _Origin(line, [_fingerprint(a) for _, a in _named_saved(node)])
 

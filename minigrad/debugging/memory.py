@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import Leaf, Node
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.node import Leaf, Node, node_of
+from minigrad.autograd.primitive import Primitive
 
 __all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "readable"]
 
@@ -118,12 +118,12 @@ def graph_memory(*outputs: Any) -> GraphMemory:
 
 def _walk(sources: list[Any]) -> tuple[list[Node], list[Leaf]]:
     seen: dict[Node | Leaf, None] = {}
-    stack = [source for source in sources if source is not None]
+    stack = [node_of(source) for source in sources if source is not None]
     while stack:
         node = stack.pop()
         if node not in seen:
             seen[node] = None
-            stack.extend(node.edges if isinstance(node, Node) else ())
+            stack.extend(node.parents if isinstance(node, Node) else ())
     return (
         [node for node in seen if isinstance(node, Node)],
         [node for node in seen if isinstance(node, Leaf)],

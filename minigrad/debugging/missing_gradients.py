@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.call import without_rules
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import FREED, Leaf, Node, Variable
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.results import without_rules
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
+from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.anomaly import user_line
+from minigrad.debugging.observer import Observer
 
 __all__ = ["why_no_grad"]
 
@@ -87,7 +87,7 @@ class _Trail(Observer):
 
     def __init__(self, name: str, parameter: Any) -> None:
         self._name = name
-        self._nodes: set[Node | Leaf] = {parameter._node}
+        self._nodes: set[Edge] = {parameter._node}
         self._values = {id(owner(parameter._data)): _Value(owner(parameter._data), linked=True)}
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
@@ -153,7 +153,7 @@ def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
     memory = owner(parameter._data)
     constant = ""
     seen: set[Node | Leaf] = set()
-    stack = [history(loss)]
+    stack = [node_of(history(loss))]
     while stack:
         node = stack.pop()
         if node in seen:
@@ -165,7 +165,7 @@ def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
                 f"with backward(), and may be zero"
             )
         if isinstance(node, Node):
-            stack.extend(node.edges)
+            stack.extend(node.parents)
             if node.saved is not FREED and any(_shares(saved, memory) for saved in node.saved):
                 constant = located(
                     f"detach: the values of {name} enter {node.plan.op.name} without their "

@@ -17,8 +17,8 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import no_grad
 from minigrad.autograd.node import Variable
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.observer import Observer
 from minigrad.onnx.runs import flat
 
 __all__ = ["ENOUGH", "RUNS", "Axes", "Examples", "largest", "several"]

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import State, located, no_grad, state
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable, clock
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.primitive import registry
-from minigrad.autograd.results import wrap
+from minigrad.autograd.primitive import Primitive, registry
+from minigrad.debugging.observer import Observer
 from minigrad.onnx.traced import Comparison, TracedNumber, Untraced, release, trace
 
 __all__ = ["Call", "Ref", "Run", "flat", "numbers", "watch"]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.sums import row_sums
+from minigrad.ops._numerics import row_sums
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.dropout import kept_rows
 from minigrad.ops.softmax import LOWEST

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import Update
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.autograd.results import wrap
 from minigrad.ops._numerics import array_of, zeroed
 
 __all__ = ["IndexUpdate", "add_at", "getitem", "integers", "normalized", "scatter", "setitem"]

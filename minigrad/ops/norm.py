@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.engine import column_sums, ones
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.autograd.sums import column_sums, ones
 from minigrad.ops._numerics import widened
 from minigrad.ops._parallel import for_rows
 

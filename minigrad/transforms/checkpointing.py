@@ -15,13 +15,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from minigrad.autograd.engine import propagate
+from minigrad.autograd.call import record_outputs, with_history
+from minigrad.autograd.engine import run_backward
 from minigrad.autograd.mode import Scope, State, located, state
 from minigrad.autograd.mutation import history, read_only, view_of, written_since
-from minigrad.autograd.node import Leaf, Node, Variable, clock
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.results import record_several, with_history
+from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.observer import Observer
 from minigrad.transforms.random_state import repeatable
 from minigrad.transforms.structure import flatten, mapped
 
@@ -72,7 +72,7 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     segment.edges = edges
     plan = _CHECKPOINT.plan(tuple(range(len(edges))))
     arrays = [tensor._data for tensor in inner]
-    outer = record_several(plan, edges, (segment,), arrays, segment.scope)
+    outer = record_outputs(plan, edges, (segment,), arrays, segment.scope)
     standing = dict(zip(map(id, inner), outer, strict=True))
     return mapped(lambda leaf: standing.get(id(leaf), leaf), result)
 
@@ -86,7 +86,7 @@ class _Segment:
         self.scope: Scope | None = state.get().scope
         self.again = repeatable()
         self.stamp = next(clock)
-        self.edges: tuple[Node | Leaf, ...] = ()
+        self.edges: tuple[Edge, ...] = ()
         self.arrays: list[np.ndarray] = []
         self.shapes: list[tuple[int, ...]] = []
 
@@ -133,8 +133,8 @@ class _Segment:
             self._refuse("read other tensors in the backward pass than at first")
         wanted = [edge for edge, need in zip(self.edges, needed, strict=True) if need]
         roots = list(zip([history(tensor) for tensor in inner], cotangents, strict=True))
-        found = propagate(roots, create, create, set(wanted), boundary=True)
-        return [found[edge]._data if edge in found else None for edge in self.edges]
+        found = run_backward(roots, create, create, {*wanted}, since=start)
+        return [found.get(edge) for edge in self.edges]
 
     def _refuse(self, what: str) -> NoReturn:
         message = f"checkpoint: the function {what}; it must do the same both times"
@@ -172,7 +172,7 @@ def _recorded_since(stamp: int, result: Any) -> list[Any]:
     """The tensors in a result that ops have made after the time `stamp`, each once."""
     leaves = {id(leaf): leaf for _, leaf in flatten(result, "") if isinstance(leaf, Variable)}
     nodes = [(leaf, history(leaf)) for leaf in leaves.values()]
-    return [leaf for leaf, node in nodes if isinstance(node, Node) and node.stamp > stamp]
+    return [leaf for leaf, node in nodes if isinstance(node, Node | Output) and node.stamp > stamp]
 
 
 def _kept(value: Any) -> Any:
@@ -184,9 +184,9 @@ def _kept(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _boundary(nodes: Sequence[Any], stamp: int) -> tuple[Node | Leaf, ...]:
-    """The nodes recorded before `stamp` on which those recorded after it depend directly."""
-    edges: dict[Node | Leaf, None] = {}
+def _boundary(nodes: Sequence[Any], stamp: int) -> tuple[Edge, ...]:
+    """The outputs made before `stamp` on which the nodes recorded after it depend directly."""
+    edges: dict[Edge, None] = {}
     seen: set[Any] = set()
     stack = list(nodes)
     while stack:
@@ -196,8 +196,8 @@ def _boundary(nodes: Sequence[Any], stamp: int) -> tuple[Node | Leaf, ...]:
         seen.add(node)
         if node.stamp < stamp:
             edges[node] = None
-        elif isinstance(node, Node):
-            stack.extend(node.edges)
+        elif not isinstance(node, Leaf):
+            stack.extend(node_of(node).edges)
     return tuple(edges)
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.api import grad
+from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import alias
 from minigrad.autograd.mode import enable_grad, is_grad_enabled
 from minigrad.autograd.mutation import history, read_only
-from minigrad.autograd.node import Leaf, Node, Variable, clock
-from minigrad.autograd.results import wrap
+from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
 
 __all__ = ["Evaluation", "directions", "pulled"]
@@ -98,7 +98,7 @@ class Evaluation:
         """Whether a history leads to what is older than the call, or to a leaf that is not ours."""
         own = {variable._node for variable in self.variables}
         seen: set[Any] = set()
-        stack = [node for node in map(history, tensors) if node is not None]
+        stack = [node_of(edge) for edge in map(history, tensors) if edge is not None]
         while stack and self._enabled:
             node = stack.pop()
             if node.stamp < self._born:
@@ -107,7 +107,7 @@ class Evaluation:
                 continue
             seen.add(node)
             if isinstance(node, Node):
-                stack.extend(node.edges)
+                stack.extend(node.parents)
             elif node not in own and node.tensor is not None:
                 return True
         return False

@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad._creation import on_cpu
 from minigrad._tensor import Tensor
-from minigrad.autograd.hooks import Removable
+from minigrad.autograd.api import Removable
 from minigrad.autograd.mode import Scope, State, state
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.checks import check_tensors, checked_constructor, floating_dtype

@@ -14,7 +14,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import Node, grad
-from minigrad.autograd.node import FREED
+from minigrad.autograd.node import FREED, node_of
 
 
 @pytest.fixture(autouse=True)
@@ -32,12 +32,12 @@ def variable(*shape: int) -> Tensor:
 
 def nodes_of(*tensors: Tensor) -> list[Node]:
     found: dict[int, Node] = {}
-    stack: list[Any] = [tensor._node for tensor in tensors]
+    stack: list[Any] = [node_of(tensor._node) for tensor in tensors]
     while stack:
         node = stack.pop()
         if isinstance(node, Node) and id(node) not in found:
             found[id(node)] = node
-            stack.extend(node.edges)
+            stack.extend(node.parents)
     return list(found.values())
 
 

@@ -297,7 +297,7 @@ def test_it_keeps_only_the_inputs_alive() -> None:
         assert len(watch.arrays) == 12 and len(alive) == 1  # the result
         assert graph_memory(y).nbytes == 0 < graph_memory(deep(x)).nbytes
         y.sum().backward()
-        graph = weakref.ref(y._node)
+        graph = weakref.ref(y._node.node)
         del y
         assert graph() is None
     finally:

@@ -14,8 +14,9 @@ from op_cases import CASES, OURS
 
 from minigrad import Tensor
 from minigrad.autograd import Node, Observer, Update
-from minigrad.autograd.engine import _pull_recorded
-from minigrad.autograd.results import wrap
+from minigrad.autograd.call import wrap
+from minigrad.autograd.engine import pull_recorded
+from minigrad.autograd.node import node_of
 
 
 class Nodes(Observer):
@@ -25,9 +26,9 @@ class Nodes(Observer):
         self.found: list[Node] = []
 
     def ran(self, op: Any, arguments: Any, result: Any) -> None:
-        node = (result[0] if isinstance(result, tuple) else result)._node
+        node = node_of((result[0] if isinstance(result, tuple) else result)._node)
         if isinstance(node, Node):
-            self.found.append(node.edges[0] if op.multiple_outputs else node)
+            self.found.append(node)
 
 
 def poisoned(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -52,21 +53,17 @@ def poison(array: np.ndarray) -> np.ndarray:
 
 def gradients(node: Node, saved: tuple[Any, ...]) -> list[Any]:
     """What the rules return, on arrays and, for a decomposition, recorded."""
-    weights = [np.cos(np.arange(np.prod(s)) + 1.0).reshape(s) for s in shapes(node)]
+    weights = [np.cos(np.arange(np.prod(s)) + 1.0).reshape(s) for s in [edge.shape for edge in node.outputs]]
     several = node.plan.op.multiple_outputs
     before, node.saved = node.saved, saved
     try:
         found = list(node.plan.pull(tuple(weights) if several else weights[0], *saved))
         if node.plan.op.decomposition is not None:
             recorded = tuple(map(wrap, weights)) if several else wrap(weights[0])
-            found += _pull_recorded(node, node.plan, recorded)
+            found += pull_recorded(node, node.plan, recorded)
     finally:
         node.saved = before
     return [dense(g, edge.shape) for g, edge in zip(found, 2 * node.edges, strict=False)]
-
-
-def shapes(node: Node) -> list[Any]:
-    return list(node.shape) if node.plan.op.multiple_outputs else [node.shape]
 
 
 def dense(g: Any, shape: tuple[int, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Ops with several outputs: one node for the bundle, and a pick for each output."""
+"""Ops with several outputs: one node, and an edge for each output that is used."""
 
 import numpy as np
 import pytest
@@ -73,6 +73,32 @@ def test_a_joint_rule_and_interior_gradients(x):
     (low + 3 * high).sum().backward()
     assert np.array_equal(x.grad.data, np.where(x.data < y.data, 1.0, 3.0))
     assert np.array_equal(y.grad.data, np.where(x.data < y.data, 3.0, 1.0))
+
+
+def test_an_edge_is_a_node_and_the_number_of_an_output(x):
+    t, e = tanh_and_exp(x)
+    assert t._node.node is e._node.node and (t._node.number, e._node.number) == (0, 1)
+    assert (e._node.shape, e._node.dtype) == ((2, 3), minigrad.float64)
+    assert (t * e)._node.edges == (t._node, e._node) == t._node.node.outputs
+    assert (t * e)._node.parents == (t._node.node, t._node.node)
+    assert not e.is_leaf and "op=tanh_and_exp" in repr(e)
+
+
+def test_hooks_and_retained_gradients_of_one_output_each(x):
+    t, e = tanh_and_exp(x)
+    seen = []
+    e.register_hook(lambda g: (seen.append(g.tolist()), 2 * g)[1])
+    e.retain_grad()
+    (t.sum() + 3 * e.sum()).backward()
+    assert seen == [[[3.0] * 3] * 2] and (e.grad.data == 6).all() and t.grad is None
+    assert np.allclose(x.grad.data, 1 - np.tanh(x.data) ** 2 + 6 * np.exp(x.data))
+
+
+def test_the_recorded_rule_reads_the_same_outputs(x):
+    """What the rule makes of an output counts for that output, and for its hooks, in later passes."""
+    t, e = tanh_and_exp(x)
+    (first,) = grad(e.sum(), [x], create_graph=True)
+    assert np.allclose(grad(first.sum(), [e])[0].data, 1.0)
 
 
 def test_outputs_of_one_call_as_two_roots(x):

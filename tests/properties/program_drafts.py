@@ -17,7 +17,7 @@ from programs import IN_PLACE, RECORDED, Program, Step
 
 from minigrad import Tensor
 from minigrad.autograd.mutation import owner
-from minigrad.autograd.node import Node
+from minigrad.autograd.node import Node, node_of
 
 ROOM = 0.02
 """The least distance from a kink, and between numbers whose order matters."""
@@ -197,15 +197,15 @@ class Draft:
         """Whether another value has the memory of a tensor, or a rule saved it."""
         memory = owner(target.data)
         arrays = [value.data for value in self.values if value is not target]
-        nodes = {value._node for value in self.values}
+        nodes = {node_of(value._node) for value in self.values}
         stack = list(nodes)
         while stack:
             node = stack.pop()
             if isinstance(node, Node):
                 for saved in node.saved:
                     arrays += saved if isinstance(saved, tuple) else [saved]
-                stack += [edge for edge in node.edges if edge not in nodes]
-                nodes.update(node.edges)
+                stack += [parent for parent in node.parents if parent not in nodes]
+                nodes.update(node.parents)
         return any(isinstance(array, np.ndarray) and owner(array) is memory for array in arrays)
 
     def _tame(self, x: np.ndarray) -> bool:

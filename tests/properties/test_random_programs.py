@@ -156,7 +156,9 @@ FAULTS: dict[str, tuple[Callable[[], Any], Check, int]] = {
         2,
     ),
     "sums into memory that others see": (
-        lambda: replaced(mutation, "uniquely_owned", lambda holder: holder._data.flags.writeable),
+        lambda: replaced(
+            mutation, "uniquely_owned", lambda arrays, key: arrays[key].flags.writeable
+        ),
         every_way_gives_the_same_gradients,
         3,
     ),

@@ -10,7 +10,8 @@ import numpy as np
 
 from minigrad.autograd import Node, Observer, Update, Variable
 from minigrad.autograd.engine import unbroadcast
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.node import node_of
+from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula import readings
 from minigrad.viz.formula.algebra import simplified
 from minigrad.viz.formula.reading import Definition, Reading
@@ -43,10 +44,9 @@ class Compared(Observer):
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         outputs = result if isinstance(result, tuple) else (result,)
-        node = outputs[0]._node
+        node = node_of(outputs[0]._node)
         if isinstance(node, Node):
-            whole = node.edges[0] if op.multiple_outputs else node
-            self._calls[whole] = (op, arguments, raw(result))
+            self._calls[node] = (op, arguments, raw(result))
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         if node not in self._calls:

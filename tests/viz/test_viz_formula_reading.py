@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from formula_values import value_of
 
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import Primitive
 from minigrad.viz import formulas
 from minigrad.viz.formula import readings
 from minigrad.viz.formula.terms import Call

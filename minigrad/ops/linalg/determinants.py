@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.call import wrap
 from minigrad.autograd.primitive import primitive
-from minigrad.autograd.results import wrap
 from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, wide
 from minigrad.ops.linalg.solving import inv, solve

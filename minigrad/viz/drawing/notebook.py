@@ -12,7 +12,7 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node
+from minigrad.autograd.node import Leaf, Node, node_of
 from minigrad.nn.module.base import Module
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.record.build import graph
@@ -42,7 +42,7 @@ def mimebundle(value: Any) -> dict[str, str]:
     """
     text = repr(value)
     page = ""
-    node = history(value) if isinstance(value, Tensor) else None
+    node = node_of(history(value)) if isinstance(value, Tensor) else None
     if isinstance(node, Node) and _is_small(node):
         drawing = graph(value)
         if len(drawing.nodes) <= MOST_BOXES:
@@ -59,8 +59,8 @@ def _is_small(node: Node) -> bool:
     while stack and len(seen) <= MOST_BOXES:
         record = stack.pop()
         if isinstance(record, Node):
-            stack += {*record.edges} - seen
-            seen.update(record.edges)
+            stack += {*record.parents} - seen
+            seen.update(record.parents)
     return len(seen) <= MOST_BOXES
 
 

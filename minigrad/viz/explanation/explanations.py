@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import Primitive
 from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.explanation.matrix_products import Product, Share, Term
 from minigrad.viz.record.model import Node

@@ -13,6 +13,7 @@ from typing import Any
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
+from minigrad.autograd.node import node_of
 from minigrad.debugging.memory import readable
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.text import Text
@@ -90,7 +91,7 @@ def explain(target: Any, /, **names: Any) -> str:
         return Text("\n".join(_Writer(target, list(traced(target))).lines()))
     if not isinstance(target, Tensor):
         raise TypeError(f"explain: expected a Tensor, Graph or Trace, not {type(target).__name__}")
-    root = history(target)
+    root = node_of(history(target))
     if not isinstance(root, Record):
         raise RuntimeError(f"explain: the tensor {why_not(target)}")
     diagram, steps, freed = planned(root, leaf_names(names))

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.autograd.call import call_path
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Variable
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import Primitive
 
 __all__ = ["check_part"]
 

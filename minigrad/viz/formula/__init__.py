@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, Literal, TypeVar
 
-from minigrad.autograd.op import Primitive
 from minigrad.autograd.plan import Rule
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.reading import Reading, read
 from minigrad.viz.formula.sources import source

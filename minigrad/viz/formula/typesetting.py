@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula.algebra import factors, is_scalar, simplified, summands
 from minigrad.viz.formula.notation import (
     INVERSE,

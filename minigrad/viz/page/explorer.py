@@ -17,7 +17,7 @@ from minigrad import random
 from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node
+from minigrad.autograd.node import Leaf
 from minigrad.debugging.anomaly import user_line
 from minigrad.nn.module.base import Module
 from minigrad.viz.drawing.graph import Graph
@@ -231,7 +231,7 @@ def _weights(output: Tensor) -> np.ndarray:
 
 def _end(results: Sequence[tuple[str, Tensor]]) -> tuple[Tensor | None, str]:
     """Where a backward pass can begin, and in words; None, and why not, if nowhere."""
-    able = [(name, tensor) for name, tensor in results if isinstance(history(tensor), Node)]
+    able = [(name, tensor) for name, tensor in results if not tensor.is_leaf]
     if not able:
         return None, f"There is no backward pass: the output {why_not(results[0][1])}"
     scalars = [(name, tensor) for name, tensor in able if tensor.size == 1]
@@ -257,7 +257,7 @@ class _Given:
             return value
         if id(value) not in self._leaves:
             leaf = value
-            if isinstance(value, Tensor) and isinstance(history(value), Node):
+            if isinstance(value, Tensor) and not value.is_leaf:
                 leaf = Tensor(value.numpy(), requires_grad=True)
             self._leaves[id(value)] = leaf
         leaf = self._leaves[id(value)]

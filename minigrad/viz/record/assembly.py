@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.autograd.mode import Scope
 from minigrad.autograd.node import Leaf
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import Primitive
 from minigrad.nn.module.parameter import Parameter
 from minigrad.viz.record.model import Diagram, Edge, Group, Kind, Node, Saved
 

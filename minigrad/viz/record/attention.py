@@ -12,8 +12,7 @@ import numpy as np
 
 from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.node import Node, Variable
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.ops.dropout import dropout_factor
 from minigrad.viz.record.assembly import Entry
 from minigrad.viz.record.heatmap import Cells, Heatmap

@@ -10,11 +10,11 @@ import numpy as np
 
 from minigrad import random
 from minigrad._tensor import Tensor
+from minigrad.autograd.call import without_rules
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Node
-from minigrad.autograd.results import without_rules
+from minigrad.autograd.node import Leaf
 from minigrad.nn.module.base import Module
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
@@ -73,7 +73,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         )
     if len(tensors) == 1:
         tensors = [("output", tensors[0][1])]
-    if not any(isinstance(history(tensor), Node) for _, tensor in tensors):
+    if all(tensor.is_leaf for _, tensor in tensors):
         raise RuntimeError(f"graph: {subject} {why_not(tensors[0][1])}")
     recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
     entries = read([source for _, source in recorded])

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import FREED, Leaf, Node, Variable
-from minigrad.autograd.op import REQUIRED, Primitive
-from minigrad.autograd.results import pick
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
+from minigrad.autograd.primitive import REQUIRED, Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.viz.record.assembly import Entry, Input
 from minigrad.viz.record.model import UNKNOWN, Saved
@@ -27,8 +26,8 @@ EMPTY: Mapping[Any, Entry] = MappingProxyType({})
 
 
 def read(
-    sources: Iterable[Node | Leaf], known: Mapping[Any, Entry] = EMPTY
-) -> dict[Node | Leaf, Entry]:
+    sources: Iterable[Edge], known: Mapping[Any, Entry] = EMPTY
+) -> dict[Edge, Entry]:
     """Read what the engine recorded.
 
     Args:
@@ -45,15 +44,8 @@ def read(
             entries[record] = Entry("input", "", record.shape, record.dtype.name, leaf=record)
             continue
         plan = record.plan
-        if plan.op is pick:  # one output of an op that has several: the op stands for all
-            entries[record] = entries.get(record.edges[0]) or known[record.edges[0]]
-            continue
-        shape: Any = record.shape
-        dtype: Any = record.dtype
-        if plan.op.multiple_outputs:
-            shape, dtype = shape[0], dtype[0]
         entry = Entry(
-            "op", plan.op.name, shape, dtype.name, record.scope,
+            "op", plan.op.name, record.shape, record.dtype.name, record.scope,
             saved=saved_by(record), primitive=plan.op,
         )  # fmt: skip
         entry.freed = record.saved is FREED and bool(plan.saved_names)
@@ -68,7 +60,7 @@ def read(
             above = entries.get(source) or known[source]
             entry.inputs.append(Input(above, slot, name, source.shape, source.dtype.name))
         entry.inputs.sort(key=lambda one: one.slot)
-        entries[record] = entry
+        entries.update(dict.fromkeys((record, *record.outputs), entry))
     return entries
 
 
@@ -137,14 +129,14 @@ def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:
     )
 
 
-def _walk(sources: Sequence[Node | Leaf], known: Mapping[Any, Entry]) -> list[Node | Leaf]:
+def _walk(sources: Sequence[Edge], known: Mapping[Any, Entry]) -> list[Node | Leaf]:
     """Everything above the outputs, oldest first."""
-    found = dict.fromkeys(source for source in sources if source not in known)
+    found = dict.fromkeys(node_of(source) for source in sources if source not in known)
     stack = list(found)
     while stack:
         record = stack.pop()
         if isinstance(record, Node):
-            for source in record.edges:
+            for source in record.parents:
                 if source not in found and source not in known:
                     found[source] = None
                     stack.append(source)

@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from typing import Any, Literal, Self, get_args
 
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.steps import Step, Summary
 

@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Leaf
 from minigrad.autograd.node import Node as Record
-from minigrad.autograd.op import Primitive
 from minigrad.autograd.plan import Rule
-from minigrad.autograd.primitive import by_numpy, registry
-from minigrad.autograd.results import pick
+from minigrad.autograd.primitive import Primitive, by_numpy, registry
 from minigrad.viz.formula import Formula, formulas
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read
@@ -120,21 +118,20 @@ def planned(root: Record, names: dict[Leaf, str]) -> tuple[Diagram, list[PassSte
     every = list(dict.fromkeys(entries.values()))
     diagram, ids = assemble(every, [("output", entries[root])], names, get_default_dtype())
     records: list[Any] = [
-        record for record in entries if isinstance(record, Record) and record.plan.op is not pick
+        record for record in entries if isinstance(record, Record)
     ]
     records.sort(key=lambda record: record.stamp, reverse=True)
     arrivals = Counter(entries[edge] for record in records for edge in record.edges)
     seen: Counter[Any] = Counter()
     steps = []
     for record in records:
-        shape = record.shape[0] if record.plan.op.multiple_outputs else record.shape
         parts = []
         for edge, name in zip(record.edges, record.plan.slot_names, strict=True):
             seen[entries[edge]] += 1
-            raw = _raw_shape(record.plan.op, name, shape, edge.shape)
+            raw = _raw_shape(record.plan.op, name, record.shape, edge.shape)
             order = seen[entries[edge]], arrivals[entries[edge]]
             parts.append(PassPart(ids[entries[edge]], name, edge.shape, raw, *order))
-        steps.append(PassStep(ids[entries[record]], shape, parts))
+        steps.append(PassStep(ids[entries[record]], record.shape, parts))
     return diagram, steps, any(record.freed for record in records)
 
 

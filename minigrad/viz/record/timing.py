@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.autograd.call import call_path
 from minigrad.autograd.mode import State, state
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.memory import readable
 from minigrad.viz.record.model import Node
 

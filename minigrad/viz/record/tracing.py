@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import Leaf, Node, Variable
-from minigrad.autograd.observer import Observer
-from minigrad.autograd.op import Primitive
-from minigrad.autograd.results import pick, wrap
+from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, node_of
+from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.anomaly import user_line
+from minigrad.debugging.observer import Observer
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.explanation.cancellation import errors_sent, precision
 from minigrad.viz.explanation.step_check import check_part
@@ -62,7 +62,7 @@ class Trace(Observer):
         self._steps: list[tuple[int, Entry, Summary, list[Any]]] = []  # with the number of the pass
         self._pass, self._stamp = 0, 0
         # What has come in this pass: to each output of an op that has several, for itself.
-        self._totals: dict[Node | Leaf, np.ndarray] = {}
+        self._totals: dict[Edge, np.ndarray] = {}
         self._errors: dict[Entry, float] = {}  # by how much rounding may have changed it
 
     def name(self, value: Any, name: str) -> None:
@@ -81,7 +81,7 @@ class Trace(Observer):
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         """Note an op."""
         outputs = result if isinstance(result, tuple) else (result,)
-        node = _node_of(op, outputs)
+        node = _recorded(outputs)
         first = outputs[0]
         entry = Entry(
             "op", op.name, first.shape, first.dtype.name, state.get().scope,
@@ -92,7 +92,7 @@ class Trace(Observer):
         )  # fmt: skip
         reads = list(_read_by(op, arguments))
         for _, name, value in reads:  # first, so that a detached view of one is known as such
-            if isinstance(_key(value), Node | Leaf):
+            if isinstance(_key(value), Node | Leaf | Output):
                 self._source(value, name)
         for slot, name, value in reads:
             source = self._source(value, name)
@@ -135,8 +135,6 @@ class Trace(Observer):
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         """Note a step of a backward pass, in numbers: its arrays may be written to next."""
-        if node.plan.op is pick:
-            return
         if node.stamp >= self._stamp:  # within a pass, nodes run from the youngest to the oldest
             self._pass += 1
             self._totals.clear()
@@ -186,7 +184,7 @@ class Trace(Observer):
 
     # Tensors and where they came from -----------------------------------------------------------
 
-    def _entry_of(self, node: Node | Leaf) -> Entry:
+    def _entry_of(self, node: Edge) -> Entry:
         """The entry of a node, which may have been recorded before the trace began."""
         new = read([node], self._made)
         self._entries += dict.fromkeys(new.values())
@@ -197,7 +195,7 @@ class Trace(Observer):
     def _source(self, value: Any, name: str) -> Entry:
         """The entry that an argument came out of."""
         key = _key(value)
-        if isinstance(key, Node | Leaf):
+        if isinstance(key, Node | Leaf | Output):
             entry = self._entry_of(key)
             self._know(value, entry)
             return entry
@@ -360,12 +358,10 @@ def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:
     return buffer
 
 
-def _node_of(op: Primitive, outputs: Sequence[Any]) -> Node | None:
+def _recorded(outputs: Sequence[Any]) -> Node | None:
     """The node that a call left, None if it was not recorded."""
-    node = outputs[0]._node
-    if not isinstance(node, Node):
-        return None
-    return node.edges[0] if op.multiple_outputs else node  # type: ignore[return-value]
+    node = node_of(outputs[0]._node)
+    return node if isinstance(node, Node) else None
 
 
 def _read_by(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str, Any]]:

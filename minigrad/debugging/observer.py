@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Node, Variable
-from minigrad.autograd.op import Primitive
+from minigrad.autograd.primitive import Primitive
 
 __all__ = ["Observer"]
 
