@@ -54,7 +54,9 @@ def _zeros(dtype: Any) -> np.ndarray:
 
 @primitive(arrays=1, float_inputs=True)
 def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
-    """Limit each element to the range from `low` to `high`; its slope at the bounds is 0, unlike that of `clip`.
+    """Limit each element to the range from `low` to `high`, with slope 0 at the bounds.
+
+    `clip` has slope 1 there.
 
     Args:
         x: Tensor, array or number.

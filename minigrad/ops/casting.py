@@ -52,7 +52,7 @@ def astype(x: Any, dtype: Any) -> Tensor:
 
     Args:
         x: Tensor or array.
-        dtype: A bool, integer or float dtype. Conversions to bool and integer are not differentiable.
+        dtype: A bool, integer or float dtype. Casts to bool and integer are not differentiable.
 
     Returns:
         A new tensor; `x` itself if it is a tensor that has the dtype.
