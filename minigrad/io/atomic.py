@@ -1,9 +1,9 @@
 """Atomic writes: a file is written completely or not at all.
 
 The new content is written beside the old file, flushed to the disk, and then renamed, which the
-file system does in one step. A reader finds either the old file or the new one, whenever a program is
-killed. The writer holds a lock, which the system releases when the program ends. So the next save
-or load of that name recognizes the unfinished file of a killed program, and removes it.
+file system does in one step. A reader finds either the old file or the new one, whenever a program
+is killed. The writer holds a lock, which the system releases when the program ends. So the next
+save or load of that name recognizes the unfinished file of a killed program, and removes it.
 """
 
 from __future__ import annotations
