@@ -90,3 +90,25 @@ def check_flag(owner: str, name: str, value: Any) -> None:
     """
     if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
+
+
+def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
+    """The same values in another dtype, if an integer dtype has room for all of them.
+
+    Floats lose what stands behind the point, as in NumPy.
+
+    Raises:
+        OverflowError: A value is too small or too large.
+        ValueError: A value is NaN.
+    """
+    if dtype.kind in "iu" and array.size and not np.can_cast(array.dtype, dtype):
+        limits = np.iinfo(dtype)
+        for value in (array.min().item(), array.max().item()):
+            if value != value:
+                raise ValueError(f"{name}: NaN has no place in {dtype}")
+            if not limits.min - 1 < value < limits.max + 1:  # Python compares exactly
+                raise OverflowError(
+                    f"{name}: {value} does not fit into {dtype}, which goes from {limits.min} to "
+                    f"{limits.max}"
+                )
+    return array.astype(dtype, copy=False)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from minigrad.autograd.dtypes import checked, fitted, get_default_dtype, to_array
+from minigrad._checks import fitted
+from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.node import Variable
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ FILES = sorted([*(ROOT / "minigrad").rglob("*.py"), *(ROOT / "nn").rglob("*.py")
 LAYERS = [
     "_memory",
     "_checks",
+    "_decorators",
     "autograd",
-    "transforms",
     "debugging",
+    "transforms",
     "ops",
     "linalg",
     "_creation",

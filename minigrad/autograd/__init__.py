@@ -1,8 +1,8 @@
 """The engine: recording ops, and carrying gradients back through what was recorded.
 
 Read it in this order: `node` (what is recorded), `plan` (what an op saves and runs), `primitive`
-(how an op is defined), `call` (how it is called), `engine` (the backward pass), `api` (asking for
-gradients, hooks), `mode` (what a thread is doing), `mutation` (in-place writes), `dtypes`, `errors`.
+(how an op is defined), `call` (how it is called), `engine` (the backward pass), `api` (`backward`,
+`grad`, hooks), `mode` (the state of a thread), `mutation` (in-place writes), `dtypes`, `errors`.
 """
 
 from minigrad.autograd.api import Removable, backward, grad

@@ -141,8 +141,8 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     if gradient is None:
         if tensor._data.size != 1:
             raise RuntimeError(
-                f"{name}: a gradient can be omitted for one number only, the output has shape "
-                f"{node.shape}; reduce it, for example with .sum(), or pass gradient="
+                f"{name}: grad can be created only for a scalar output; got shape {node.shape}; "
+                f"reduce it, for example with .sum(), or pass gradient="
             )
         seed: Any = np.ones(node.shape, node.dtype)
     elif isinstance(gradient, bool):
@@ -167,7 +167,8 @@ def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
     """A cotangent as a tensor whose memory nothing else can see: handed over, or copied."""
     if isinstance(results[edge], Variable):
         return with_history(np.array(results[edge]._data), results[edge]._node)
-    return wrap(results[edge] if mutation.uniquely_owned(results, edge) else np.array(results[edge]))
+    owned = mutation.uniquely_owned(results, edge)
+    return wrap(results[edge] if owned else np.array(results[edge]))
 
 
 def _add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool) -> None:
@@ -184,7 +185,7 @@ def _add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool
 
 
 class Removable:
-    """What registering a hook returns: call it, or its ``remove``, to take the hook away.
+    """What registering a hook returns; calling it, or its ``remove``, takes the hook away.
 
     Example:
         >>> import minigrad
@@ -209,14 +210,11 @@ class Removable:
 
 
 def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
-    """Have `hook` see, and perhaps replace, a full cotangent, once per pass.
+    """Show `hook` the full cotangent of a leaf or an output, once per pass.
 
     Args:
-        edge: The leaf, or the output of an op, whose cotangent it is.
+        edge: The leaf, or the output of an op.
         hook: Gets a tensor; what it returns, unless None, takes its place.
-
-    Returns:
-        A callable that removes the hook again.
 
     Raises:
         TypeError: The hook cannot be called.

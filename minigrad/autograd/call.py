@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from minigrad.autograd.mode import Scope
     from minigrad.autograd.plan import Plan
     from minigrad.autograd.primitive import Primitive
-    from minigrad.debugging.observer import Observer
 
 __all__ = [
     "call_path", "cut_off", "record", "record_outputs", "with_history", "without_rules", "wrap",
@@ -33,14 +32,13 @@ _new = object.__new__
 _ndarray = np.ndarray
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _last_without_rules: Primitive | None = None  # the last op at which a history ended
-_noticed = False  # whether float64 data in a float32 module were warned of
+_warned = False  # of float64 data in a float32 module
 
 
 def call_path(op: Primitive) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature."""
-    plain = not (op.variadic or op.residuals or op.multiple_outputs) and op.positional == len(
-        op.params
-    )
+    special = op.variadic or op.residuals or op.multiple_outputs
+    plain = not special and op.positional == len(op.params)
     if plain and op.arrays == 1:
         return _as_named(op, _one_array(op))
     if plain and op.arrays == 2 == len(op.params) and not op.promote:
@@ -94,8 +92,8 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
             result = record(plan, (source,), saved, out, scope)
         if result._data.base is not None or out is array:
             view_of(result, x)
-        if observers:
-            _tell(observers, op, (x, *static), result)
+        for observer in observers:
+            observer.ran(op, (x, *static), result)
         return result
 
     return call
@@ -147,8 +145,8 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
         if result._data.base is not None or out is x or out is y:
             view_of(result, a)
             view_of(result, b)
-        if observers:
-            _tell(observers, op, (a, b), result)
+        for observer in observers:
+            observer.ran(op, (a, b), result)
         return result
 
     return call
@@ -175,22 +173,21 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         if residuals:
             out, *extra = out
         recording, scope, observers = state.get()
-        if not sources or not recording:
-            result = tuple([wrap(part) for part in out]) if op.multiple_outputs else wrap(out)
-        elif not op.differentiable:
-            result = (
-                tuple([cut_off(op, part) for part in out])
-                if op.multiple_outputs
-                else cut_off(op, out)
-            )
-        else:
+        recorded = recording and bool(sources)
+        if recorded and op.differentiable:
             plan = op.plan(slots)
             saved = plan.save(*values, out, *extra)
             make = record_outputs if op.multiple_outputs else record
             result = make(plan, sources, saved, out, scope)
+        else:
+            parts = [
+                cut_off(op, part) if recorded else wrap(part)
+                for part in (out if op.multiple_outputs else (out,))
+            ]
+            result = tuple(parts) if op.multiple_outputs else parts[0]
         _find_views(result if op.multiple_outputs else (result,), (*args, *kwargs.values()))
-        if observers:
-            _tell(observers, op, op.bind(args, kwargs), result)
+        for observer in observers:
+            observer.ran(op, op.bind(args, kwargs), result)
         return result
 
     return call
@@ -267,11 +264,6 @@ def _find_views(results: Sequence[Any], arguments: Sequence[Any]) -> None:
                 view_of(result, value)
 
 
-def _tell(observers: Sequence[Observer], op: Primitive, arguments: Any, result: Any) -> None:
-    for observer in observers:
-        observer.ran(op, arguments, result)
-
-
 def _static(op: Primitive, value: Any) -> Any:
     """A static argument: numbers may come as tensors, but not with a history."""
     if value.__class__ is list:
@@ -287,11 +279,7 @@ def _static(op: Primitive, value: Any) -> Any:
 
 
 def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-    """Put arrays in the place of tensors, and tell which of them have a history.
-
-    Returns:
-        The slots of the arguments that need gradients, and their nodes.
-    """
+    """Put arrays in the place of tensors; the slots of those with a history, and their nodes."""
     slots, sources = [], []
     for i, value in enumerate(values):
         if isinstance(value, Variable):
@@ -329,15 +317,15 @@ def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> N
     common = promote([values[i] for i in present], op.float_inputs)
     first = op.promote[0]  # the input, before the weights
     if first not in slots and getattr(values[first], "dtype", None) == np.float64:
-        _notice([getattr(values[i], "dtype", None) for i in present])
+        _warn_of_float64([getattr(values[i], "dtype", None) for i in present])
     for i, value in zip(present, common, strict=True):
         values[i] = value
 
 
-def _notice(dtypes: list[np.dtype[Any] | None]) -> None:
+def _warn_of_float64(dtypes: list[np.dtype[Any] | None]) -> None:
     """Warn, once per process, of float64 data in a float32 module: a loop would only repeat it."""
-    global _noticed
-    if _noticed or state.get().scope is None or np.dtype(np.float32) not in dtypes:
+    global _warned
+    if _warned or state.get().scope is None or np.dtype(np.float32) not in dtypes:
         return
     message = (
         "the input is float64 and the parameters are float32, so this and all that follows is "
@@ -345,4 +333,4 @@ def _notice(dtypes: list[np.dtype[Any] | None]) -> None:
         "minigrad.tensor(data, dtype=minigrad.float32), or the model: model.double()"
     )
     warnings.warn(located(message), stacklevel=4)
-    _noticed = True
+    _warned = True

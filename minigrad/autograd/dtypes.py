@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import fitted
 from minigrad.autograd.node import Variable
 
 __all__ = [
-    "checked", "fitted", "get_default_dtype", "operand", "promote", "set_default_dtype", "to_array",
+    "checked", "get_default_dtype", "operand", "promote", "set_default_dtype", "to_array",
 ]  # fmt: skip
 
 _default = np.dtype(np.float32)
@@ -58,15 +59,11 @@ def set_default_dtype(dtype: Any) -> None:
 def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     """A new array of what a user gave: numbers, nested lists, arrays, a tensor's values.
 
-    Python floats become the default dtype; arrays and NumPy scalars keep theirs.
-
     Args:
-        value: Anything that NumPy makes a numeric array of.
-        dtype: The dtype wanted, None for the rule above.
+        value: Anything that NumPy makes a numeric array of; its memory is not shared.
+        dtype: The dtype wanted. If None, Python floats become the default dtype, and arrays and
+            NumPy scalars keep theirs.
         name: The op that it is for, which errors name.
-
-    Returns:
-        An array that shares no memory with `value`.
 
     Raises:
         OverflowError: A number lies outside the integer dtype that is wanted.
@@ -99,11 +96,7 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
 
 
 def checked(dtype: Any, name: str) -> np.dtype[Any]:
-    """A dtype that tensors can have; Python's float means the default.
-
-    Raises:
-        TypeError: It is none, or one of something else than bools, integers and floats.
-    """
+    """A dtype of bools, integers or floats, as tensors have; Python's float is the default."""
     if dtype is float:
         return _default
     try:
@@ -115,28 +108,6 @@ def checked(dtype: Any, name: str) -> np.dtype[Any]:
             f"{name}: a tensor cannot have dtype {chosen}: bool, integer or float expected"
         )
     return chosen
-
-
-def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
-    """The same values in another dtype, if an integer dtype has room for all of them.
-
-    Floats lose what stands behind the point, as in NumPy.
-
-    Raises:
-        OverflowError: A value is too small or too large.
-        ValueError: A value is NaN.
-    """
-    if dtype.kind in "iu" and array.size and not np.can_cast(array.dtype, dtype):
-        limits = np.iinfo(dtype)
-        for value in (array.min().item(), array.max().item()):
-            if value != value:
-                raise ValueError(f"{name}: NaN has no place in {dtype}")
-            if not limits.min - 1 < value < limits.max + 1:  # Python compares exactly
-                raise OverflowError(
-                    f"{name}: {value} does not fit into {dtype}, which goes from {limits.min} to "
-                    f"{limits.max}"
-                )
-    return array.astype(dtype, copy=False)
 
 
 def _holds_numpy(value: Any) -> bool:
@@ -160,16 +131,15 @@ def operand(value: Any, name: str) -> Any:
     return to_array(value, name=name)
 
 
-def promote(values: Sequence[Any], floating: bool = False) -> list[Any]:
+def promote(values: Sequence[Any], floats_only: bool = False) -> list[Any]:
     """Bring operands to the dtype in which they are computed.
 
     Args:
         values: Arrays and Python scalars.
-        floating: Whether the op is defined on floats only, as division is.
+        floats_only: Whether the op is defined on floats only, as division is.
 
     Returns:
-        The same operands in the common dtype; Python scalars that NumPy treats rightly by itself
-        stay what they are.
+        The same operands in the common dtype; Python scalars stay where NumPy casts them rightly.
     """
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
@@ -178,7 +148,7 @@ def promote(values: Sequence[Any], floating: bool = False) -> list[Any]:
         common = floats[0] if len(floats) == 1 else np.result_type(*floats)
     else:
         weak = [v.dtype if isinstance(v, np.ndarray) else np.dtype(type(v)) for v in values]
-        if floating or any(dtype.kind == "f" for dtype in weak):
+        if floats_only or any(dtype.kind == "f" for dtype in weak):
             common = _default
         elif strong:
             scalars = [v for v in values if not isinstance(v, np.ndarray)]

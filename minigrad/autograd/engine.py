@@ -34,8 +34,7 @@ _ndarray = np.ndarray
 class Update:
     """A cotangent that touches a part of its target, such as that of ``x[i]``.
 
-    A rule returns one instead of an array of zeros with a few entries set. The pass adds it into
-    a buffer that it owns, so that n small reads cost n small writes.
+    The pass adds it into a buffer that it owns, so that n small reads cost n small writes.
 
     Example:
         >>> import minigrad
@@ -63,9 +62,6 @@ class Update:
     def dense(self) -> Any:
         """The same as a whole tensor, recorded: for passes that build a graph themselves."""
         raise NotImplementedError
-
-
-# The pass -------------------------------------------------------------------------------------
 
 
 def run_backward(
@@ -108,7 +104,8 @@ def run_backward(
                 plan = node.plan
                 if asked:
                     _hand_out(node, pending, results, targets)
-                g = _cotangents(node, pending, create) if plan.op.multiple_outputs else pending.pop(node)
+                several = plan.op.multiple_outputs
+                g = _cotangents(node, pending, create) if several else pending.pop(node)
                 if targets is not None:
                     if node not in relevant:
                         continue
@@ -332,14 +329,7 @@ BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a cotangent over the axes along which its input was broadcast.
-
-    Args:
-        g: An array or tensor of the broadcast shape.
-        shape: The shape of the input.
-
-    Returns:
-        The cotangent of the input, of shape `shape`.
+    """Sum a cotangent over the axes along which its input, of shape `shape`, was broadcast.
 
     Raises:
         ValueError: No broadcasting leads from `shape` to the shape of `g`.
@@ -362,10 +352,7 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 
 
 def column_sums(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The sums over all leading axes; `shape` is that of the axes that are left.
-
-    A product with ones: for small arrays BLAS adds up faster than `np.add`.
-    """
+    """The sums over all axes before those of `shape`: for small arrays, a product with ones."""
     if x.size > BLAS_LIMIT:
         return np.add.reduce(x, tuple(range(x.ndim - len(shape)))).reshape(shape)
     width = math.prod(shape)

@@ -1,13 +1,12 @@
 """In-place writes: right or refused, never silently wrong.
 
-Two questions are asked. Before a rule runs: were the values that it saved written since? There are
-no version counters: one clock stamps nodes and writes. A write is remembered for the array that
-owns the memory, and a backward pass that meets a node older than the latest write looks whether the
-arrays it saved were among those written. A pass that meets no such node pays one comparison a node.
+Before a rule runs: were the values that it saved written since? One clock stamps nodes and writes.
+A write is remembered for the array that owns the memory. A pass compares each node with the latest
+write, and looks at the saved arrays only of a node that is older.
 
-Before an op reads a tensor: is its history that of the values in its memory? A view knows its base.
-A recorded write to a view is a write to its base, and the base has a new history at once. A view
-takes its own from there when it is read next. Nothing depends on which objects are alive.
+Before an op reads a tensor: is its history that of the values in its memory? A recorded write to a
+view is a write to its base, which has a new history at once. A view takes its own from there when
+it is read next.
 """
 
 from __future__ import annotations
@@ -34,14 +33,7 @@ latest = 0
 
 
 def owner(array: np.ndarray) -> np.ndarray:
-    """Follow a view to the array that owns its memory.
-
-    Args:
-        array: Any array.
-
-    Returns:
-        The last array along ``.base``; the array itself when it owns its memory.
-    """
+    """The array that owns the memory of `array`: the last along ``.base``, or itself."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
@@ -55,10 +47,9 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def mark_written(array: np.ndarray) -> None:
-    """Note that the memory of `array` was just written in place.
+    """Note that the memory of `array` was just written in place, other than by an op.
 
-    Whoever writes to a tensor's memory other than through ops calls this: optimizers, loading,
-    initialisation. A later backward pass that needs the old values is then refused.
+    A later backward pass that needs the old values is then refused.
 
     Args:
         array: The array written to, or a view of it.
@@ -96,14 +87,7 @@ def written_since(array: np.ndarray, stamp: int) -> bool:
 
 
 def check(node: Node) -> None:
-    """Refuse a node whose saved arrays were written after it was recorded.
-
-    Args:
-        node: A node that is about to run its rules.
-
-    Raises:
-        RuntimeError: One of its saved arrays was written in place meanwhile.
-    """
+    """Refuse to run the rules of a node whose saved arrays were written after it was recorded."""
     for name, saved in zip(node.plan.saved_names, node.saved, strict=True):
         arrays = saved if isinstance(saved, tuple) else (saved,)
         for array in arrays:
@@ -144,11 +128,7 @@ def view_of(result: Variable, source: Any) -> None:
 
 
 def update(values: Iterable[Any]) -> None:
-    """Have views whose base was changed by recorded writes take their history from there.
-
-    Args:
-        values: The arguments of an op; tensors may stand in tuples and lists.
-    """
+    """Have views among the arguments of an op take the history that their base has by now."""
     for value in values:
         if isinstance(value, Variable):
             base = value._base
@@ -177,15 +157,10 @@ _ONE = _references({0: np.empty(1)}, 0)  # what is counted for an array that a d
 
 
 def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:
-    """Tell whether nobody but a dict of cotangents can see the memory of one of them.
+    """Whether ``arrays[key]`` is writable, and nothing but the dict can see its memory.
 
-    Args:
-        arrays: The dict. The caller has no other reference to the array.
-        key: Its key.
-
-    Returns:
-        True if the array is writable, and neither it nor the array whose memory it views has
-        another holder (a view, a saved value, a name in somebody's program).
+    That is so if neither the array nor the one whose memory it views has another reference: from a
+    view, a saved value, a name in somebody's program. The caller must hold none either.
     """
     if _references(arrays, key) > _ONE or not arrays[key].flags.writeable:
         return False

@@ -28,10 +28,7 @@ FREED: Final = _Freed()
 
 
 class Variable:
-    """An array with a place in the graph; `minigrad.Tensor` is its subclass.
-
-    The subclass declared with ``results=True`` is the class of everything that ops return, so that
-    the engine need not import it.
+    """An array with a place in the graph; ops return its subclass declared with ``results=True``.
 
     Example:
         >>> import minigrad
@@ -62,8 +59,7 @@ class Node:
 
     Attributes:
         plan: The op's plan: its name, its rules, what `saved` holds.
-        edges: For each argument that needs a gradient, where it came from: a node, a leaf, or an
-            `Output` of a node that has several.
+        edges: For each argument that needs a gradient, the node, `Output` or leaf it came from.
         saved: What the rules asked for, and nothing else; `FREED` after a backward pass.
         shape: The shape of the output, of the first one if there are several.
         dtype: The dtype of the output, of the first one if there are several.
@@ -83,7 +79,8 @@ class Node:
     """
 
     __slots__ = (
-        "__weakref__", "dtype", "edges", "plan", "saved", "scope", "shape", "stamp", "types", "watches",
+        "__weakref__", "dtype", "edges", "plan", "saved", "scope", "shape", "stamp", "types",
+        "watches",
     )  # fmt: skip
 
     plan: Plan
@@ -128,11 +125,7 @@ class Watch:
 
 
 class Output(NamedTuple):
-    """One output of a node that has several: an edge to it is the node and the output's number.
-
-    Attributes:
-        node: The node.
-        number: Which of its outputs.
+    """One output of a node that has several; `Node.outputs` makes them, and equal ones are one.
 
     Example:
         >>> import minigrad
@@ -145,32 +138,16 @@ class Output(NamedTuple):
     node: Node
     number: int
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the output."""
-        return self.node.types[self.number][0]
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of the output."""
-        return self.node.types[self.number][1]
-
-    @property
-    def stamp(self) -> int:
-        """The time of the call."""
-        return self.node.stamp
-
-    def __repr__(self) -> str:
-        return f"Output({self.number} of {self.node!r})"
+    shape = property(lambda self: self.node.types[self.number][0], doc="The shape of the output.")
+    dtype = property(lambda self: self.node.types[self.number][1], doc="The dtype of the output.")
+    stamp = property(lambda self: self.node.stamp, doc="The time of the call.")
 
 
 class Leaf:
     """The end of a path: where the gradient of a tensor that the user made arrives.
 
-    Args:
-        tensor: The tensor; held weakly, since it holds its leaf.
-
     Attributes:
+        tensor: The tensor, None once it is gone: it is held weakly, since it holds its leaf.
         name: What the module that registered the tensor calls it, if any did.
         shape: The shape of the tensor.
         dtype: The dtype of the tensor.

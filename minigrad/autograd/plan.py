@@ -1,17 +1,17 @@
 """What one op saves and runs, for one choice of arguments that need gradients.
 
-A rule says by the names of its parameters what it needs. A plan reads those names once and turns
-them into two one-line functions, which `print(plan)` shows. For ``a * b``, both differentiable:
+The parameters of a rule name what it needs. A plan reads the names once and makes two one-line
+functions of them, which `print(plan)` shows. For ``a * b``, both differentiable:
 
     save = lambda a, b, out: (b, a)
     pull = lambda g, b, a: (vjp_a(g, b), vjp_b(g, a))
 
-So an op saves exactly what its rules read, and a backward step costs one call. The names are those
-of the op's own arguments; what a plan names beside them gets a name that none of them has.
+So an op saves exactly what its rules read, and a backward step costs one call.
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Iterable
 from itertools import repeat
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from minigrad.autograd.primitive import Primitive
 
-__all__ = ["Plan", "Rule", "VariadicPlan"]
+__all__ = ["Plan", "Rule"]
 
 
 class Rule:
@@ -28,8 +28,8 @@ class Rule:
 
     Args:
         op: The op that the rule belongs to.
-        function: ``rule(g, ...)``; a joint rule is ``rule(g, needed, ...)``.
-        joint: Whether the rule returns the cotangents of several arguments at once.
+        function: ``rule(g, ...)``; a joint rule, for several arguments, ``rule(g, needed, ...)``.
+        joint: Whether it is a joint rule.
 
     Raises:
         TypeError: A parameter names nothing that the op has.
@@ -65,7 +65,8 @@ class Plan:
     """
 
     __slots__ = (
-        "_narrow", "_source", "arguments_saved", "op", "pull", "save", "saved_names", "slots",
+        "_joint", "_narrow", "_source", "arguments_saved", "op", "pull", "save", "saved_names",
+        "slots",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +88,24 @@ class Plan:
         self._source = f"{op.name}\n    save = {save}\n    pull = {pull}"
         self.save: Callable[..., tuple[Any, ...]] = eval(save)
         self.pull: Callable[..., Any] = eval(pull, rules)
+        self._joint = self.pull
+
+    def of_tensors(self, slots: tuple[int, ...], wanted: Iterable[bool] = repeat(True)) -> Plan:
+        """The plan of a variadic op for the tensors in `slots`; all else it shares with this one.
+
+        So it is made in as many steps as there are tensors, and need not be kept.
+        """
+        rule, needed = self._joint, [False] * (slots[-1] + 1)
+        for slot, want in zip(slots, wanted, strict=False):
+            needed[slot] = want
+        flags, plan = tuple(needed), copy.copy(self)
+
+        def pull(g: Any, *saved: Any) -> list[Any]:
+            parts = rule(g, flags, *saved)
+            return [parts[slot] for slot in slots]
+
+        plan.slots, plan.pull = slots, pull
+        return plan
 
     @property
     def slot_names(self) -> tuple[str, ...]:
@@ -98,6 +117,8 @@ class Plan:
 
     def narrow(self, wanted: tuple[bool, ...]) -> Plan:
         """The same plan with a pull that computes only the wanted edges, None for the others."""
+        if self.op.variadic:
+            return self if all(wanted) else self.of_tensors(self.slots, wanted)
         if wanted not in self._narrow:
             self._narrow[wanted] = Plan(self.op, self.slots, wanted)
         return self._narrow[wanted]
@@ -117,7 +138,7 @@ class Plan:
     def _names_to_save(self) -> tuple[str, ...]:
         needs = [name for rule in self._rules() for name in rule.needs]
         if self.op.decomposition is not None:
-            needs += self.op.params  # higher orders run the meaning on the same arguments
+            needs += self.op.params  # higher orders run the decomposition on the same arguments
         return tuple(dict.fromkeys(needs))
 
     def _read(self, name: str) -> str:
@@ -159,43 +180,3 @@ class Plan:
 
     def __repr__(self) -> str:
         return self._source
-
-
-class VariadicPlan(Plan):
-    """The plan of a variadic op for one choice of its tensors.
-
-    What does not depend on the choice is in the plan for no tensors at all, and shared. So it is
-    made in so many steps as there are tensors, and need not be kept for the next call.
-
-    Args:
-        common: The plan of the op for no tensors.
-        slots: Which tensors the node's edges feed, in ascending order.
-        wanted: Which of their cotangents are computed; all of them by default.
-    """
-
-    __slots__ = ("_common", "_needed")
-
-    def __init__(
-        self, common: Plan, slots: tuple[int, ...], wanted: Iterable[bool] = repeat(True)
-    ) -> None:
-        needed = [False] * (slots[-1] + 1)
-        for slot, want in zip(slots, wanted, strict=False):
-            needed[slot] = want
-        self._common = common
-        self._needed = tuple(needed)
-        self.slots = slots
-        self.op = common.op
-        self.save = common.save
-        self.saved_names = common.saved_names
-
-    def pull(self, g: Any, *saved: Any) -> list[Any]:
-        """Run the rule, which answers for every tensor up to the last that has an edge."""
-        parts = self._common.pull(g, self._needed, *saved)
-        return [parts[slot] for slot in self.slots]
-
-    def narrow(self, wanted: tuple[bool, ...]) -> Plan:
-        """The same plan with a pull that computes only the wanted edges."""
-        return self if all(wanted) else VariadicPlan(self._common, self.slots, wanted)
-
-    def __repr__(self) -> str:
-        return repr(self._common)

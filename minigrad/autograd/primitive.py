@@ -6,10 +6,8 @@
 
     multiply.defvjp(a=lambda g, b: g * b, b=lambda g, a: g * a)
 
-`primitive` turns the forward function into an `OpFunction`: a plain function that takes tensors,
-calls the forward on their arrays, and leaves a `Node` if a gradient may be wanted (call.py). What
-is known of the op is its `Primitive`, ``multiply.op``: the engine, the checks and the drawings read
-it.
+`primitive` makes an `OpFunction` of it: a plain function that takes tensors (call.py). The record
+of the op, all that is known of it, is the `Primitive` ``multiply.op``.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from typing import (
 import numpy as np
 
 from minigrad.autograd.call import call_path
-from minigrad.autograd.plan import Plan, Rule, VariadicPlan
+from minigrad.autograd.plan import Plan, Rule
 
 if TYPE_CHECKING:  # for type checkers only: nothing below _tensor.py imports it
     from minigrad._tensor import Tensor
@@ -61,10 +59,9 @@ class Primitive:
 
     Attributes:
         name: The name of the forward function.
-        forward: The function on arrays.
-        signature: Its signature.
+        forward: The function on arrays; `signature` is its signature.
         params: The names of its parameters; the first is the tensors of a variadic op.
-        places: The position of each of them.
+        places: The position of each parameter.
         defaults: Their defaults, `REQUIRED` for those that have none.
         positional: How many of them may be given by position.
         required: Index just past the last parameter without a default.
@@ -134,7 +131,7 @@ class Primitive:
             if not self.variadic or not slots:
                 plan = self._plans[slots] = Plan(self, slots)
             else:
-                plan = VariadicPlan(self.plan(()), slots)
+                plan = self.plan(()).of_tensors(slots)
                 if slots[-1] < LONGEST and len(self._plans) < KEPT:
                     self._plans[slots] = plan
         return plan
@@ -144,12 +141,11 @@ class Primitive:
 
         Args:
             **rules: For an argument, a function of the cotangent ``g`` of the output and of
-                whatever it names: arguments, ``out``, residuals, ``<argument>_shape``. It must
-                use operations that NumPy arrays and tensors share; then every order is right.
+                whatever it names: arguments, ``out``, residuals, ``<argument>_shape``. It uses
+                operations that NumPy arrays and tensors share; then every order is right.
 
         Raises:
-            TypeError: A name is not an argument, or a rule asks for something unknown; or the op is
-                variadic: then one rule answers for all of its tensors, see `defjoint`.
+            TypeError: A name is unknown, or the op is variadic and needs `defjoint`.
         """
         if self.variadic:
             raise TypeError(f"{self.name}: a variadic op has one rule for all: use defjoint")
@@ -162,15 +158,11 @@ class Primitive:
     def defjoint(self, *names: str) -> Callable[[F], F]:
         """Define one rule that returns the cotangents of all `names` at once (a decorator).
 
-        The rule is told which are needed: ``rule(g, needed, ...)`` with a bool per name; what it
-        returns in the place of the others is ignored. For a variadic op, `needed` and the
-        returned sequence run over its tensors.
+        The rule, ``rule(g, needed, ...)``, is told by a bool per name which are needed. For a
+        variadic op, `needed` and the returned sequence run over its tensors.
 
         Args:
             *names: The differentiable arguments, in the order of the returned cotangents.
-
-        Returns:
-            The decorator.
         """
 
         def define(rule: F) -> F:
@@ -183,16 +175,13 @@ class Primitive:
         return define
 
     def defdecomposition(self, decomposition: F) -> F:
-        """Define a fused op a second time, composed of primitives.
+        """Define a fused op a second time, composed of primitives (a decorator).
 
         A pass with ``create_graph=True`` differentiates the decomposition, so a fused op's own rule
         may use kernels that only know arrays.
 
         Args:
             decomposition: A function with the op's own signature.
-
-        Returns:
-            The function, unchanged.
         """
         self.decomposition = decomposition
         self._plans.clear()
@@ -296,9 +285,9 @@ def primitive(
 
     Used bare (``@primitive``) or with arguments (``@primitive(np.exp, float_inputs=True)``). The
     function gets NumPy arrays (Python scalars stay scalars) and returns an array, or, with
-    `residuals`, the output followed by them. Its rules are then given by ``defvjp`` on the result;
-    an op without rules records nothing. An op is known by its object: one that has the name of an
-    op of minigrad replaces nothing, and is called by its module's name too, ``__main__.tanh``.
+    `residuals`, the output followed by them. ``defvjp`` on the result gives it rules; an op without
+    rules records nothing. One that has the name of an op of minigrad replaces nothing: it is called
+    by its module's name too, ``__main__.tanh``.
 
     Args:
         *numpy_functions: NumPy functions that the op answers for when they meet a Tensor.
@@ -341,7 +330,7 @@ def primitive(
         call.__signature__, call.__name__ = op.signature, op.name
         call.defvjp, call.defjoint = op.defvjp, op.defjoint
         call.defdecomposition, call.op = op.defdecomposition, op
-        _enter(op)
+        _register(op)
         for function in () if bare else numpy_functions:
             by_numpy[function] = call
         return call
@@ -349,12 +338,8 @@ def primitive(
     return make(numpy_functions[0]) if bare else make
 
 
-def _enter(op: Primitive) -> None:
-    """Enter an op of the library; one of a program that has its name is told apart by its module.
-
-    Raises:
-        TypeError: The library has two ops of one name.
-    """
+def _register(op: Primitive) -> None:
+    """Register an op of the library; another of that name is told apart by its module."""
     module = str(op.forward.__module__)
     known = registry.get(op.name)
     if not module.startswith("minigrad."):

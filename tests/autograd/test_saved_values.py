@@ -53,7 +53,8 @@ def poison(array: np.ndarray) -> np.ndarray:
 
 def gradients(node: Node, saved: tuple[Any, ...]) -> list[Any]:
     """What the rules return, on arrays and, for a decomposition, recorded."""
-    weights = [np.cos(np.arange(np.prod(s)) + 1.0).reshape(s) for s in [edge.shape for edge in node.outputs]]
+    shapes = [output.shape for output in node.outputs]
+    weights = [np.cos(np.arange(np.prod(s)) + 1.0).reshape(s) for s in shapes]
     several = node.plan.op.multiple_outputs
     before, node.saved = node.saved, saved
     try:
