@@ -156,7 +156,7 @@ class TestGraphs:
         assert grad(x * 2.0, [x, unused], allow_unused=True)[1] is None
 
     def test_a_backward_pass_from_several_numbers_without_gradient(self) -> None:
-        with pytest.raises(RuntimeError, match="for one number only"):
+        with pytest.raises(RuntimeError, match="only for a scalar output"):
             (var([1.0, 2.0]) * 2.0).backward()
 
 

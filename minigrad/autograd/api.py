@@ -49,7 +49,8 @@ def backward(
     results = run_backward([(tensor._node, seed)], retain_graph or create_graph, create_graph)
     with _lock, np.errstate(all="ignore"):
         for edge in results:
-            owner = edge.tensor if isinstance(edge, Leaf) else _watch(edge).retained()
+            reference: Any = edge._tensor if isinstance(edge, Leaf) else _watch(edge).retained
+            owner = reference()
             if owner is not None:
                 _add_to_grad(owner, results, edge, create_graph)
 

@@ -288,11 +288,13 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
             else with_history(out, node)
         )  # fmt: skip
     if op.decomposition is not None:
-        return _pull_decomposition(plan, values, g)
+        return _pull_decomposition(plan, op.decomposition, values, g)
     return plan.pull(g, *values.values())
 
 
-def _pull_decomposition(plan: Plan, values: dict[str, Any], g: Any) -> list[Any]:
+def _pull_decomposition(
+    plan: Plan, decomposition: Callable[..., Any], values: dict[str, Any], g: Any
+) -> list[Any]:
     """Differentiate what a fused op is composed of, by a pass of its own over fresh aliases.
 
     The aliases are the targets. Since they are younger than all other nodes behind them, the pass
@@ -305,7 +307,7 @@ def _pull_decomposition(plan: Plan, values: dict[str, Any], g: Any) -> list[Any]
     for slot in plan.slots:
         values[op.params[slot]] = alias(values[op.params[slot]])
     fresh = [values[op.params[slot]]._node for slot in plan.slots]
-    out = op.call_with(op.decomposition, [values[name] for name in op.params])
+    out = op.call_with(decomposition, [values[name] for name in op.params])
     if out._node is None:
         return [None] * len(fresh)
     found = run_backward([(out._node, g)], True, True, {*fresh})

@@ -138,9 +138,20 @@ class Output(NamedTuple):
     node: Node
     number: int
 
-    shape = property(lambda self: self.node.types[self.number][0], doc="The shape of the output.")
-    dtype = property(lambda self: self.node.types[self.number][1], doc="The dtype of the output.")
-    stamp = property(lambda self: self.node.stamp, doc="The time of the call.")
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the output."""
+        return self.node.types[self.number][0]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the output."""
+        return self.node.types[self.number][1]
+
+    @property
+    def stamp(self) -> int:
+        """The time of the call."""
+        return self.node.stamp
 
 
 class Leaf:
