@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.mode import Scope
     from minigrad.autograd.plan import Plan
     from minigrad.autograd.primitive import Primitive
+    from minigrad.debugging.observer import Observer
 
 __all__ = [
     "call_path", "cut_off", "record", "record_outputs", "with_history", "without_rules", "wrap",
@@ -92,8 +93,8 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
             result = record(plan, (source,), saved, out, scope)
         if result._data.base is not None or out is array:
             view_of(result, x)
-        for observer in observers:
-            observer.ran(op, (x, *static), result)
+        if observers:
+            _tell(observers, op, (x, *static), result)
         return result
 
     return call
@@ -145,8 +146,8 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
         if result._data.base is not None or out is x or out is y:
             view_of(result, a)
             view_of(result, b)
-        for observer in observers:
-            observer.ran(op, (a, b), result)
+        if observers:
+            _tell(observers, op, (a, b), result)
         return result
 
     return call
@@ -186,8 +187,8 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             ]
             result = tuple(parts) if op.multiple_outputs else parts[0]
         _find_views(result if op.multiple_outputs else (result,), (*args, *kwargs.values()))
-        for observer in observers:
-            observer.ran(op, op.bind(args, kwargs), result)
+        if observers:
+            _tell(observers, op, op.bind(args, kwargs), result)
         return result
 
     return call
@@ -262,6 +263,11 @@ def _find_views(results: Sequence[Any], arguments: Sequence[Any]) -> None:
         for value in (*arguments, *results[:i]):
             if isinstance(value, Variable) and (array.base is not None or array is value._data):
                 view_of(result, value)
+
+
+def _tell(observers: Sequence[Observer], op: Primitive, arguments: Any, result: Any) -> None:
+    for observer in observers:
+        observer.ran(op, arguments, result)
 
 
 def _static(op: Primitive, value: Any) -> Any:

@@ -102,16 +102,15 @@ def is_grad_enabled() -> bool:
     return state.get().recording
 
 
-class _Recording(Decorator):
-    """Sets `recording` and puts the old value back."""
+class _GradMode(Decorator):
+    """Sets `State.recording` and puts the old value back."""
 
     _recording: bool
 
     def __init__(self) -> None:
         self._outer: list[State] = []
 
-    def _recreate_cm(self) -> _Recording:
-        # A decorated function may run in several threads and recurse: a fresh manager each call.
+    def _recreate_cm(self) -> _GradMode:  # a fresh one each call: threads, recursion
         return enable_grad() if self._recording else no_grad()
 
     def __enter__(self) -> None:
@@ -128,8 +127,8 @@ class _Recording(Decorator):
         del self._outer[-1]
 
 
-class _PlainRecording(_Recording):
-    """One that decorates without brackets too."""
+class _WithoutBrackets(_GradMode):
+    """A grad mode that decorates without brackets too."""
 
     def __new__(cls, func: Callable[..., Any] | None = None) -> Any:
         if func is None:
@@ -139,7 +138,7 @@ class _PlainRecording(_Recording):
         return cls()(func)
 
 
-class no_grad(_PlainRecording):
+class no_grad(_WithoutBrackets):
     """Within the block (or the decorated function) nothing is recorded.
 
     A decorated generator records nothing in its own steps; between them its caller's mode holds.
@@ -160,7 +159,7 @@ class no_grad(_PlainRecording):
     _recording = False
 
 
-class enable_grad(_PlainRecording):
+class enable_grad(_WithoutBrackets):
     """Within the block (or the decorated function) ops are recorded, also inside ``no_grad``.
 
     Example:
@@ -174,7 +173,7 @@ class enable_grad(_PlainRecording):
     _recording = True
 
 
-class set_grad_enabled(_Recording):
+class set_grad_enabled(_GradMode):
     """Turn recording on or off within a block, or, called as a statement, from here on.
 
     Args:

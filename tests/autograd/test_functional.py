@@ -673,7 +673,7 @@ def test_graphs_are_freed_by_reference_counting() -> None:
 
 
 def test_plain_gradients_are_not_recorded() -> None:
-    """Nothing outside: the fused rules run on arrays, and not the composed meaning."""
+    """Nothing outside: the fused rules run on arrays, and not the decomposition."""
     seen = []
 
     @primitive

@@ -286,7 +286,7 @@ def test_residuals_and_decomposition() -> None:
 
 
 def test_fused_op_with_equal_arguments_and_a_long_history() -> None:
-    """The meaning is differentiated by itself: neither twice, nor on into older nodes."""
+    """The decomposition is differentiated by itself: neither twice, nor on into older nodes."""
     runs: list[int] = []
 
     @primitive(residuals=("unused",))

@@ -25,9 +25,7 @@ __all__ = ["notes", "read", "saved_by"]
 EMPTY: Mapping[Any, Entry] = MappingProxyType({})
 
 
-def read(
-    sources: Iterable[Edge], known: Mapping[Any, Entry] = EMPTY
-) -> dict[Edge, Entry]:
+def read(sources: Iterable[Edge], known: Mapping[Any, Entry] = EMPTY) -> dict[Edge, Entry]:
     """Read what the engine recorded.
 
     Args:

@@ -117,9 +117,7 @@ def planned(root: Record, names: dict[Leaf, str]) -> tuple[Diagram, list[PassSte
         raise ValueError(f"explain: {', '.join(sorted(unknown))} is no leaf of this graph")
     every = list(dict.fromkeys(entries.values()))
     diagram, ids = assemble(every, [("output", entries[root])], names, get_default_dtype())
-    records: list[Any] = [
-        record for record in entries if isinstance(record, Record)
-    ]
+    records: list[Any] = [record for record in entries if isinstance(record, Record)]
     records.sort(key=lambda record: record.stamp, reverse=True)
     arrivals = Counter(entries[edge] for record in records for edge in record.edges)
     seen: Counter[Any] = Counter()
