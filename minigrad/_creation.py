@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
 __all__ = [
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "made", "named",
-    "on_cpu", "ones", "ones_like", "shape_of", "tensor", "zeros", "zeros_like",
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like",
+    "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
 
 P = ParamSpec("P")

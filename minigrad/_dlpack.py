@@ -17,7 +17,7 @@ from minigrad.autograd.dtypes import to_array
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
-__all__ = ["from_dlpack", "to_dlpack"]
+__all__ = ["from_dlpack"]
 
 
 def from_dlpack(

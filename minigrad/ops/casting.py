@@ -13,7 +13,7 @@ from minigrad.autograd.primitive import primitive
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
-__all__ = ["as_tensor", "astype", "clone"]
+__all__ = ["astype", "clone"]
 
 
 @primitive(np.copy, arrays=1)

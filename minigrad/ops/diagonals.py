@@ -14,7 +14,7 @@ from minigrad.ops.casting import as_tensor
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
-__all__ = ["diag", "diagonal", "scatter_diagonal", "trace"]
+__all__ = ["diag", "diagonal", "trace"]
 
 
 class DiagonalUpdate(Update):

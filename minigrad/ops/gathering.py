@@ -15,7 +15,7 @@ from minigrad.ops.shapes import ravel
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
-__all__ = ["gather", "open_grid", "scatter_add", "take", "take_along_axis"]
+__all__ = ["gather", "scatter_add", "take", "take_along_axis"]
 
 Shape = tuple[int, ...]
 

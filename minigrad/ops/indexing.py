@@ -13,7 +13,7 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.results import wrap
 from minigrad.ops._numerics import array_of, zeroed
 
-__all__ = ["IndexUpdate", "add_at", "getitem", "integers", "normalized", "scatter", "setitem"]
+__all__ = ["getitem", "setitem"]
 
 
 class IndexUpdate(Update):

@@ -18,7 +18,7 @@ from minigrad.ops.shapes import moveaxis, reshape
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
 
-__all__ = ["cross", "dot", "inner", "kron", "linear", "matmul", "outer", "vdot", "vecdot"]
+__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "vdot", "vecdot"]
 
 
 def _cannot_multiply(a: Any, b: Any) -> str | None:
