@@ -7,8 +7,8 @@ nn/ is mapped to its place instead.
 from setuptools import find_packages, setup
 
 packages = find_packages(include=["minigrad", "minigrad.*"])
-places = {}
+places = {"": "."}  # said, it makes an editable install a path, which type checkers follow
 if "minigrad.nn" not in packages:
     packages += [f"minigrad.{name}" for name in find_packages(include=["nn", "nn.*"])]
-    places["minigrad.nn"] = "nn"
+    places = {"minigrad.nn": "nn"}
 setup(packages=packages, package_dir=places)

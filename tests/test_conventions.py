@@ -14,6 +14,8 @@ FILES = sorted([*(ROOT / "minigrad").rglob("*.py"), *(ROOT / "nn").rglob("*.py")
 
 # Each part may import those before it, and itself. What is new finds its place here first.
 LAYERS = [
+    "_checkout",
+    "_typing",
     "_memory",
     "_checks",
     "autograd",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import Update
 from minigrad.autograd.node import Variable
@@ -170,7 +171,7 @@ def _getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
-def getitem(x: Any, index: Any) -> Any:
+def getitem(x: Any, index: Any) -> Tensor:
     """Read a part: ``x[index]`` in all of NumPy's forms.
 
     Args:
@@ -222,7 +223,7 @@ def _setitem(x: Any, value: Any, index: Any) -> Any:
     return x
 
 
-def setitem(x: Any, index: Any, value: Any) -> Any:
+def setitem(x: Any, index: Any, value: Any) -> Tensor:
     """A copy of `x` with ``x[index] = value``; gradients reach `x` elsewhere, and `value`.
 
     Args:
