@@ -1,1 +1,1 @@
-"""Linear algebra on matrices and stacks of matrices: `minigrad.linalg` exports these ops."""
+"""Linear algebra on matrices and stacks of matrices; imported from `minigrad.linalg`."""
