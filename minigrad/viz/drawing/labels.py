@@ -11,12 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from minigrad.debugging.memory import readable
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.timing import cost
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "LEADING", "SIZES", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "content", "contents", "named_operands", "operand_name", "printable", "shape_text", "shorten",
+    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "shorten",
     "tensor_texts", "text_width", "title",
 ]  # fmt: skip
 
@@ -115,6 +117,25 @@ def content(
     if node.kind == "constant":
         return Content("", (Line(name, "small"), *([shape] if node.shape else []), *notes))
     return Content(glyph, (Line(name, "bold"), shape, *notes))
+
+
+def cost(node: Node) -> str:
+    """Write the time of a box, and the bytes that come out of an op; empty if no time was taken.
+
+    Example:
+        >>> from minigrad.viz import Node
+        >>> from minigrad.viz.drawing.labels import cost
+        >>> cost(Node("n0", "op", "exp", (64, 100), seconds=1.25e-5))
+        '12.5 µs, 25.0 KiB'
+    """
+    if node.seconds is None:
+        return ""
+    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+    unit, size = next((u for u in units if node.seconds >= u[1]), units[-1])
+    time = f"{node.seconds / size:.3g} {unit}"
+    if node.kind == "module":
+        return time
+    return f"{time}, {readable(math.prod(node.shape) * np.dtype(node.dtype).itemsize)}"
 
 
 def _module(node: Node, own: Group | None) -> tuple[Line, ...]:

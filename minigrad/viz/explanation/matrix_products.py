@@ -1,9 +1,9 @@
-"""A product of matrices and its rules, written with their indices.
+"""A product of matrices and its rules, written with indices.
 
 In ``out[n, o] = Σᵢ x[n, i] · weight[o, i]`` each element of the weight is used once for every n. So
-its gradient has a share for every n, and shares add up: ``Σₙ ḡ[n, o] · x[n, i]``. Written as a
-product of matrices, a sum must run over the last axis of the left factor and the first of the right
-one. That is where the transposes of a rule come from.
+its gradient has a share for every n, and shares add up: ``Σₙ ḡ[n, o] · x[n, i]``. A product of
+matrices sums over the last axis of its left factor and the first of its right one. The transposes
+of a rule bring the sum there.
 """
 
 from __future__ import annotations
@@ -71,33 +71,17 @@ class Product:
     lengths: dict[str, int]
 
     @property
-    def sums(self) -> str:
-        """The indices that the forward pass sums over."""
-        both = dict.fromkeys("".join(term.indices for term in self.factors))
-        return "".join(index for index in both if index not in self.out)
-
-    @property
     def subscripts(self) -> str:
         """The product as `numpy.einsum` writes it."""
         return f"{','.join(term.indices for term in self.factors)}->{self.out}"
 
     def share(self, argument: str) -> Share | None:
-        """Say what an argument gets when the output gets ``g``.
-
-        Args:
-            argument: The name of a factor.
-
-        Returns:
-            Its share, None if it is no factor.
-        """
+        """What an argument gets when the output gets ``g``; None if it is no factor."""
         for target, other in (self.factors, self.factors[::-1]):
             if target.name == argument:
                 g = Term("g", self.out)
-                sums = {
-                    index: self.lengths[index]
-                    for index in g.indices + other.indices
-                    if index not in target.indices
-                }
+                summed = (i for i in g.indices + other.indices if i not in target.indices)
+                sums = {index: self.lengths[index] for index in summed}
                 return Share(target, (g, other), sums, _as_matrices(target, g, other))
         return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -31,16 +31,15 @@ LISTED = 4
 
 
 def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
-    """Close modules, each to one box.
+    """Close modules, each to one box, with the id of its group and the kind ``"module"``.
 
     Args:
         diagram: The whole graph.
         depth: How many levels of modules to open; see `view`.
 
     Returns:
-        A diagram of the same class. Its groups are the open and the closed ones; a closed one is a
-        node of kind ``"module"``, or ``"fused"`` for what a fused op means, with the id of its
-        group.
+        A diagram of the same class; its groups are the open and the closed ones. A fused op whose
+        decomposition is closed is a box of kind ``"fused"``.
 
     Raises:
         ValueError: `depth` is negative.
@@ -54,9 +53,9 @@ def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set
     Args:
         diagram: The whole graph.
         depth: How many levels of modules to open: 0 shows each outermost module as one box, 1
-            opens those. None keeps to a number of boxes that can be read: if not all of them are
-            so few, modules that repeat the one before them become one, the first module of each
-            class is opened, as an example of the others, and then all the levels that still fit.
+            opens those. None keeps to a number of boxes that can be read. If all of them are too
+            many, modules that repeat the one before them become one; the first module of each
+            class is opened, as an example of the others; then all the levels that still fit.
 
     Returns:
         The diagram, with groups around modules that repeat each other, and the ids of the groups
@@ -105,40 +104,28 @@ def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
 
 def _levels(diagram: Diagram) -> dict[str, int]:
     """How many groups lie around each group."""
-    levels: dict[str, int] = {}
-    for group in diagram.groups:
-        levels[group.id] = 0 if group.parent is None else levels[group.parent] + 1
-    return levels
+    return {group: len(around) - 1 for group, around in diagram.enclosing().items() if group}
 
 
 def _single(diagram: Diagram) -> set[str]:
-    """The modules with one op inside: closed, they say as much."""
+    """The modules with one op inside: closed, they tell as much."""
     ops: dict[str | None, int] = defaultdict(int)
     for node in diagram.nodes:
         ops[node.group] += node.kind == "op"
-    for group in reversed(diagram.groups):  # what a fused op means is one op
+    for group in reversed(diagram.groups):  # a decomposed op is one op
         ops[group.parent] += ops[group.id] if group.op is None else 1
     return {group.id for group in diagram.groups if group.op is None and ops[group.id] == 1}
 
 
 def closed_boxes(diagram: Diagram) -> dict[str, Node]:
-    """Make the box of every group, as it is when the group is closed.
-
-    Args:
-        diagram: A diagram. Groups that are closed in it already are left out.
-
-    Returns:
-        The boxes by the ids of the groups.
-    """
+    """The box of every group that is open in a diagram, as it is when closed, by the group's id."""
     closed = {node.id for node in diagram.nodes}
-    parents = {group.id: group.parent for group in diagram.groups}
-    leaving = _leaving(diagram)
+    enclosing = diagram.enclosing()
     inside: dict[str, list[Node]] = defaultdict(list)
     for node in diagram.nodes:
-        around = node.group
-        while around is not None:
-            inside[around].append(node)
-            around = parents[around]
+        for group in enclosing[node.group]:
+            inside[group.id].append(node)
+    leaving = _leaving(diagram)
     return {
         group.id: _box(group, inside[group.id], diagram.groups, leaving[group.id])
         for group in diagram.groups
@@ -147,27 +134,24 @@ def closed_boxes(diagram: Diagram) -> dict[str, Node]:
 
 
 def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
-    groups = {group.id: group for group in diagram.groups}
-    around: dict[str | None, str | None] = {None: None}  # group -> the outermost closed one
-    for group in diagram.groups:
-        outer = around[group.parent]
-        around[group.id] = outer if outer is not None else group.id if group.id in closed else None
-
+    outermost: dict[str | None, Group | None] = {  # of the closed groups around a box
+        group: next((one for one in reversed(around) if one.id in closed), None)
+        for group, around in diagram.enclosing().items()
+    }
     inside: dict[str, list[Node]] = defaultdict(list)
     for node in diagram.nodes:
-        outer = around[node.group]
-        if outer is not None:
-            inside[outer].append(node)
+        if (outer := outermost[node.group]) is not None:
+            inside[outer.id].append(node)
     leaving = _leaving(diagram)
     nodes: list[Node] = []
     place: dict[str, str] = {}  # node -> the box that shows it
     for node in reversed(diagram.nodes):  # a box stands where its last op stood
-        outer = around[node.group]
-        place[node.id] = outer if outer is not None else node.id
+        outer = outermost[node.group]
+        place[node.id] = outer.id if outer is not None else node.id
         if outer is None:
             nodes.append(node)
-        elif outer in inside:
-            nodes.append(_box(groups[outer], inside.pop(outer), diagram.groups, leaving[outer]))
+        elif outer.id in inside:
+            nodes.append(_box(outer, inside.pop(outer.id), diagram.groups, leaving[outer.id]))
     edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
     for edge in diagram.edges:
         source, target = place[edge.source], place[edge.target]
@@ -183,24 +167,21 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         diagram,
         nodes=tuple(reversed(nodes)),
         edges=tuple(edges.values()),
-        groups=tuple(g for g in diagram.groups if around[g.id] in (None, g.id)),
+        groups=tuple(group for group in diagram.groups if outermost[group.id] in (None, group)),
     )
 
 
-def _leaving(diagram: Diagram) -> dict[str, set[str]]:
+def _leaving(diagram: Diagram) -> Mapping[str, set[str]]:
     """For each group the nodes in it that are read outside: its outputs."""
-    parents = {group.id: group.parent for group in diagram.groups}
+    enclosing = diagram.enclosing()
     home = {node.id: node.group for node in diagram.nodes}
     found: dict[str, set[str]] = defaultdict(set)
     for edge in diagram.edges:
-        around, outside = home[edge.source], set()
-        group = home[edge.target]
-        while group is not None:
-            outside.add(group)
-            group = parents[group]
-        while around is not None and around not in outside:
-            found[around].add(edge.source)
-            around = parents[around]
+        outside = {group.id for group in enclosing[home[edge.target]]}
+        for group in enclosing[home[edge.source]]:
+            if group.id in outside:
+                break
+            found[group.id].add(edge.source)
     return found
 
 
@@ -242,26 +223,21 @@ def residuals(diagram: Diagram) -> set[int]:
         Positions in ``diagram.edges``: the edges into an ``add`` whose source also reaches
         another operand of that ``add``.
     """
+    edges = diagram.edges
     into: dict[str, list[int]] = defaultdict(list)
-    for index, edge in enumerate(diagram.edges):
+    for index, edge in enumerate(edges):
         into[edge.target].append(index)
     adds = {node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"}
-    joined = [diagram.edges[index] for add in adds for index in into[add]]
-    # Bit k of above[box] is set where the k-th candidate is an ancestor of the box.
-    bit = {source: 1 << k for k, source in enumerate(sorted({edge.source for edge in joined}))}
-    above: dict[str, int] = {}
+    candidates = sorted({edges[index].source for add in adds for index in into[add]})
+    bit = {source: 1 << k for k, source in enumerate(candidates)}
+    above: dict[str, int] = {}  # bit k is set where the k-th candidate is an ancestor of the box
     for node in diagram.nodes:
-        mask = 0
-        for index in into[node.id]:
-            source = diagram.edges[index].source
-            mask |= above[source] | bit.get(source, 0)
-        above[node.id] = mask
+        above[node.id] = 0
+        for source in (edges[index].source for index in into[node.id]):
+            above[node.id] |= above[source] | bit.get(source, 0)
     return {
         index
         for add in adds
         for index in into[add]
-        if any(
-            above[diagram.edges[other].source] & bit[diagram.edges[index].source]
-            for other in into[add]
-        )
+        if any(above[edges[other].source] & bit[edges[index].source] for other in into[add])
     }

@@ -1,8 +1,8 @@
-"""Modules that do the same one after the other, such as the layers of an encoder, made one group.
+"""Repeated modules in a row, such as the layers of an encoder, are put into one group.
 
-Two calls are alike if their classes, ops, shapes and connections are, and the parameters in the
-same places. Only calls of which each reads what the one before it computed are put together, and
-the first of them stays as it is: an example of the others.
+Two calls are alike if they have the same class, ops, shapes and connections, and parameters in the
+same places. Only calls that each read the result of the one before are put together. The first of
+them stays outside, as an example of the others.
 """
 
 from __future__ import annotations
@@ -23,14 +23,10 @@ FEWEST = 2
 
 
 def wrap_repeats(diagram: AnyDiagram) -> AnyDiagram:
-    """Put a group around calls that repeat the call before them.
+    """Put a group around each run of calls that repeat the call before them.
 
-    Args:
-        diagram: The whole graph.
-
-    Returns:
-        The diagram with more groups: one for each run of repetitions. Their names say how many,
-        and whether they have parameters of their own or are calls of one module.
+    The name of the group says how many they are, and whether they have parameters of their own or
+    are calls of one module.
     """
     parts = _Parts(diagram)
     wrapped: dict[str, Group] = {}  # the first of a run -> the group around the run
@@ -69,26 +65,21 @@ class _Parts:
 
     def __init__(self, diagram: Diagram) -> None:
         self.groups = {group.id: group for group in diagram.groups}
+        self.enclosing = diagram.enclosing()
         self.inside: dict[str, list[Node]] = defaultdict(list)
         self.edges: dict[str, list[Edge]] = defaultdict(list)  # by the groups around their target
         self.steps: dict[str | None, dict[str, None]] = defaultdict(dict)
-        around = {node.id: list(self._around(node.group)) for node in diagram.nodes}
+        home = {node.id: self.enclosing[node.group] for node in diagram.nodes}
         for node in diagram.nodes:
-            item = node.id
-            for group in (*around[node.id], None):
-                if group is not None:
-                    self.inside[group].append(node)
-                if node.kind in ("op", "fused"):
-                    self.steps[group][item] = None  # in the order of their first ops
-                item = group or ""
+            path = [node.id, *(group.id for group in home[node.id])]
+            for group in path[1:]:
+                self.inside[group].append(node)
+            if node.kind in ("op", "fused"):  # in the order of their first ops
+                for item, outer in zip(path, [*path[1:], None], strict=True):
+                    self.steps[outer][item] = None
         for edge in diagram.edges:
-            for group in around[edge.target]:
-                self.edges[group].append(edge)
-
-    def _around(self, group: str | None) -> Iterator[str]:
-        while group is not None:
-            yield group
-            group = self.groups[group].parent
+            for around in home[edge.target]:
+                self.edges[around.id].append(edge)
 
     def runs(self) -> Iterator[list[Group]]:
         """Consecutive calls that repeat the one before the first of them."""
@@ -105,35 +96,27 @@ class _Parts:
                 yield run
 
     def _repeats(self, before: str, item: str) -> bool:
-        """Whether a call does to the result of the call before it what that did."""
+        """Whether a call does the same as the call before it, to its result."""
         one, two = self.groups.get(before), self.groups.get(item)
         if one is None or two is None or one.op or two.op or one.module != two.module:
             return False
         made = {node.id for node in self.inside[before]}
-        return any(edge.source in made for edge in self.edges[item]) and self._alike(one, two)
-
-    def _alike(self, one: Group, two: Group) -> bool:
-        return len(self.inside[one.id]) == len(self.inside[two.id]) and (
-            self._signature(one) == self._signature(two)
+        return (
+            any(edge.source in made for edge in self.edges[item])
+            and len(self.inside[before]) == len(self.inside[item])
+            and self._signature(one) == self._signature(two)
         )
 
     def _signature(self, group: Group) -> Hashable:
-        """What a group is made of, without the names of the group and of what is outside."""
-        prefix = f"{group.path}."
-
-        def place(node: Node) -> tuple[str, ...]:
-            names = []
-            for outer in self._around(node.group):
-                if outer == group.id:
-                    break
-                names.append(f"{self.groups[outer].name} {self.groups[outer].module}")
-            return tuple(names)
-
+        """What a group is made of, without its own name and the names of what is outside."""
+        prefix, depth = f"{group.path}.", len(self.enclosing[group.id])
         names: dict[str, Hashable] = {}
         ops: list[Hashable] = []
         owned: list[Hashable] = []
         for node in self.inside[group.id]:
-            tensor = node.kind, node.shape, node.dtype, node.notes, node.recorded, place(node)
+            within = self.enclosing[node.group][:-depth]
+            place = tuple((outer.name, outer.module) for outer in within)
+            tensor = node.kind, node.shape, node.dtype, node.notes, node.recorded, place
             if node.kind in ("op", "fused"):
                 names[node.id] = len(ops)
                 ops.append((node.label, *tensor))
