@@ -1,7 +1,7 @@
-"""What a box says, line by line, and how much room that takes.
+"""The text in a box, line by line, and how much room it takes.
 
-The width of a text is estimated from its letters: no font is at hand, and each reader has another.
-The estimate is that of a wide one, so text stays within its box.
+The width of a text is estimated from its letters, since each reader has another font. The estimate
+is that of a wide font, so that text stays within its box.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "LEADING", "SIZES", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "shorten",
-    "tensor_texts", "text_width", "title",
+    "contents", "cost", "is_told", "named_operands", "operand_name", "printable", "shape_text",
+    "shorten", "tensor_texts", "text_width", "title",
 ]  # fmt: skip
 
 Style = Literal["name", "bold", "small"]
@@ -77,31 +77,20 @@ def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
         nodes: What the boxes stand for: nodes of it, or closed groups.
 
     Returns:
-        The texts by the ids of the nodes, shortened where they are very long.
+        The texts by the ids of the nodes; very long ones are shortened.
     """
     groups = {group.id: group for group in diagram.groups}
     named = named_operands(diagram)
     found = {}
     for node in nodes:
         slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
-        found[node.id] = content(node, groups.get(node.group or ""), groups.get(node.id), slots)
+        found[node.id] = _content(node, groups.get(node.group or ""), groups.get(node.id), slots)
     return found
 
 
-def content(
-    node: Node, around: Group | None, own: Group | None, slots: tuple[str, ...] = ()
+def _content(
+    node: Node, around: Group | None, own: Group | None, slots: tuple[str, ...]
 ) -> Content:
-    """Write what stands in one box.
-
-    Args:
-        node: What the box stands for.
-        around: The group around it.
-        own: Of a closed group, the group itself.
-        slots: The names of its operands, if it shows them.
-
-    Returns:
-        The texts.
-    """
     glyph, shape = GLYPHS.get(node.kind, ""), Line(shape_text(node.shape), "small")
     notes = tuple(Line(shorten(note), "small") for note in node.notes)
     if price := cost(node):
@@ -149,9 +138,6 @@ def _module(node: Node, own: Group | None) -> tuple[Line, ...]:
 def title(group: Group) -> tuple[Line, Line, Line]:
     """Write what stands above an open group: its name and class in one line, its size below.
 
-    Args:
-        group: The group.
-
     Returns:
         Name, class and call, and number of parameters; all but the name may be empty.
     """
@@ -172,9 +158,6 @@ def _call(group: Group | None) -> list[str]:
 def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
     """Find the ops whose operands need names: their order matters, and one is not the first.
 
-    Args:
-        diagram: A diagram, whole or collapsed.
-
     Returns:
         For each such op, the positions in ``diagram.edges`` of its operands, in order.
     """
@@ -185,13 +168,13 @@ def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
     found = {}
     for target, edges in into.items():
         if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
-            unnamed = sum(not _told(diagram.edges[index], nodes) for index in edges)
+            unnamed = sum(not is_told(diagram.edges[index], nodes) for index in edges)
             if unnamed > 1 or (unnamed and diagram.edges[edges[0]].slot):
                 found[target] = tuple(edges)
     return found
 
 
-def _told(edge: Edge, nodes: dict[str, Node]) -> bool:
+def is_told(edge: Edge, nodes: dict[str, Node]) -> bool:
     """Whether an operand needs no name, since its source has the same one."""
     source = nodes[edge.source]
     owned = source.kind in ("parameter", "buffer", "constant")
@@ -205,9 +188,6 @@ def operand_name(edge: Edge) -> str:
 
 def tensor_texts(diagram: Diagram) -> dict[str, str]:
     """Write what runs along the edges out of each box: shapes, and dtypes that are unusual.
-
-    Args:
-        diagram: A diagram, whole or collapsed.
 
     Returns:
         A text for each box that computes something; others say their shape themselves.
@@ -244,15 +224,7 @@ def printable(text: str) -> str:
 
 
 def text_width(text: str, style: Style) -> int:
-    """Estimate how wide a text is.
-
-    Args:
-        text: One line.
-        style: How it is set.
-
-    Returns:
-        The width in units of the drawing, rounded up.
-    """
+    """Estimate how wide a line of text is, in units of the drawing, rounded up."""
     ems = sum(
         1.05 if ord(c) > 0x2E80
         else 0.42 if c in NARROW
@@ -265,15 +237,7 @@ def text_width(text: str, style: Style) -> int:
 
 
 def box_size(node: Node, written: Content) -> tuple[int, int]:
-    """Measure a box.
-
-    Args:
-        node: What the box stands for.
-        written: What stands in it.
-
-    Returns:
-        Width and height, both even, so that the middle is a whole number.
-    """
+    """Width and height of a box, both even, so that the middle is a whole number."""
     widths = [text_width(line.text, line.style) for line in written.lines]
     if written.glyph:
         widths[0] += GLYPH
