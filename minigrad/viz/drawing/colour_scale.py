@@ -1,4 +1,4 @@
-"""Scales of one hue whose steps look equally large, and pictures coloured by them."""
+"""Colour scales of one hue whose steps look equally large, and pictures in these colours."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ LIGHTEST, DARKEST, STRONGEST = 0.97, 0.32, 0.13
 
 @cache
 def sequential(count: int) -> tuple[Colour, ...]:
-    """Make a scale from light to dark blue, its lightness falling in equal steps.
-
-    Args:
-        count: How many colours, at least two.
-
-    Returns:
-        The colours from the lightest to the darkest.
+    """Make a scale of at least two colours, from light to dark blue in equal steps of lightness.
 
     Source:
         OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
@@ -44,20 +38,13 @@ def sequential(count: int) -> tuple[Colour, ...]:
 
 @cache
 def diverging(count: int) -> tuple[Colour, ...]:
-    """Make a scale from dark blue over the lightest colour to dark amber.
-
-    Args:
-        count: How many colours, at least three.
-
-    Returns:
-        The colours; the middle one is the lightest.
-    """
+    """Make a scale of at least three colours: dark blue, over the lightest, to dark amber."""
     places = (2 * step / (count - 1) - 1 for step in range(count))
     return tuple(_shade(abs(place), BLUE if place < 0 else AMBER) for place in places)
 
 
 def _shade(depth: float, hue: float) -> Colour:
-    """A colour between the lightest, 0, and the darkest of a hue, 1; most colourful between."""
+    """A colour between the lightest (depth 0) and the darkest (depth 1) of a hue."""
     lightness = LIGHTEST + (DARKEST - LIGHTEST) * depth
     chroma = STRONGEST * math.sin(math.pi * min(1.0, depth * 1.2) ** 0.9 * 0.72)
     a = chroma * math.cos(math.radians(hue))

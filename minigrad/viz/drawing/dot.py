@@ -34,23 +34,23 @@ FONT = "Helvetica,Arial,sans-serif"
 GROUNDS = (LIGHT["ground"], LIGHT["page"])
 """What modules stand on, by turns."""
 
-PAGE = dict(
-    fontname=FONT, fontsize="9", fontcolor=FAINT, labeljust="l", bgcolor="white", pad="0.15",
-    nodesep="0.25", ranksep="0.3",
-)  # fmt: skip
-BOX = dict(fontname=FONT, fontsize="11", fontcolor=NEUTRAL, color=NEUTRAL)
-ARROW = dict(fontname=FONT, fontsize="9", fontcolor=FAINT, color=LINE, arrowsize="0.6")
-STRAIGHT = dict(weight="10")
-RESIDUAL = dict(penwidth="2.2", color=LIGHT["residual"], arrowsize="0.45", weight="1")
-CLUSTER = dict(
-    labeljust="l", style="rounded,filled", color=LINE, penwidth="0.6", fontcolor=NEUTRAL,
-    fontsize="10",
-)  # fmt: skip
-SLANTED = dict(
-    shape="polygon", sides="4", skew="0.2", margin="0", style="filled", color=OUTLINE,
-    fillcolor=GREY,
-)  # fmt: skip
-ROUNDED, PLAIN = dict(shape="box", style="rounded,filled"), dict(shape="box", style="filled")
+PAGE = {
+    "fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "labeljust": "l", "bgcolor": "white",
+    "pad": "0.15", "nodesep": "0.25", "ranksep": "0.3",
+}  # fmt: skip
+BOX = {"fontname": FONT, "fontsize": "11", "fontcolor": NEUTRAL, "color": NEUTRAL}
+ARROW = {"fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "color": LINE, "arrowsize": "0.6"}
+STRAIGHT = {"weight": "10"}
+RESIDUAL = {"penwidth": "2.2", "color": LIGHT["residual"], "arrowsize": "0.45", "weight": "1"}
+CLUSTER = {
+    "labeljust": "l", "style": "rounded,filled", "color": LINE, "penwidth": "0.6",
+    "fontcolor": NEUTRAL, "fontsize": "10",
+}  # fmt: skip
+SLANTED = {
+    "shape": "polygon", "sides": "4", "skew": "0.2", "margin": "0", "style": "filled",
+    "color": OUTLINE, "fillcolor": GREY,
+}  # fmt: skip
+ROUNDED, PLAIN = {"shape": "box", "style": "rounded,filled"}, {"shape": "box", "style": "filled"}
 COMPUTED = dict(ROUNDED, color=OP, fillcolor=LIGHT["op fill"])
 OWNED = dict(ROUNDED, color=PARAMETER, fillcolor=LIGHT["parameter fill"])
 STYLES: dict[Kind, dict[str, str]] = {
@@ -63,8 +63,8 @@ STYLES: dict[Kind, dict[str, str]] = {
     "constant": dict(PLAIN, color=LINE, fillcolor=GREY, margin="0.06,0.03"),
     "module": dict(PLAIN, peripheries="2", color=OUTLINE, fillcolor=LIGHT["page"]),
 }
-FAILED = dict(color=LIGHT["error"], penwidth="2")
-UNRECORDED = dict(style="rounded,filled,dashed", color=FAINT, fillcolor=GREY)
+FAILED = {"color": LIGHT["error"], "penwidth": "2"}
+UNRECORDED = {"style": "rounded,filled,dashed", "color": FAINT, "fillcolor": GREY}
 LEGEND: dict[Kind, str] = {
     "op": "rounded: op",
     "fused": "rounded, ⊞: op made of others",
