@@ -27,11 +27,6 @@ def sequential(count: int) -> tuple[Colour, ...]:
 
     Source:
         OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
-
-    Example:
-        >>> from minigrad.viz.drawing.colour_scale import hexadecimal, sequential
-        >>> [hexadecimal(colour) for colour in sequential(3)]
-        ['#F5F5F5', '#5490DA', '#043264']
     """
     return tuple(_shade(step / (count - 1), BLUE) for step in range(count))
 
@@ -71,14 +66,7 @@ def hexadecimal(colour: Colour) -> str:
 
 
 def png(levels: np.ndarray, scale: tuple[Colour, ...]) -> str:
-    """Write a picture with one pixel for each number.
-
-    Args:
-        levels: Bytes (rows, columns): positions in the scale.
-        scale: Up to 256 colours.
-
-    Returns:
-        A ``data:image/png`` address.
+    """Write bytes (rows, columns), positions in a scale, as the ``data:`` address of a picture.
 
     Source:
         PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.

@@ -81,14 +81,7 @@ LETTER = 6
 
 
 def digraph(diagram: Diagram) -> graphviz.Digraph:
-    """Draw a diagram as DOT.
-
-    Args:
-        diagram: What to draw, all of it.
-
-    Returns:
-        The graph; ``.source`` is its text.
-    """
+    """Draw all of a diagram as DOT; ``.source`` is the text."""
     nodes = {node.id: node for node in diagram.nodes}
     kinds = {node.kind for node in diagram.nodes}
     legend = " · ".join(text for kind, text in LEGEND.items() if kind in kinds)

@@ -109,14 +109,7 @@ def _content(
 
 
 def cost(node: Node) -> str:
-    """Write the time of a box, and the bytes that come out of an op; empty if no time was taken.
-
-    Example:
-        >>> from minigrad.viz import Node
-        >>> from minigrad.viz.drawing.labels import cost
-        >>> cost(Node("n0", "op", "exp", (64, 100), seconds=1.25e-5))
-        '12.5 µs, 25.0 KiB'
-    """
+    """Write the time of a box, and the bytes that come out of an op; empty if no time was taken."""
     if node.seconds is None:
         return ""
     units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))

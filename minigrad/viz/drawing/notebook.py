@@ -29,13 +29,6 @@ def mimebundle(value: Any) -> dict[str, str]:
     Returns:
         By media type: always plain text. For a tensor with a small graph also its picture, and for
         a module the tree of its parts, as HTML.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.viz.drawing.notebook import mimebundle
-        >>> x = minigrad.ones(3, requires_grad=True)
-        >>> sorted(mimebundle(x)), sorted(mimebundle(x * x))
-        (['text/plain'], ['text/html', 'text/plain'])
     """
     text = repr(value)
     page = ""

@@ -57,14 +57,11 @@ NAMES: dict[Kind, str] = {
 
 
 def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
-    """Draw a diagram as SVG.
+    """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
     Args:
         diagram: What to draw, whole or collapsed.
         closed: The ids of groups to close, beside those that are closed in it.
-
-    Returns:
-        The text of one ``<svg>`` element: well-formed XML, and valid in HTML.
 
     Raises:
         ValueError: Two groups feed each other.

@@ -59,14 +59,7 @@ class Notes(NamedTuple):
 def step_notes(step: Step, part: Part, node: Node | None, shapes: Mapping[str, Shape]) -> Notes:
     """Collect what there is to learn from what a step sends to one argument.
 
-    Args:
-        step: The step.
-        part: What it sends.
-        node: The op; None if it is decomposed.
-        shapes: The shapes of its arguments, by name.
-
-    Returns:
-        An equation and answers; both may be empty.
+    `node` is the op, None if it is decomposed; `shapes` are those of its arguments, by name.
     """
     equation, answers = "", list[Answer]()
     found = product(step.op, shapes)
@@ -118,18 +111,7 @@ def summed_axes(raw: Shape, shape: Shape) -> list[int]:
 
 
 def explain_broadcast(raw: Shape, shape: Shape) -> str:
-    """Say why a cotangent is summed to the shape of its argument; empty if it is not.
-
-    Args:
-        raw: Its shape as the rule returned it.
-        shape: The shape of the argument.
-
-    Example:
-        >>> from minigrad.viz.explanation.explanations import explain_broadcast
-        >>> explain_broadcast((4, 3), (3,))
-        'Broadcasting used each of its elements 4 times, for 4×3. Each use sends a share, and \
-shares add up: the sum over axis 0 makes 3 of 4×3.'
-    """
+    """Say why a cotangent of shape `raw` is summed to the shape of its argument, if it is."""
     if raw == shape:
         return ""
     axes = summed_axes(raw, shape)
@@ -161,12 +143,7 @@ def explain_sum(share: Share) -> str:
 def explain_transpose(product: Product, share: Share) -> str:
     """Say where the transpose in a rule of a product comes from, or why there is none.
 
-    Args:
-        product: The product.
-        share: What an argument gets.
-
-    Returns:
-        A few sentences; empty if the share is no product of matrices.
+    Empty if the share is no product of matrices.
     """
     if not share.matrices:
         return ""
@@ -194,13 +171,8 @@ def explain_transpose(product: Product, share: Share) -> str:
 def worked_example(share: Share, g: Summary, other: Summary | None) -> str:
     """Compute the first element of a share in numbers, such as ``"1 · 0.5 + 2 · 3 = 6.5"``.
 
-    Args:
-        share: What an argument gets.
-        g: The cotangent of the output.
-        other: The other factor.
-
-    Returns:
-        The sum; empty if it is too long, or the numbers are not known.
+    `g` is the cotangent of the output and `other` the other factor. Empty if the sum is too long,
+    or the numbers are not known.
     """
     if other is None or g.values is None or other.values is None:
         return ""
@@ -259,10 +231,6 @@ def _listed(words: Iterable[str]) -> str:
 def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
     """Say which rule reads each array that an op saved, and why the others were not saved.
 
-    Args:
-        node: The op.
-        step: Its step in the backward pass, if there was one.
-
     Returns:
         Pairs of the name of an array and what it is for; with ``""`` for a name, why something
         was not kept.
@@ -299,19 +267,11 @@ def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, 
 
 
 def source_lines(line: str) -> tuple[str, str, str] | None:
-    """Find what stands before and after a line of the user's program.
-
-    Args:
-        line: Where it is and what it says: ``"train.py:31: loss = model(x).sum()"``.
+    """The lines around a line of the user's program, ``"train.py:31: loss = model(x).sum()"``.
 
     Returns:
         The line before, the line itself, the line after, without their common indentation; None if
         the file does not (any longer) have that line, or nothing beside it.
-
-    Example:
-        >>> from minigrad.viz.explanation.explanations import source_lines
-        >>> source_lines("nowhere.py:3: y = x * x") is None
-        True
     """
     match = re.fullmatch(r"(?P<path>.*?):(?P<number>\d+): (?P<text>.*)", line, re.DOTALL)
     if match is None:

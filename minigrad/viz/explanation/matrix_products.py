@@ -87,20 +87,9 @@ class Product:
 
 
 def product(op: str, shapes: Mapping[str, Shape]) -> Product | None:
-    """Write an op with its indices, if it is a product of matrices.
+    """Write an op with its indices, such as ``ni,oi->no`` for a linear layer.
 
-    Args:
-        op: Its name.
-        shapes: The shape of each argument, by name.
-
-    Returns:
-        The product; None for other ops, and where an axis of length 1 is broadcast.
-
-    Example:
-        >>> from minigrad.viz.explanation.matrix_products import product
-        >>> found = product("linear", {"x": (5, 3), "weight": (4, 3), "bias": (4,)})
-        >>> found.subscripts, found.share("weight").subscripts, found.share("weight").uses
-        ('ni,oi->no', 'no,ni->oi', 5)
+    None for what is no product of matrices, and where an axis of length 1 is broadcast.
     """
     if op == "linear" and {"x", "weight"} <= set(shapes):
         rows = len(shapes["x"]) - 1

@@ -30,18 +30,6 @@ def missing_gradients(diagram: Diagram) -> dict[str, str]:
 
     Returns:
         The sentences by the id of the box: of a fused op, the id of its group.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> from minigrad.viz.explanation.missing_gradients import missing_gradients
-        >>> x = minigrad.ones(3, requires_grad=True)
-        >>> with viz.trace() as traced:
-        ...     (x.detach() * x).sum().backward()
-        >>> graph = traced.graph(x=x)
-        >>> names = {node.id: node.label for node in graph.nodes}
-        >>> {names[box]: why for box, why in missing_gradients(graph).items()}
-        {'detach': 'detach() cuts the graph here: the values go on without their history.'}
     """
     return dict(_Search(diagram).reasons())
 

@@ -114,10 +114,6 @@ def explain(target: Any, /, **names: Any) -> str:
 def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
     """Plan a backward pass from a node, by the engine's one rule: the youngest node first.
 
-    Args:
-        root: Where the pass would begin.
-        names: What to call leaves.
-
     Returns:
         The whole graph with the steps, and whether an earlier pass freed what was saved.
 

@@ -27,14 +27,11 @@ def assemble(
 ) -> tuple[Diagram, dict[Entry, str]]:
     """Number the entries, name the tensors among them, and put each into its module call.
 
-    Args:
-        entries: What happened, each after what it reads; repetitions are left out.
-        outputs: The name of each output, and the entry that it comes out of.
-        names: What to call leaves, in place of the names that parameters have of themselves.
+    `entries` come each after what it reads; repetitions are left out. `names` gives names to
+    leaves, in place of those that parameters have of themselves.
 
     Returns:
-        The diagram, nothing closed, and the id of each entry: of a decomposed op, the id of that
-        group.
+        The diagram, nothing closed, and the id of each entry: for a decomposed op, of its group.
     """
     entries = list(dict.fromkeys(entries))
     dtype = get_default_dtype().name

@@ -42,11 +42,7 @@ class _Seen:
 
 
 class Weights:
-    """The softmaxes of a trace, and what came to them in the backward pass.
-
-    Args:
-        limit: How many queries, and keys, to keep of each; 0 for nothing at all.
-    """
+    """The softmaxes of a trace and their gradients: of each, `limit` queries and keys are kept."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -86,13 +82,7 @@ class Weights:
     def heatmaps(
         self, entries: Iterable[Entry], ids: Mapping[Entry, str], diagram: Diagram
     ) -> tuple[Heatmap, ...]:
-        """Make a heatmap of each softmax that weighs values, in the order in which they ran.
-
-        Args:
-            entries: All that the trace saw.
-            ids: The ids of entries in the diagram.
-            diagram: The diagram.
-        """
+        """A heatmap of each softmax that weighs values, in the order in which they ran."""
         if not self._seen:
             return ()
         around: dict[Entry, str | None] = {}  # the id of the fused op that it is a part of

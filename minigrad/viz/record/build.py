@@ -106,9 +106,6 @@ def with_inputs(
     Returns:
         A function that calls the module, and each prepared value with its name. A value that is
         given twice is prepared once, and has both names.
-
-    Raises:
-        TypeError: The arguments do not fit the module.
     """
     try:
         bound = inspect.signature(module.forward).bind(*inputs, **named)

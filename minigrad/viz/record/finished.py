@@ -112,15 +112,10 @@ def output_of(node: Node) -> tuple[tuple[int, ...], np.dtype[Any]]:
 def read(
     sources: Iterable[Node | Leaf], known: Mapping[Any, Entry] = MappingProxyType({})
 ) -> dict[Node | Leaf, Entry]:
-    """Read what the engine recorded.
-
-    Args:
-        sources: Where the outputs come from.
-        known: What was read before; it is not read again.
+    """Read what the engine recorded above some nodes; what is `known` is not read again.
 
     Returns:
-        An entry for everything else above the outputs, oldest first. The outputs of one op share
-        an entry.
+        An entry for each node and leaf, oldest first. The outputs of one op share an entry.
     """
     entries: dict[Any, Entry] = {}
     constants: dict[int, Entry] = {}

@@ -120,8 +120,8 @@ def errors_sent(
         wanted: For which of the edges.
 
     Returns:
-        What the rules return, one for each edge, in units of the precision of the cotangent: a
-        small dtype cannot hold the errors themselves.
+        An error for each edge, in units of the precision of the cotangent: a small dtype cannot
+        hold the errors themselves.
     """
     signs = np.random.default_rng(0)
     size = sum(g.size for g in cotangents)

@@ -64,15 +64,7 @@ class Summary:
 
 
 def summary(array: np.ndarray, error: float = 0.0) -> Summary:
-    """Sum an array up; `error` is the norm of what rounding may have changed.
-
-    Example:
-        >>> import numpy as np
-        >>> from minigrad.viz.record.steps import summary
-        >>> found = summary(np.array([1.0, np.nan, -np.inf]))
-        >>> found.norm, found.nans, found.infs, found.values
-        (1.0, 1, 1, None)
-    """
+    """Sum an array up; `error` is the norm of what rounding may have changed."""
     exact = np.asarray(array, dtype=np.float64)
     finite = exact[np.isfinite(exact)]
     nans = int(np.isnan(exact).sum())
