@@ -14,8 +14,9 @@ from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import Scope
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.parameter import Parameter
+from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.finished import Entry
-from minigrad.viz.record.model import Diagram, Edge, Group, Kind, Node
+from minigrad.viz.record.model import Edge, Group, Kind, Node
 
 __all__ = ["ancestry", "assemble"]
 
@@ -24,14 +25,14 @@ Readers = dict[Entry, dict[Scope | None, None]]
 
 def assemble(
     entries: Iterable[Entry], outputs: Iterable[tuple[str, Entry]], names: Mapping[Any, str]
-) -> tuple[Diagram, dict[Entry, str]]:
+) -> tuple[Graph, dict[Entry, str]]:
     """Number the entries, name the tensors among them, and put each into its module call.
 
     `entries` come each after what it reads; repetitions are left out. `names` gives names to
     leaves, in place of those that parameters have of themselves.
 
     Returns:
-        The diagram, nothing closed, and the id of each entry: for a decomposed op, of its group.
+        The graph, nothing closed, and the id of each entry: for a decomposed op, of its group.
     """
     entries = list(dict.fromkeys(entries))
     dtype = get_default_dtype().name
@@ -76,7 +77,7 @@ def assemble(
         tensor = (entry.box.shape, entry.box.dtype)
         nodes.append(Node(f"n{len(nodes)}", "output", label, *tensor))
         edges.append(Edge(sources[entry], nodes[-1].id, 0, "", *tensor))
-    return Diagram(tuple(nodes), tuple(edges), tuple(groups), dtype), ids
+    return Graph(tuple(nodes), tuple(edges), tuple(groups), dtype), ids
 
 
 def ancestry(scope: Scope | None) -> list[Scope]:

@@ -78,13 +78,13 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
     entries = read(source for _, source in recorded)
     outputs = [(name, entries[source]) for name, source in recorded]
-    diagram, _ = assemble(entries.values(), outputs, names)
+    drawing, _ = assemble(entries.values(), outputs, names)
     if not isinstance(target, Module):
         leaves = ("input", "parameter")
-        unknown = set(named) - {node.label for node in diagram.nodes if node.kind in leaves}
+        unknown = set(named) - {node.label for node in drawing.nodes if node.kind in leaves}
         if unknown:
             raise ValueError(f"graph: {', '.join(sorted(unknown))} is no leaf of this graph")
-    return Graph(diagram.nodes, diagram.edges, diagram.groups, diagram.dtype)
+    return drawing
 
 
 def with_inputs(

@@ -24,8 +24,16 @@ from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.steps import summary
 
 __all__ = [
-    "Entry", "Input", "argument_notes", "edges_of", "is_step", "new_entry", "node_of", "output_of",
-    "read", "saved_by",
+    "Entry",
+    "Input",
+    "argument_notes",
+    "edges_of",
+    "is_step",
+    "new_entry",
+    "output_of",
+    "read",
+    "recorded_node",
+    "saved_by",
 ]  # fmt: skip
 
 
@@ -94,7 +102,7 @@ def edges_of(node: Node) -> list[tuple[Node | Leaf, int, str]]:
     return list(zip(node.edges, node.plan.slots, node.plan.slot_names, strict=True))
 
 
-def node_of(op: Primitive, outputs: Sequence[Any]) -> Node | None:
+def recorded_node(op: Primitive, outputs: Sequence[Any]) -> Node | None:
     """The node that a call of an op left; None if it was not recorded."""
     node = outputs[0]._node
     if not isinstance(node, Node):

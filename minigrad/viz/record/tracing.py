@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from dataclasses import replace
 from math import hypot
 from typing import Any
 
@@ -31,8 +32,8 @@ from minigrad.viz.record.finished import (
     edges_of,
     is_step,
     new_entry,
-    node_of,
     read,
+    recorded_node,
     saved_by,
 )
 from minigrad.viz.record.model import Kind
@@ -86,7 +87,7 @@ class Trace(Observer):
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         """Record an op."""
         outputs = result if isinstance(result, tuple) else (result,)
-        node = node_of(op, outputs)
+        node = recorded_node(op, outputs)
         entry = new_entry(
             "op", op.name, outputs[0], state.get().scope,
             notes=argument_notes(op, dict(zip(op.params, arguments, strict=True))),
@@ -251,10 +252,10 @@ class Trace(Observer):
             lasts = [entry for entry in ops if entry not in inputs]
         single = len(lasts) == 1
         ends = [("output" if single else f"output {i}", end) for i, end in enumerate(lasts)]
-        diagram, ids = assemble(self._entries, ends, self._names)
+        drawing, ids = assemble(self._entries, ends, self._names)
         steps = tuple(step for one in self._passes for step in number_arrivals(_steps(one, ids)))
-        heatmaps = self._weights.heatmaps(self._entries, ids, diagram)
-        return Graph(diagram.nodes, diagram.edges, diagram.groups, diagram.dtype, steps, heatmaps)
+        heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
+        return replace(drawing, steps=steps, heatmaps=heatmaps)
 
     def _name_what_modules_own(self) -> None:
         """Tell frozen parameters and buffers from other constants."""
