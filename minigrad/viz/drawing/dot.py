@@ -12,11 +12,10 @@ from collections import defaultdict
 import graphviz
 
 from minigrad.viz.drawing.labels import (
+    COMMUTATIVE,
     Content,
     Line,
     contents,
-    is_told,
-    named_operands,
     operand_name,
     printable,
     shape_text,
@@ -99,8 +98,8 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
             end = "taillabel" if right else "headlabel"
             style = {end: f"<{_small(operand_name(edge))}>", "labeldistance": "1.8"}
             ends = (head.id, tail.id) if right else (tail.id, head.id)
-            if not edge.slot or is_told(edge, nodes):
-                style = {}
+            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
+            style = {} if told else style
             dot.edge(*ends, **style, **({"dir": "back"} if right else {}))
             continue
         style = dict(RESIDUAL if index in thick else STRAIGHT)
@@ -158,12 +157,13 @@ def _beside(diagram: Diagram, nodes: dict[str, Node]) -> dict[str, list[str]]:
 
 
 def _operand_rows(diagram: Diagram, beside: dict[str, list[str]]) -> dict[str, list[Edge]]:
-    """The operands that an op names in a row, but for those that stand beside it."""
-    rows = {}
-    for target, indices in named_operands(diagram).items():
-        edges = [diagram.edges[index] for index in indices]
-        rows[target] = [edge for edge in edges if edge.source not in beside.get(target, ())]
-    return {target: edges for target, edges in rows.items() if edges}
+    """The operands that an op names, in a row: Graphviz keeps no other order of them."""
+    ordered = {n.id for n in diagram.nodes if n.kind == "op" and n.label not in COMMUTATIVE}
+    rows: dict[str, list[Edge]] = defaultdict(list)
+    for edge in diagram.edges:
+        if edge.target in ordered and edge.source not in beside.get(edge.target, ()):
+            rows[edge.target].append(edge)
+    return {op: edges for op, edges in rows.items() if any(edge.slot for edge in edges)}
 
 
 def _box(node: Node, written: Content, operands: list[Edge]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "LEADING", "SIZES", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "is_told", "named_operands", "operand_name", "printable", "shape_text",
+    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text",
     "shorten", "tensor_texts", "text_width", "title",
 ]  # fmt: skip
 
@@ -161,13 +161,13 @@ def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
     found = {}
     for target, edges in into.items():
         if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
-            unnamed = sum(not is_told(diagram.edges[index], nodes) for index in edges)
+            unnamed = sum(not _told(diagram.edges[index], nodes) for index in edges)
             if unnamed > 1 or (unnamed and diagram.edges[edges[0]].slot):
                 found[target] = tuple(edges)
     return found
 
 
-def is_told(edge: Edge, nodes: dict[str, Node]) -> bool:
+def _told(edge: Edge, nodes: dict[str, Node]) -> bool:
     """Whether an operand needs no name, since its source has the same one."""
     source = nodes[edge.source]
     owned = source.kind in ("parameter", "buffer", "constant")
