@@ -105,7 +105,7 @@ def test_attention_opens_onto_its_decomposition() -> None:
     assert "attention" not in boxes(graph, "op")
     into = Counter(edge.target for edge in graph.edges if edge.source == "n0")
     assert len(into) == 3  # x feeds all three projections
-    # What comes out of the meaning goes on as what comes out of the op.
+    # The result of the decomposition goes on as the result of the op.
     last = [node.id for node in graph.nodes if node.group == group.id][-1]
     assert [e.name for e in graph.edges if e.source == last] == ["x"]
     np.testing.assert_array_equal(y.numpy(), attention(x, x, x, attn_mask=mask).numpy())
