@@ -168,5 +168,5 @@ def test_a_tensor_tells_how_far_and_how_often() -> None:
 def test_what_is_around_an_integer_tensor_is_an_integer() -> None:
     x = Tensor([1, 2])
     assert ops.pad(x, 1, constant_values=-7).tolist() == [-7, 1, 2, -7]
-    with pytest.raises(TypeError, match=r"^pad: constant_values of -inf do not fit into int64"):
+    with pytest.raises(TypeError, match="^pad: .*constant_values.*inf.*int64"):
         ops.pad(x, 1, constant_values=-math.inf)

@@ -222,7 +222,7 @@ def test_gather_and_take_along_axis_differ_in_what_they_allow() -> None:
     first, from_the_end = np.array([[0, 0]]), np.array([[-1, -1], [0, -2]])
     assert ops.gather(x, 1, first).tolist() == [[1.0, 1.0]]
     assert ops.take_along_axis(x, first, 1).tolist() == [[1.0, 1.0], [3.0, 3.0]]
-    with pytest.raises(IndexError, match=r"^gather: index -1 is outside of axis 1"):
+    with pytest.raises(IndexError, match="^gather: .*index -1.*axis 1"):
         ops.gather(x, 1, from_the_end)
     assert ops.take_along_axis(x, from_the_end, 1).tolist() == [[2.0, 2.0], [3.0, 3.0]]
 

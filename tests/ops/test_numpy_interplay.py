@@ -541,7 +541,7 @@ def test_no_history_is_lost_in_an_array(convert: Callable[[Any, np.ndarray], Any
     """A leaf and a result alike; what records nothing, or has no history, converts freely."""
     leaf = variable([1.0, 2.0])
     for x in (leaf, 2 * leaf):
-        with pytest.raises(RuntimeError, match=r"stack.*\.detach\(\) or \.numpy\(\)"):
+        with pytest.raises(RuntimeError, match=r"stack.*\.detach\(\).*\.numpy\(\)"):
             convert(x, np.ones(2))
         convert(x.detach(), np.ones(2))
         with minigrad.no_grad():
@@ -569,7 +569,7 @@ def test_an_array_is_written_from_a_tensor() -> None:
     assert array[0, 0] == 2 * X[0, 0] + 1
     with pytest.raises(TypeError, match=r"np.add: .*out.*gradient"):
         array += variable(X)
-    with pytest.raises(ValueError, match="np.copyto: NumPy does not write to a Tensor"):
+    with pytest.raises(ValueError, match="np.copyto: .*Tensor"):
         np.copyto(Tensor(X), X)
 
 

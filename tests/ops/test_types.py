@@ -335,11 +335,11 @@ def test_integers_are_never_truncated_against_floats() -> None:
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, bool])
 def test_integers_cannot_require_grad(dtype: Any) -> None:
-    with pytest.raises(TypeError, match="only floats can require grad"):
+    with pytest.raises(TypeError, match="float.*grad"):
         Tensor(np.ones(2, dtype), requires_grad=True)
     x = Tensor(np.ones(2, dtype))
     for attempt in (lambda: setattr(x, "requires_grad", True), lambda: x.requires_grad_()):
-        with pytest.raises(TypeError, match="only floats can require grad"):
+        with pytest.raises(TypeError, match="float.*grad"):
             attempt()
     assert not x.requires_grad
 
@@ -438,7 +438,7 @@ def test_constructing_keeps_or_chooses_a_dtype() -> None:
     assert Tensor([1, 2], dtype=np.float64).dtype == np.float64
     assert Tensor([1.5], dtype=int).tolist() == [1]
     for wrong in ("text", [None], [1 + 2j], object(), {"a": 1}, np.array(["x"]), np.ones(2, "c8")):
-        with pytest.raises(TypeError, match="a tensor holds"):
+        with pytest.raises(TypeError, match="tensor holds"):
             Tensor(wrong)
     with pytest.raises(ValueError):
         Tensor([[1.0], [1.0, 2.0]])
