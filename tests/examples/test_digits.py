@@ -196,9 +196,15 @@ def test_it_does_without_tqdm_and_dot(bare: tuple[Path, str, str]) -> None:
     accuracy_in(output)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_a_bad_value_gets_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    digits: ModuleType,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a file").write_text("in the way")
+    mistakes = [
         (["--epochs", "-1"], "--epochs"),
         (["--epochs", "0"], "--epochs"),
         (["--epochs", "many"], "many"),
@@ -213,11 +219,15 @@ def test_it_does_without_tqdm_and_dot(bare: tuple[Path, str, str]) -> None:
         (["digits"], "digits"),
         (["--out", "a file"], "a file"),
         (["--out", "a file/below"], "below"),
-    ],
-)
-def test_a_bad_value_gets_one_line(tmp_path: Path, options: list[str], said: str) -> None:
-    (tmp_path / "a file").write_text("in the way")
-    assert_one_line(run(tmp_path, *options), 2, "digits.py: ", said, "--help")
+    ]
+    for options, said in mistakes:
+        monkeypatch.setattr(sys, "argv", ["digits.py", *options])
+        with pytest.raises(SystemExit) as ended:
+            digits.main()
+        output, error = capsys.readouterr()
+        assert ended.value.code == 2 and not output, options
+        assert error.count("\n") == 1 and error.startswith("digits.py: "), error
+        assert said in error and "--help" in error, (options, error)
     assert [file.name for file in tmp_path.iterdir()] == ["a file"]
 
 
