@@ -1,8 +1,8 @@
 """Whatever the documentation shows, runs: docstring examples, and every page of Markdown.
 
-In README.md, docs/ and examples/ a ```python block is executed; a ```pycon block is executed and
-what it prints is compared, as in a docstring; a ```{drawing} block is executed and its value drawn.
-The blocks of one page share their names, from top to bottom.
+In README.md, CONTRIBUTING.md, docs/ and examples/ a ```python block is executed; a ```pycon block
+is executed and what it prints is compared, as in a docstring; a ```{drawing} block is executed and
+its value drawn. The blocks of one page share their names, from top to bottom.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ import minigrad
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
-    [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").glob("*.md"),
+    ]
 )
 MOST_BOXES = 16
 """In a drawing of the guide: as many as a reader takes in beside a text."""
