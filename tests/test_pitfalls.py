@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from together import together
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, optim
@@ -406,11 +407,11 @@ class TestTypes:
         np.testing.assert_allclose(op(one).numpy(), op(other).numpy(), rtol=1e-14)
         np.testing.assert_allclose(slope(op, one), slope(op, other), rtol=1e-14)
 
-    @pytest.mark.parametrize(
-        "axis", [0, -1, (0, 1), (-1, 0), (0, -2), (0, 1, 2), (), None], ids=str
+    @together(
+        name=["sum", "mean", "max", "min", "prod", "var", "std"],
+        axis=[0, -1, (0, 1), (-1, 0), (0, -2), (0, 1, 2), (), None],
+        keepdims=[False, True],
     )
-    @pytest.mark.parametrize("keepdims", [False, True])
-    @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod", "var", "std"])
     def test_axes(self, name: str, axis: Any, keepdims: bool) -> None:
         x = normal(2, 3, 2)
         op = getattr(minigrad, name)

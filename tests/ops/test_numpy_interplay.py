@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from together import together
 
 import minigrad
 from minigrad import Tensor, _numpy, ops
@@ -350,9 +351,10 @@ if hasattr(np, "matvec"):
     }
 
 
-@pytest.mark.parametrize(("call", "arrays"), FUNCTIONS.values(), ids=FUNCTIONS)
-def test_numpy_functions_dispatch(call: Any, arrays: list[np.ndarray]) -> None:
+@together(name=FUNCTIONS)
+def test_numpy_functions_dispatch(name: str) -> None:
     """The value is NumPy's on arrays, the result a Tensor, the gradient right."""
+    call, arrays = FUNCTIONS[name]
     tensors = [variable(array) for array in arrays]
     result = call(*tensors)
     assert type(result) is Tensor
@@ -635,7 +637,7 @@ def agree(one: Any, other: Any) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", dispatching())
+@together(name=dispatching())
 def test_every_numpy_function_keeps_a_gradient_or_says_that_it_would_be_lost(name: str) -> None:
     function = dispatching()[name]
     if function is np.empty_like:

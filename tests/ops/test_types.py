@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from together import together
 
 import minigrad
 from minigrad import Tensor, ops
@@ -198,8 +199,9 @@ def named(name: str) -> np.dtype[Any]:
     )
 
 
-@pytest.mark.parametrize(("a", "b", "dtype"), PAIRS, ids=[f"{a}+{b}" for a, b, _ in PAIRS])
-def test_promotion(a: str, b: str, dtype: str) -> None:
+@together(pair=PAIRS)
+def test_promotion(pair: tuple[str, str, str]) -> None:
+    a, b, dtype = pair
     x, y = OPERANDS[a], OPERANDS[b]
     wanted = named(dtype)
     for result in (x + y, y + x, x * y, y * x, ops.maximum(x, y), ops.where(True, y, x)):
@@ -213,8 +215,7 @@ def test_promotion(a: str, b: str, dtype: str) -> None:
         assert (x**y).dtype == wanted
 
 
-@pytest.mark.parametrize("a", ["f16", "f32", "f64", "f32()", "f64()"])
-@pytest.mark.parametrize("b", OPERANDS)
+@together(a=["f16", "f32", "f64", "f32()", "f64()"], b=OPERANDS)
 def test_gradients_keep_the_dtype_of_their_input(a: str, b: str) -> None:
     """Whatever the operand, in both orders, and for the operand too."""
     for op in (ops.add, ops.multiply, ops.divide, ops.power, ops.maximum):
