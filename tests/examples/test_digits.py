@@ -175,16 +175,13 @@ def test_nothing_held_out_is_learned_from(digits: ModuleType) -> None:
     assert np.bincount(held_out.labels).min() >= 34
 
 
-def test_one_seed_gives_one_result(
-    smoke: tuple[Path, str], bare: tuple[Path, str, str], tmp_path: Path
+def test_another_seed_gives_another_result(
+    smoke: tuple[Path, str], bare: tuple[Path, str, str]
 ) -> None:
-    again = run(tmp_path, "--smoke", "--seed", "3").stdout
-    assert accuracy_in(again) == accuracy_in(smoke[1])
-    first, same, other = (
-        dict(np.load(folder / "weights.npz"))
-        for folder in (smoke[0] / "results/digits", tmp_path / "out/digits", bare[0])
+    """That the same seed gives the same weights, the test of Ctrl-C sees."""
+    first, other = (
+        dict(np.load(folder / "weights.npz")) for folder in (smoke[0] / "results/digits", bare[0])
     )
-    assert all(np.array_equal(first[name], same[name]) for name in first)
     assert not any(np.array_equal(first[name], other[name]) for name in first)
 
 
@@ -279,7 +276,8 @@ def test_control_c_saves_it_and_it_goes_on_as_if_nothing_had_been(
 
     result = run(tmp_path, "--resume")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("epoch 2/2: ") and accuracy_in(result.stdout)
+    assert result.stdout.startswith("epoch 2/2: ")
+    assert accuracy_in(result.stdout) == accuracy_in(smoke[1])
     whole, resumed = (
         dict(np.load(folder / "weights.npz"))
         for folder in (smoke[0] / "results/digits", tmp_path / "out/digits")
