@@ -216,7 +216,7 @@ def test_parameters_stay_parameters() -> None:
 def test_results_are_not_copied() -> None:
     y = variable(1.0) * 2
     for call in (copy.deepcopy, pickle.dumps):
-        with pytest.raises(RuntimeError, match=r"result of multiply.*detach"):
+        with pytest.raises(RuntimeError, match=r"multiply.*detach"):
             call(y)
     assert copy.deepcopy(y.detach()).item() == 2.0
 
@@ -235,7 +235,7 @@ def test_gradients_can_be_set_and_reset() -> None:
     x.grad = Tensor([1.0, 1.0])
     x.zero_grad()
     assert x.grad is None
-    with pytest.raises(ValueError, match=r"grad: shape \(2,\) expected, got \(3,\)"):
+    with pytest.raises(ValueError, match=r"grad: .*\(2,\).*\(3,\)"):
         x.grad = np.ones(3)
 
 

@@ -75,14 +75,18 @@ def test_value(case: Case) -> None:
 
 @every_case
 def test_first_derivative(case: Case) -> None:
+    """Element by element: a wrong one is named."""
     assert gradcheck(case.on(OURS), variables(case))
-    assert gradcheck(case.on(OURS), variables(case), directions=2)
 
 
 @every_case
 def test_second_derivative(case: Case) -> None:
-    """By itself, and where the op's cotangent depends on its output."""
-    assert gradgradcheck(case.on(OURS), variables(case))
+    """By itself, and where the op's cotangent depends on its output.
+
+    Along random directions: a wrong element shows in each, and one by one they cost four times as
+    much as all other tests of the ops.
+    """
+    assert gradgradcheck(case.on(OURS), variables(case), directions=3)
 
     def bent(*inputs: Tensor) -> list[Tensor]:
         return [ops.tanh(0.4 * out) for out in outputs_of(case.on(OURS)(*inputs))]
