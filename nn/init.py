@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import random
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
-from minigrad.nn.module.checks import check_number
 
 __all__ = [
     "calculate_gain",

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
-from minigrad.nn.module.checks import check_number
 from minigrad.nn.module.state_dict import to_pytorch
 from minigrad.nn.module.stateless import functional_call
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.nn import Dropout, Embedding, LearnedPosEmbedding, Linear, Module
-from minigrad.nn.attention.cache_base import Cache
+from minigrad.nn.attention.cache import Cache
 from minigrad.pretrained.config import Checked, Share, Size
 from minigrad.pretrained.layers import activation, transformer
 

@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_probability, check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.attention.cache_base import KVCache
-from minigrad.nn.attention.masks import MaskLike, combine, grouped
+from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend
+from minigrad.nn.functional.masks import MaskLike, combine, grouped
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_probability, check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["MultiHeadAttention", "ScaledDotProductAttention"]
 
 
 class ScaledDotProductAttention(Module):

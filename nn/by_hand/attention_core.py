@@ -19,6 +19,12 @@ The backward pass walks the chain from its end. Apart from softmax it needs two 
 
 import numpy as np
 
+__all__ = [
+    "additive_attention", "additive_attention_backward", "apply_attention_mask",
+    "attention_weights", "attention_weights_backward", "compute_attention_scores",
+    "scaled_dot_product_attention", "scaled_dot_product_attention_backward",
+]  # fmt: skip
+
 
 def compute_attention_scores(Q: np.ndarray, K: np.ndarray, scale: bool = True) -> np.ndarray:
     """Compute attention scores between queries and keys: QKᵀ / √d_k.

@@ -19,6 +19,11 @@ from minigrad.nn.by_hand.attention_core import (
     scaled_dot_product_attention_backward,
 )
 
+__all__ = [
+    "MultiHeadAttention", "merge_heads", "multi_head_attention_backward",
+    "multi_head_attention_forward", "split_heads",
+]  # fmt: skip
+
 
 def split_heads(x: np.ndarray, num_heads: int) -> np.ndarray:
     """Split last dimension into multiple heads.

@@ -2,6 +2,11 @@
 
 import numpy as np
 
+__all__ = [
+    "add_positional_encoding", "create_causal_mask", "create_padding_mask",
+    "learned_positional_encoding", "sinusoidal_encoding",
+]  # fmt: skip
+
 
 def sinusoidal_encoding(max_length: int, d_model: int) -> np.ndarray:
     """Generate sinusoidal positional encodings.

@@ -13,6 +13,11 @@ import numpy as np
 
 from minigrad.nn.by_hand.multi_head import MultiHeadAttention, check_params, xavier
 
+__all__ = [
+    "TransformerEncoderBlock", "feed_forward", "feed_forward_backward", "layer_norm",
+    "layer_norm_backward", "stack_encoder_blocks",
+]  # fmt: skip
+
 
 def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 1e-6) -> np.ndarray:
     """Layer normalization: y = gamma * (x - mean) / sqrt(var + eps) + beta.

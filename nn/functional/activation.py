@@ -7,9 +7,9 @@ where a rule needs what the input held before: by the backward pass, or at once 
 from __future__ import annotations
 
 from minigrad import ops
+from minigrad._checks import check_number
 from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
-from minigrad.nn.module.checks import check_number
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 from minigrad.ops.activation import hardtanh
 

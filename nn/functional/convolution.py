@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from minigrad import ops
+from minigrad._checks import check_size, check_sizes
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.module.checks import check_size, check_sizes
+
+__all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
 
 Sizes = int | Sequence[int]
 Border = Sizes | Literal["same", "valid"]

@@ -8,13 +8,18 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_number, check_probability
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.mode import located
 from minigrad.autograd.results import wrap
-from minigrad.nn.module.checks import check_number, check_probability
 from minigrad.ops._numerics import array_of
 from minigrad.ops.loss import check_target, class_rows, row_weights
+
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss",
+    "kl_div", "l1_loss", "mse_loss", "nll_loss", "smooth_l1_loss",
+]  # fmt: skip
 
 Reduction = Literal["mean", "sum", "none"] | None
 """What becomes of the losses of all elements; None is "none", as in Lucid."""

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_size, check_sizes
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
-from minigrad.nn.module.checks import check_size, check_sizes
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
+
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d",
+]  # fmt: skip
 
 Pairs = tuple[tuple[int, int], ...]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.module.checks import check_number
+
+__all__ = ["cosine_similarity"]
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:

@@ -9,6 +9,11 @@ from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.module.base import Module
 
+__all__ = [
+    "ELU", "GELU", "SELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU",
+    "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh",
+]  # fmt: skip
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,

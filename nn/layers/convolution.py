@@ -6,14 +6,16 @@ import math
 from typing import Literal
 
 from minigrad import ops
+from minigrad._checks import check_size, check_sizes
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padding_pairs
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size, check_sizes
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
 
 PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from minigrad._checks import check_probability
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_probability
+
+__all__ = ["Dropout"]
 
 
 class Dropout(Module):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from minigrad._checks import check_number, check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.embedding import check_padding_idx
+from minigrad.nn.functional.embeddings import check_padding_idx
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_number, check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["Embedding"]
 
 NormType = float
 """The p of a p-norm; infinity too."""

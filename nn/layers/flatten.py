@@ -9,6 +9,8 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.module.base import Module
 
+__all__ = ["Flatten", "Unflatten"]
+
 
 class Flatten(Module):
     """Several neighbouring axes as one; by default all but the batch.

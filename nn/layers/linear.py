@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from minigrad._checks import check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["Identity", "Linear"]
 
 
 class Linear(Module):

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from minigrad._checks import check_number, check_probability
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.loss import Reduction
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_number, check_probability
+
+__all__ = [
+    "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss",
+    "MSELoss", "NLLLoss", "SmoothL1Loss",
+]  # fmt: skip
 
 
 class _Loss(Module):

@@ -1,16 +1,22 @@
-"""LayerNorm and RMSNorm: each position brought to one size."""
+"""Normalization layers: LayerNorm, RMSNorm, BatchNorm and GroupNorm."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+
+from minigrad._checks import check_number, check_probability, check_size
 from minigrad._creation import ones, zeros
 from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_number, check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm"]
 
 
 class LayerNorm(Module):
@@ -139,3 +145,224 @@ class RMSNorm(Module):
 def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
     sizes = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
     return tuple(check_size(owner, "each size in normalized_shape", size) for size in sizes)
+
+
+class _BatchNorm(Module):
+    """Batch normalization of inputs with any of some numbers of axes."""
+
+    layouts: tuple[str, ...]
+    weight: Parameter | None
+    bias: Parameter | None
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.num_features = size = check_size(owner, "num_features", num_features)
+        self.eps = check_number(owner, "eps", eps, 0.0)
+        if momentum is not None:
+            check_probability(owner, "momentum", momentum)
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        self.weight = Parameter(ones(size)) if affine else None
+        self.bias = Parameter(zeros(size)) if affine else None
+        self.register_buffer("running_mean", zeros(size) if track_running_stats else None)
+        self.register_buffer("running_var", ones(size) if track_running_stats else None)
+        count = np.zeros((), np.int64) if track_running_stats else None
+        self.register_buffer("num_batches_tracked", count)
+
+    def reset_parameters(self) -> None:
+        """Make γ ones and β zeros, and forget the running statistics."""
+        if self.weight is not None:
+            init.constant(self.weight, 1.0)
+        if self.bias is not None:
+            init.constant(self.bias, 0.0)
+        self.reset_running_stats()
+
+    def reset_running_stats(self) -> None:
+        """Make the running mean 0 and the running variance 1 again."""
+        for buffer, value in (
+            (self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0),
+        ):  # fmt: skip
+            if buffer is not None:
+                buffer.mul_(0).add_(value)
+
+    def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Lucid, and PyTorch before 0.4.1, keep no count of batches; then ours stays as it is."""
+        if self.num_batches_tracked is not None and "running_mean" in state:
+            state.setdefault("num_batches_tracked", self.num_batches_tracked)
+        return state
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Normalise: by this batch while training, by the running statistics after `eval`.
+
+        Args:
+            input_: A tensor of shape (N, num_features, ...).
+
+        Returns:
+            A tensor of the same shape.
+
+        Raises:
+            ValueError: The input has another number of axes or channels.
+        """
+        if (
+            input_.ndim not in [layout.count(",") + 1 for layout in self.layouts]
+            or input_.shape[1] != self.num_features
+        ):
+            raise ValueError(
+                located(
+                    f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
+                    f"C = {self.num_features} expected, got {input_.shape}"
+                )
+            )
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None and input_.size:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the mean of all batches so far
+                momentum = 1.0 / int(self.num_batches_tracked)
+        return F.batch_norm(
+            input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
+            momentum, self.eps,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    r"""Batch normalisation :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    While training, mean and (biased) variance are those of each feature over the batch; after
+    `eval`, the running ones, which training has moved towards them.
+
+    Source: Ioffe and Szegedy, "Batch normalization", 2015.
+
+    Args:
+        num_features: C, the size of axis 1 of the input.
+        eps: Keeps a constant feature from a division by zero.
+        momentum: How far the running statistics move with each batch; None for the mean of all
+            batches.
+        affine: Whether γ and β are learned.
+        track_running_stats: Whether there are running statistics; without them, those of the batch
+            are used always.
+
+    Attributes:
+        weight: γ, of shape (C,), ones at first; or None.
+        bias: β, of shape (C,), zeros at first; or None.
+        running_mean: A buffer of shape (C,), or None.
+        running_var: A buffer of shape (C,), or None.
+        num_batches_tracked: A buffer, how many batches training has seen; or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> norm = nn.BatchNorm1d(1, eps=0.0)
+        >>> norm(minigrad.tensor([[1.0], [3.0]])).tolist()
+        [[-1.0], [1.0]]
+        >>> [round(x, 2) for x in (norm.running_mean.item(), norm.running_var.item())]
+        [0.2, 1.1]
+    """
+
+    layouts = ("(N, C)", "(N, C, L)")
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of images: see `BatchNorm1d`, whose arguments and attributes it has.
+
+    Args:
+        num_features: C, the size of axis 1 of the input.
+        eps: Keeps a constant channel from a division by zero.
+        momentum: How far the running statistics move with each batch; None for the mean of all
+            batches.
+        affine: Whether scale and shift are learned.
+        track_running_stats: Whether there are running statistics.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.BatchNorm2d(8)(minigrad.randn(2, 8, 5, 5)).shape
+        (2, 8, 5, 5)
+    """
+
+    layouts = ("(N, C, H, W)",)
+
+
+class GroupNorm(Module):
+    r"""Group normalisation :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    Mean and (biased) variance are taken over each group of channels of each image by itself; scale
+    and shift are by channel.
+
+    Source: Wu and He, "Group normalization", 2018.
+
+    Args:
+        num_groups: Into how many groups, one after the other, the channels are split.
+        num_channels: C, the size of axis 1 of the input.
+        eps: Keeps a constant group from a division by zero.
+        affine: Whether γ and β are learned.
+
+    Attributes:
+        weight: γ, of shape (C,), ones at first; or None.
+        bias: β, of shape (C,), zeros at first; or None.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> nn.GroupNorm(2, 4, eps=0.0)(minigrad.tensor([[1.0, 3.0, 10.0, 30.0]])).tolist()
+        [[-1.0, 1.0, -1.0, 1.0]]
+    """
+
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
+    ) -> None:
+        super().__init__()
+        self.num_groups = check_size("GroupNorm", "num_groups", num_groups)
+        self.num_channels = check_size("GroupNorm", "num_channels", num_channels)
+        if num_channels % num_groups:
+            raise ValueError(
+                f"GroupNorm: num_channels ({num_channels}) must be divisible by num_groups "
+                f"({num_groups})"
+            )
+        self.eps = check_number("GroupNorm", "eps", eps, 0.0)
+        self.weight = Parameter(ones(num_channels)) if affine else None
+        self.bias = Parameter(zeros(num_channels)) if affine else None
+
+    def reset_parameters(self) -> None:
+        """Make γ ones and β zeros."""
+        if self.weight is not None:
+            init.constant(self.weight, 1.0)
+        if self.bias is not None:
+            init.constant(self.bias, 0.0)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Normalise.
+
+        Args:
+            input_: A tensor of shape (N, num_channels, ...).
+
+        Returns:
+            A tensor of the same shape.
+        """
+        return F.group_norm(input_, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
+            f"affine={self.weight is not None}"
+        )

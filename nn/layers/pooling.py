@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from minigrad._checks import check_sizes
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.pooling import parts_per_axis
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_sizes
+
+__all__ = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+    "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d",
+]  # fmt: skip
 
 
 class _Windows(Module):

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import check_number, check_size
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.embedding import Embedding
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_number, check_size
+
+__all__ = ["LearnedPosEmbedding", "RotaryPosEmbedding", "SinusoidalPosEmbedding"]
 
 
 class SinusoidalPosEmbedding(Module):

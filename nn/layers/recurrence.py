@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import minigrad
 from minigrad import ops
+from minigrad._checks import check_probability, check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
@@ -15,8 +16,9 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_probability, check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["GRU", "LSTM", "RNN"]
 
 
 class _Recurrent(Module):

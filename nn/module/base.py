@@ -15,12 +15,14 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import Scope, State, state
 from minigrad.nn.module import state_dict as states
-from minigrad.nn.module.checks import check_tensors, checked_constructor, floating_dtype
+from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.module_paths import path_to
-from minigrad.nn.module.registry import Tree
+from minigrad.nn.module.registry import Registry
+
+__all__ = ["Module"]
 
 
-class Module(Tree):
+class Module(Registry):
     """The base of every layer and model: subclass it, and define `forward`.
 
     Parameters and modules that are assigned to its attributes become its parameters and children.

@@ -11,6 +11,8 @@ from typing import Any, Self, overload
 
 from minigrad.nn.module.base import Module
 
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+
 
 class _ModuleSequence(Module, MutableSequence[Module]):
     """Modules in order. Each has a name of its own, or is called by its position."""

@@ -6,6 +6,8 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 
+__all__ = ["Parameter"]
+
 
 class Parameter(Tensor):
     """A tensor that belongs to a module and is learned.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # every tree is a Module
     from minigrad.nn.module.base import Module
 
 
-class Tree:
+class Registry:
     """The base of `Module`: parameters, buffers and children, by name."""
 
     _buffers: dict[str, bool]
@@ -37,9 +37,9 @@ class Tree:
 
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__
-        if isinstance(value, (Parameter, Tree)):
+        if isinstance(value, (Parameter, Registry)):
             self._check_name(name, value)
-            if isinstance(value, Tree):
+            if isinstance(value, Registry):
                 self._check_child(name, value)
                 value._name = name
             elif isinstance(value._node, Leaf):
@@ -76,7 +76,7 @@ class Tree:
 
     def _check_child(self, name: str, child: Any) -> None:
         """Refuse as a child what is no module, or contains this one."""
-        if not isinstance(child, Tree):
+        if not isinstance(child, Registry):
             raise TypeError(
                 f"{type(self).__name__}: {name!r} must be a Module, got {type(child).__name__}"
             )
@@ -139,13 +139,13 @@ class Tree:
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules directly inside this one with their names, in the order of assignment."""
-        found = [entry for entry in self.__dict__.items() if isinstance(entry[1], Tree)]
+        found = [entry for entry in self.__dict__.items() if isinstance(entry[1], Registry)]
         return iter(cast("list[tuple[str, Module]]", found))
 
     def _child(self, name: str) -> Module | None:
         """The child of that name, if there is one."""
         child = self.__dict__.get(name)
-        return cast("Module", child) if isinstance(child, Tree) else None
+        return cast("Module", child) if isinstance(child, Registry) else None
 
     def children(self) -> Iterator[Module]:
         """The modules directly inside this one."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
+
+__all__ = ["SwiGLU"]
 
 
 class SwiGLU(Module):

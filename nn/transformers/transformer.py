@@ -7,13 +7,14 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
-from minigrad.nn.attention.cache import EncoderDecoderCache
-from minigrad.nn.attention.cache_base import KVCache
-from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers.decoder import TransformerDecoder, TransformerDecoderLayer
 from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer, cached
+
+__all__ = ["Transformer"]
 
 
 class Transformer(Module):

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
-from minigrad.nn.module.checks import check_number
+
+__all__ = ["embedding", "one_hot"]
 
 
 def embedding(

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
-from minigrad.nn.attention.masks import MaskLike
 from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.ops._numerics import array_of
+
+__all__ = ["TransformerEncoderBlock"]
 
 BY_HAND = {
     "W_Q": "attention.q_proj.weight",

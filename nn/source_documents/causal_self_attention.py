@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from minigrad._checks import check_probability, check_size, optional_package
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_probability, check_size, optional_package
+
+__all__ = ["CausalSelfAttention"]
 
 
 class CausalSelfAttention(Module):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from minigrad._checks import check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import init
-from minigrad.nn.attention.masks import MaskLike, combine
-from minigrad.nn.functional.attention_steps import attend_additively, check_sequences
+from minigrad.nn.functional.attention import attend_additively, check_sequences
+from minigrad.nn.functional.masks import MaskLike, combine
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["AdditiveAttention"]
 
 
 class AdditiveAttention(Module):

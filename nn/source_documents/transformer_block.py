@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from minigrad import ops
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.attention.masks import MaskLike
 from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
+
+__all__ = ["TransformerBlock"]
 
 
 class TransformerBlock(Module):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from minigrad import ops, random
+from minigrad._checks import check_probability
 from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
-from minigrad.nn.module.checks import check_probability
+
+__all__ = ["dropout"]
 
 
 def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

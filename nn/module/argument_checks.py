@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -11,11 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_flag
-from minigrad._checks import check_number as check_number
-from minigrad._checks import check_probability as check_probability
-from minigrad._checks import check_size as check_size
-from minigrad._checks import check_sizes as check_sizes
+from minigrad._checks import check_flag, check_number, check_size
 from minigrad._creation import on_cpu
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import checked
@@ -115,16 +110,3 @@ def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
     if target.kind != "f":
         raise TypeError(f"{owner}: a floating dtype expected, got {target}")
     return target
-
-
-def optional_package(owner: str, name: str) -> Any:
-    """A module of a package that minigrad works without.
-
-    Raises:
-        ImportError: The package is not installed.
-    """
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError:
-        package = name.partition(".")[0]
-        raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None
