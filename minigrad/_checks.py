@@ -94,7 +94,7 @@ def check_flag(owner: str, name: str, value: Any) -> None:
 
 
 def optional_package(owner: str, name: str) -> Any:
-    """A module of a package that minigrad works without.
+    """Import a module of an optional package.
 
     Raises:
         ImportError: The package is not installed.

@@ -16,8 +16,8 @@ from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import no_grad
 from minigrad.nn import Module
-from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.module.eval_mode import evaluating
+from minigrad.nn.functional import MaskLike
+from minigrad.nn.utils import evaluating
 from minigrad.pretrained.bert import Bert
 from minigrad.pretrained.pooling import Pooling
 

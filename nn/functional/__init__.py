@@ -12,6 +12,7 @@ from minigrad.nn.functional.embeddings import *
 from minigrad.nn.functional.encoder_block import *
 from minigrad.nn.functional.loss import *
 from minigrad.nn.functional.masks import *
+from minigrad.nn.functional.masks import MaskLike as MaskLike
 from minigrad.nn.functional.normalization import *
 from minigrad.nn.functional.pooling import *
 from minigrad.nn.functional.positional import *
@@ -20,4 +21,4 @@ from minigrad.nn.functional.similarity import *
 from minigrad.ops import linear as linear
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
-    __all__ = sorted(name for name, value in globals().items() if callable(value))
+    __all__ = sorted(name for name in globals() if callable(globals()[name]))

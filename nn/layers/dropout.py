@@ -1,4 +1,4 @@
-"""Dropout."""
+"""The dropout layer."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["Dropout"]
 
 
 class Dropout(Module):
-    """Zero each element with probability p while training, and scale the others by 1 / (1 - p).
+    """Zero each element with probability p in training, and scale the others by 1 / (1 - p).
 
-    In evaluation mode the input is returned as it is.
+    In evaluation mode it returns the input unchanged.
 
     Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
     2014.
 
     Args:
         p: The probability, from 0 to 1.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> import minigrad
@@ -38,7 +38,7 @@ class Dropout(Module):
         self.inplace = inplace
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Drop elements, in training mode.
+        """Apply dropout in training mode.
 
         Args:
             input_: A tensor of any shape.

@@ -1,4 +1,4 @@
-"""Flatten and Unflatten: axes made one, and one made several."""
+"""Flatten and Unflatten: merge axes into one, split one into several."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Several neighbouring axes as one; by default all but the batch.
+    """Flatten consecutive axes into one; by default all but the batch axis.
 
     Args:
-        start_axis: The first of them.
-        end_axis: The last.
+        start_axis: The first axis.
+        end_axis: The last axis.
 
     Example:
         >>> import minigrad
@@ -25,6 +25,8 @@ class Flatten(Module):
         >>> nn.Flatten()(minigrad.ones((2, 3, 4, 5))).shape
         (2, 60)
     """
+
+    repr_fields = ("start_axis", "end_axis")
 
     def __init__(self, start_axis: int = 1, end_axis: int = -1) -> None:
         super().__init__()
@@ -35,16 +37,13 @@ class Flatten(Module):
         """Flatten a tensor."""
         return input_.flatten(self.start_axis, self.end_axis)
 
-    def extra_repr(self) -> str:
-        return f"start_axis={self.start_axis}, end_axis={self.end_axis}"
-
 
 class Unflatten(Module):
-    """One axis as several.
+    """Split one axis into several.
 
     Args:
         axis: The axis.
-        unflattened_size: The sizes of those in its place; one may be -1, to be found.
+        unflattened_size: The new sizes; one may be -1, to be inferred.
 
     Example:
         >>> import minigrad
@@ -52,6 +51,8 @@ class Unflatten(Module):
         >>> nn.Unflatten(1, (3, 4, -1))(minigrad.ones((2, 60))).shape
         (2, 3, 4, 5)
     """
+
+    repr_fields = ("axis", "unflattened_size")
 
     def __init__(self, axis: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
@@ -62,7 +63,7 @@ class Unflatten(Module):
         """Unflatten a tensor.
 
         Args:
-            input_: A tensor whose axis has as many elements as the sizes make together.
+            input_: A tensor whose axis has the product of the sizes as its size.
 
         Raises:
             IndexError: There is no such axis.
@@ -80,6 +81,3 @@ class Unflatten(Module):
                 located(f"Unflatten: axis {axis} of shape {shape} cannot be made {sizes}")
             )
         return input_.reshape(*shape[:axis], *sizes, *shape[axis + 1 :])
-
-    def extra_repr(self) -> str:
-        return f"axis={self.axis}, unflattened_size={self.unflattened_size}"

@@ -1,4 +1,4 @@
-"""Losses as modules."""
+"""Loss layers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ __all__ = [
 
 
 class _Loss(Module):
-    """A loss with the option that all have."""
+    """A loss with a reduction."""
+
+    repr_fields = ("reduction",)
 
     def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__()
@@ -27,9 +29,6 @@ class _Loss(Module):
                 f"got {reduction!r}"
             )
         self.reduction = reduction
-
-    def extra_repr(self) -> str:
-        return f"reduction={self.reduction!r}"
 
 
 class MSELoss(_Loss):
@@ -69,11 +68,11 @@ class L1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """The squared error near zero, the absolute error far from it: see `functional.huber_loss`.
+    """Squared error for small, absolute error for large differences: see `functional.huber_loss`.
 
     Args:
         reduction: "mean", "sum", or "none" for one loss per element.
-        delta: Where the one goes over into the other.
+        delta: The threshold between the two.
 
     Example:
         >>> import minigrad
@@ -92,11 +91,11 @@ class HuberLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """The Huber loss with lines of slope 1: see `functional.smooth_l1_loss`.
+    """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
 
     Args:
         reduction: "mean", "sum", or "none" for one loss per element.
-        beta: Where the parabola goes over into a line; 0 for the absolute error.
+        beta: The threshold between the two; 0 for the absolute error.
 
     Example:
         >>> import minigrad
@@ -115,15 +114,15 @@ class SmoothL1Loss(_Loss):
 
 
 class CrossEntropyLoss(_Loss):
-    """The cross-entropy of scores and classes: see `functional.cross_entropy`.
+    """Cross-entropy of logits and class indices, or class probabilities.
 
-    The classes are whole numbers, or the probabilities of all.
+    See `functional.cross_entropy`.
 
     Args:
-        weight: How much each class counts, of shape (C,); a buffer.
+        weight: The weight of each class, of shape (C,); a buffer.
         reduction: "mean", "sum", or "none" for one loss per target.
-        ignore_index: A target that does not count.
-        label_smoothing: The share of the likelihood that is spread over all classes evenly.
+        ignore_index: A target value that is ignored.
+        label_smoothing: The probability that is spread evenly over all classes.
 
     Example:
         >>> import minigrad
@@ -151,7 +150,7 @@ class CrossEntropyLoss(_Loss):
         )
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare scores (N, C, ...) with classes (N, ...) or probabilities (N, C, ...)."""
+        """Compare logits (N, C, ...) with classes (N, ...) or probabilities (N, C, ...)."""
         return F.cross_entropy(
             input_, target, self.weight, self.reduction, ignore_index=self.ignore_index,
             label_smoothing=self.label_smoothing,
@@ -159,12 +158,12 @@ class CrossEntropyLoss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """The negative log-likelihood of the right class: see `functional.nll_loss`.
+    """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
     Args:
-        weight: How much each class counts, of shape (C,); a buffer.
+        weight: The weight of each class, of shape (C,); a buffer.
         reduction: "mean", "sum", or "none" for one loss per target.
-        ignore_index: A target that does not count.
+        ignore_index: A target value that is ignored.
 
     Example:
         >>> import minigrad
@@ -197,7 +196,7 @@ class BCELoss(_Loss):
     """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
 
     Args:
-        weight: How much each element counts; a buffer.
+        weight: The weight of each element; a buffer.
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Example:
@@ -219,12 +218,12 @@ class BCELoss(_Loss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """The binary cross-entropy of scores: see `functional.binary_cross_entropy_with_logits`.
+    """The binary cross-entropy of logits: see `functional.binary_cross_entropy_with_logits`.
 
     Args:
-        weight: How much each element counts; a buffer.
+        weight: The weight of each element; a buffer.
         reduction: "mean", "sum", or "none" for one loss per element.
-        pos_weight: How much more the likelihood of a yes counts; a buffer.
+        pos_weight: The weight of positive targets; a buffer.
 
     Example:
         >>> import minigrad
@@ -244,7 +243,7 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare scores with targets of the same shape."""
+        """Compare logits with targets of the same shape."""
         return F.binary_cross_entropy_with_logits(
             input_, target, self.weight, self.reduction, pos_weight=self.pos_weight
         )
@@ -256,7 +255,7 @@ class KLDivLoss(Module):
     Args:
         reduction: "mean", "sum", "batchmean" for the sum divided by the size of the batch, or
             "none" for one number per element.
-        log_target: Whether targets are logarithms of probabilities.
+        log_target: Whether targets are log-probabilities.
 
     Example:
         >>> import minigrad
@@ -265,6 +264,8 @@ class KLDivLoss(Module):
         >>> round(nn.KLDivLoss("batchmean")(x, y).item(), 4)
         0.6931
     """
+
+    repr_fields = ("reduction", "log_target")
 
     def __init__(
         self, reduction: Reduction | Literal["batchmean"] = "mean", log_target: bool = False
@@ -281,6 +282,3 @@ class KLDivLoss(Module):
     def forward(self, input_: Tensor, target: Any) -> Tensor:
         """Compare log-probabilities with probabilities of the same shape."""
         return F.kl_div(input_, target, self.reduction, self.log_target)
-
-    def extra_repr(self) -> str:
-        return f"reduction={self.reduction!r}, log_target={self.log_target}"

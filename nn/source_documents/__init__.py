@@ -1,4 +1,4 @@
-"""Attention and transformer blocks as single texts define them.
+"""Attention and transformer classes exactly as the source documents define them.
 
-`MultiHeadAttention` and `TransformerEncoder` are the general ones.
+For new models use `MultiHeadAttention` and `TransformerEncoder`: docs/source_documents.md.
 """
