@@ -23,13 +23,13 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    r"""Bring the last axes to mean 0 and variance 1, then scale by `weight` and shift by `bias`.
+    r"""Normalize the last axes to mean 0 and variance 1, then scale by `weight`, shift by `bias`.
 
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
 
     Args:
         input_: A tensor of shape ``(..., *normalized_shape)``.
-        normalized_shape: The sizes of the axes that are normalised; an int for the last one.
+        normalized_shape: The sizes of the axes that are normalized; an int for the last axis.
         weight: A tensor of shape `normalized_shape`, or None for 1.
         bias: A tensor of shape `normalized_shape`, or None for 0.
         eps: Added to the variance.
@@ -63,10 +63,9 @@ def rms_norm(
 
     Args:
         input_: A tensor of shape ``(..., *normalized_shape)``.
-        normalized_shape: The sizes of the axes that are normalised; an int for the last one.
+        normalized_shape: The sizes of the axes that are normalized; an int for the last axis.
         weight: A tensor of shape `normalized_shape`, or None for 1.
-        eps: Added to the mean square; by default the gap between 1 and the next number of the
-            dtype, as in PyTorch.
+        eps: Added to the mean square; by default the machine epsilon of the dtype, as in PyTorch.
 
     Returns:
         A tensor of the shape of `input_`.
@@ -107,29 +106,28 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    r"""Bring each channel to mean 0 and variance 1 over the batch, then scale and shift it.
+    r"""Normalize each channel to mean 0 and variance 1 over the batch, then scale and shift it.
 
-    In training these are the mean and the variance of this batch, and the running ones move
-    towards them: by `momentum` of the way, and the variance without bias. Else the running ones
-    are used; where there are none, those of the batch.
+    In training the statistics of this batch are used, and the running statistics are updated with
+    them (with the unbiased variance). Otherwise the running statistics are used, if given.
 
     Source: Ioffe and Szegedy, "Batch normalization", 2015.
 
     Args:
         input_: A tensor of shape (N, C, ...).
-        running_mean: Shape (C,); changed in training.
-        running_var: Shape (C,); changed in training.
+        running_mean: Shape (C,); updated in place in training.
+        running_var: Shape (C,); updated in place in training.
         weight: Scale of shape (C,), or None for 1.
         bias: Shift of shape (C,), or None for 0.
-        training: Whether to use this batch, and to learn from it.
-        momentum: How far the running mean and variance move.
+        training: Whether to use the batch statistics and update the running ones.
+        momentum: The weight of the batch in the running statistics.
         eps: Added to the variance.
 
     Returns:
         A tensor of the shape of `input_`.
 
     Raises:
-        ValueError: The shapes do not fit, or a channel has one number only to learn from.
+        ValueError: The shapes do not fit, or in training a channel has only one value.
 
     Example:
         >>> import minigrad
@@ -162,8 +160,8 @@ def batch_norm(
     if training and count == 1:
         raise ValueError(
             located(
-                f"batch_norm: an input of shape {input_.shape} has one number for each channel, "
-                f"and so no variance to learn from; give larger batches, or call .eval()"
+                f"batch_norm: an input of shape {input_.shape} has only one value per channel, "
+                f"so no variance to learn from; give larger batches, or call .eval()"
             )
         )
     out, mean, var = ops.batch_norm(input_, weight, bias, eps=eps)
@@ -185,13 +183,13 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    r"""Bring each group of channels of an image to mean 0 and variance 1, then scale and shift.
+    r"""Normalize each group of channels of a sample to mean 0 and variance 1, then scale and shift.
 
     Source: Wu and He, "Group normalization", 2018.
 
     Args:
         input_: A tensor of shape (N, C, ...).
-        num_groups: Into how many groups, one after the other, the channels are split.
+        num_groups: The number of groups of consecutive channels.
         weight: Scale of each channel, of shape (C,), or None for 1.
         bias: Shift of each channel, of shape (C,), or None for 0.
         eps: Added to the variance.
@@ -200,7 +198,7 @@ def group_norm(
         A tensor of the shape of `input_`.
 
     Raises:
-        ValueError: The shapes do not fit, or the channels cannot be split so.
+        ValueError: The shapes do not fit, or num_groups does not divide C.
 
     Example:
         >>> import minigrad

@@ -19,22 +19,36 @@ from minigrad.nn.module.parameter import Parameter
 __all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm"]
 
 
-class LayerNorm(Module):
-    r"""Layer normalisation :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+class _Normalization(Module):
+    """A normalization with a learned scale and shift; either may be None."""
 
-    Mean and (biased) variance are taken over the last axes, for each position by itself.
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def reset_parameters(self) -> None:
+        """Set the scale to ones and the shift to zeros."""
+        for name, value in (("weight", 1.0), ("bias", 0.0)):
+            parameter = getattr(self, name, None)
+            if parameter is not None:
+                init.constant(parameter, value)
+
+
+class LayerNorm(_Normalization):
+    r"""Layer normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    Mean and (biased) variance are taken over the last axes, separately for each position.
 
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
 
     Args:
-        normalized_shape: The sizes of those axes; an int for the last one.
-        eps: Keeps a constant position from a division by zero.
-        elementwise_affine: Whether γ, and β, are learned.
-        bias: Whether β is.
+        normalized_shape: The sizes of those axes; an int for the last axis.
+        eps: Added to the variance, against division by zero.
+        elementwise_affine: Whether to learn γ and β.
+        bias: Whether to learn β.
 
     Attributes:
-        weight: γ, of shape `normalized_shape`, ones at first; or None.
-        bias: β, of the same shape, zeros at first; or None.
+        weight: γ, of shape `normalized_shape`, initialized to ones; or None.
+        bias: β, of the same shape, initialized to zeros; or None.
 
     Example:
         >>> import minigrad
@@ -43,9 +57,6 @@ class LayerNorm(Module):
         >>> [round(v, 3) for v in y[0].tolist()]
         [-1.225, 0.0, 1.225]
     """
-
-    weight: Parameter | None
-    bias: Parameter | None
 
     def __init__(
         self,
@@ -60,15 +71,8 @@ class LayerNorm(Module):
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
         self.bias = Parameter(zeros(self.normalized_shape)) if elementwise_affine and bias else None
 
-    def reset_parameters(self) -> None:
-        """Make γ ones and β zeros."""
-        if self.weight is not None:
-            init.constant(self.weight, 1.0)
-        if self.bias is not None:
-            init.constant(self.bias, 0.0)
-
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalise.
+        """Normalize.
 
         Args:
             input_: A tensor of shape ``(..., *normalized_shape)``.
@@ -85,22 +89,22 @@ class LayerNorm(Module):
         )
 
 
-class RMSNorm(Module):
-    r"""Root-mean-square normalisation :math:`\gamma x / \sqrt{\overline{x^2} + \epsilon}`.
+class RMSNorm(_Normalization):
+    r"""Root-mean-square normalization :math:`\gamma x / \sqrt{\overline{x^2} + \epsilon}`.
 
-    The mean is taken over the last axes, for each position by itself. Unlike `LayerNorm` it does
-    not centre, and adds nothing.
+    The mean is taken over the last axes, separately for each position. Unlike `LayerNorm` it does
+    not subtract the mean and has no shift.
 
     Source: Zhang and Sennrich, "Root mean square layer normalization", 2019.
 
     Args:
-        normalized_shape: The sizes of those axes; an int for the last one.
-        eps: Keeps a position of zeros from a division by zero. By default the gap between 1 and
-            the next number of the input's dtype, as in PyTorch.
-        elementwise_affine: Whether γ is learned.
+        normalized_shape: The sizes of those axes; an int for the last axis.
+        eps: Added to the mean square. By default the machine epsilon of the input's dtype, as in
+            PyTorch.
+        elementwise_affine: Whether to learn γ.
 
     Attributes:
-        weight: γ, of shape `normalized_shape`, ones at first; or None.
+        weight: γ, of shape `normalized_shape`, initialized to ones; or None.
 
     Example:
         >>> import minigrad
@@ -108,8 +112,6 @@ class RMSNorm(Module):
         >>> nn.RMSNorm(2)(minigrad.tensor([[1.0, 7.0]]))[0].tolist()
         [0.2, 1.4]
     """
-
-    weight: Parameter | None
 
     def __init__(
         self,
@@ -122,13 +124,8 @@ class RMSNorm(Module):
         self.eps = None if eps is None else check_number("RMSNorm", "eps", eps, 0.0)
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
 
-    def reset_parameters(self) -> None:
-        """Make γ ones."""
-        if self.weight is not None:
-            init.constant(self.weight, 1.0)
-
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalise.
+        """Normalize.
 
         Args:
             input_: A tensor of shape ``(..., *normalized_shape)``.
@@ -147,12 +144,10 @@ def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(check_size(owner, "each size in normalized_shape", size) for size in sizes)
 
 
-class _BatchNorm(Module):
-    """Batch normalization of inputs with any of some numbers of axes."""
+class _BatchNorm(_Normalization):
+    """Batch normalization of inputs of certain layouts."""
 
     layouts: tuple[str, ...]
-    weight: Parameter | None
-    bias: Parameter | None
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
@@ -182,15 +177,12 @@ class _BatchNorm(Module):
         self.register_buffer("num_batches_tracked", count)
 
     def reset_parameters(self) -> None:
-        """Make γ ones and β zeros, and forget the running statistics."""
-        if self.weight is not None:
-            init.constant(self.weight, 1.0)
-        if self.bias is not None:
-            init.constant(self.bias, 0.0)
+        """Set the scale to ones, the shift to zeros, and reset the running statistics."""
+        super().reset_parameters()
         self.reset_running_stats()
 
     def reset_running_stats(self) -> None:
-        """Make the running mean 0 and the running variance 1 again."""
+        """Reset the running mean to 0 and the running variance to 1."""
         for buffer, value in (
             (self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0),
         ):  # fmt: skip
@@ -198,13 +190,13 @@ class _BatchNorm(Module):
                 buffer.mul_(0).add_(value)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Lucid, and PyTorch before 0.4.1, keep no count of batches; then ours stays as it is."""
+        """Accept states without a batch count, as of Lucid and PyTorch before 0.4.1."""
         if self.num_batches_tracked is not None and "running_mean" in state:
             state.setdefault("num_batches_tracked", self.num_batches_tracked)
         return state
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalise: by this batch while training, by the running statistics after `eval`.
+        """Normalize: by the batch statistics in training, by the running statistics in evaluation.
 
         Args:
             input_: A tensor of shape (N, num_features, ...).
@@ -243,28 +235,28 @@ class _BatchNorm(Module):
 
 
 class BatchNorm1d(_BatchNorm):
-    r"""Batch normalisation :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+    r"""Batch normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    While training, mean and (biased) variance are those of each feature over the batch; after
-    `eval`, the running ones, which training has moved towards them.
+    In training, mean and (biased) variance of each feature are taken over the batch; in evaluation
+    mode the running averages are used.
 
     Source: Ioffe and Szegedy, "Batch normalization", 2015.
 
     Args:
         num_features: C, the size of axis 1 of the input.
-        eps: Keeps a constant feature from a division by zero.
-        momentum: How far the running statistics move with each batch; None for the mean of all
+        eps: Added to the variance, against division by zero.
+        momentum: The weight of a new batch in the running statistics; None for the mean of all
             batches.
-        affine: Whether γ and β are learned.
-        track_running_stats: Whether there are running statistics; without them, those of the batch
-            are used always.
+        affine: Whether to learn γ and β.
+        track_running_stats: Whether to keep running statistics; otherwise those of the batch are
+            always used.
 
     Attributes:
-        weight: γ, of shape (C,), ones at first; or None.
-        bias: β, of shape (C,), zeros at first; or None.
+        weight: γ, of shape (C,), initialized to ones; or None.
+        bias: β, of shape (C,), initialized to zeros; or None.
         running_mean: A buffer of shape (C,), or None.
         running_var: A buffer of shape (C,), or None.
-        num_batches_tracked: A buffer, how many batches training has seen; or None.
+        num_batches_tracked: A buffer, the number of batches seen in training; or None.
 
     Example:
         >>> import minigrad
@@ -280,15 +272,15 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of images: see `BatchNorm1d`, whose arguments and attributes it has.
+    """Batch normalization of images, with the arguments and attributes of `BatchNorm1d`.
 
     Args:
         num_features: C, the size of axis 1 of the input.
-        eps: Keeps a constant channel from a division by zero.
-        momentum: How far the running statistics move with each batch; None for the mean of all
+        eps: Added to the variance, against division by zero.
+        momentum: The weight of a new batch in the running statistics; None for the mean of all
             batches.
-        affine: Whether scale and shift are learned.
-        track_running_stats: Whether there are running statistics.
+        affine: Whether to learn scale and shift.
+        track_running_stats: Whether to keep running statistics.
 
     Example:
         >>> import minigrad
@@ -300,23 +292,23 @@ class BatchNorm2d(_BatchNorm):
     layouts = ("(N, C, H, W)",)
 
 
-class GroupNorm(Module):
-    r"""Group normalisation :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+class GroupNorm(_Normalization):
+    r"""Group normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    Mean and (biased) variance are taken over each group of channels of each image by itself; scale
-    and shift are by channel.
+    Mean and (biased) variance are taken over each group of channels of each sample; scale and shift
+    are per channel.
 
     Source: Wu and He, "Group normalization", 2018.
 
     Args:
-        num_groups: Into how many groups, one after the other, the channels are split.
+        num_groups: The number of groups of consecutive channels.
         num_channels: C, the size of axis 1 of the input.
-        eps: Keeps a constant group from a division by zero.
-        affine: Whether γ and β are learned.
+        eps: Added to the variance, against division by zero.
+        affine: Whether to learn γ and β.
 
     Attributes:
-        weight: γ, of shape (C,), ones at first; or None.
-        bias: β, of shape (C,), zeros at first; or None.
+        weight: γ, of shape (C,), initialized to ones; or None.
+        bias: β, of shape (C,), initialized to zeros; or None.
 
     Example:
         >>> import minigrad
@@ -324,9 +316,6 @@ class GroupNorm(Module):
         >>> nn.GroupNorm(2, 4, eps=0.0)(minigrad.tensor([[1.0, 3.0, 10.0, 30.0]])).tolist()
         [[-1.0, 1.0, -1.0, 1.0]]
     """
-
-    weight: Parameter | None
-    bias: Parameter | None
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
@@ -343,15 +332,8 @@ class GroupNorm(Module):
         self.weight = Parameter(ones(num_channels)) if affine else None
         self.bias = Parameter(zeros(num_channels)) if affine else None
 
-    def reset_parameters(self) -> None:
-        """Make γ ones and β zeros."""
-        if self.weight is not None:
-            init.constant(self.weight, 1.0)
-        if self.bias is not None:
-            init.constant(self.bias, 0.0)
-
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalise.
+        """Normalize.
 
         Args:
             input_: A tensor of shape (N, num_channels, ...).
