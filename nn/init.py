@@ -1,7 +1,7 @@
-"""Initialisation: fill a tensor with values to begin training from.
+"""Initialization of parameters.
 
-Every function writes into the tensor it is given, in its dtype, and returns it. The numbers come
-from `minigrad.random`.
+Every function fills the given tensor in place and returns it. Random numbers come from
+`minigrad.random`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FanMode = Literal["fan_in", "fan_out"]
 
 
 def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Fill with numbers drawn uniformly from [a, b).
+    """Fill with samples from the uniform distribution on [a, b).
 
     Args:
         tensor: A floating-point tensor of any shape; written in place.
@@ -53,7 +53,7 @@ def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
 
 
 def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Fill with numbers drawn from the normal distribution.
+    """Fill with samples from a normal distribution.
 
     Args:
         tensor: A floating-point tensor of any shape; written in place.
@@ -74,7 +74,7 @@ def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 
 
 def constant(tensor: Tensor, value: float) -> Tensor:
-    """Fill with one number.
+    """Fill with a constant.
 
     Args:
         tensor: A tensor of any shape; written in place.
@@ -93,7 +93,7 @@ def constant(tensor: Tensor, value: float) -> Tensor:
 
 
 def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    r"""Fill uniformly so that forward and backward signals keep their variance.
+    r"""Fill by Xavier (Glorot) initialization with a uniform distribution.
 
     The bounds are ±gain · √(6 / (fan_in + fan_out)).
 
@@ -102,7 +102,7 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        gain: A factor for the activation that follows: see `calculate_gain`.
+        gain: The factor for the activation that follows: see `calculate_gain`.
 
     Returns:
         The tensor.
@@ -120,7 +120,7 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 
 def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Fill normally so that forward and backward signals keep their variance.
+    """Fill by Xavier (Glorot) initialization with a normal distribution.
 
     The standard deviation is gain · √(2 / (fan_in + fan_out)).
 
@@ -129,7 +129,7 @@ def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        gain: A factor for the activation that follows: see `calculate_gain`.
+        gain: The factor for the activation that follows: see `calculate_gain`.
 
     Returns:
         The tensor.
@@ -152,7 +152,7 @@ def kaiming_uniform(
     nonlinearity: str = "relu",
     a: float | None = None,
 ) -> Tensor:
-    """Fill uniformly so that signals keep their variance through a rectifier.
+    """Fill by Kaiming (He) initialization with a uniform distribution.
 
     The bounds are ±gain · √(3 / fan).
 
@@ -160,9 +160,9 @@ def kaiming_uniform(
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        mode: Whether the forward ("fan_in") or the backward ("fan_out") signal is kept.
+        mode: Keep the variance of the forward ("fan_in") or the backward ("fan_out") pass.
         nonlinearity: The activation that follows: see `calculate_gain`.
-        a: Its parameter, the negative slope of "leaky_relu".
+        a: The negative slope of "leaky_relu".
 
     Returns:
         The tensor.
@@ -184,7 +184,7 @@ def kaiming_normal(
     nonlinearity: str = "relu",
     a: float | None = None,
 ) -> Tensor:
-    """Fill normally so that signals keep their variance through a rectifier.
+    """Fill by Kaiming (He) initialization with a normal distribution.
 
     The standard deviation is gain / √fan.
 
@@ -192,9 +192,9 @@ def kaiming_normal(
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        mode: Whether the forward ("fan_in") or the backward ("fan_out") signal is kept.
+        mode: Keep the variance of the forward ("fan_in") or the backward ("fan_out") pass.
         nonlinearity: The activation that follows: see `calculate_gain`.
-        a: Its parameter, the negative slope of "leaky_relu".
+        a: The negative slope of "leaky_relu".
 
     Returns:
         The tensor.
@@ -210,7 +210,7 @@ def kaiming_normal(
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor by which weights before an activation are widened to keep the variance.
+    """Return the recommended gain for an activation.
 
     Args:
         nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
@@ -242,10 +242,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def fans(name: str, tensor: Tensor) -> tuple[int, int]:
-    """How many numbers each output is made of, and how many outputs each number goes into.
+    """Compute fan_in and fan_out of a weight.
 
     Args:
-        name: Who asks, for the error.
+        name: The caller, for the error.
         tensor: A tensor of shape (out, in, ...), the further axes being a window.
 
     Returns:

@@ -1,4 +1,9 @@
-"""Key-value caches for decoding one token at a time."""
+"""Key-value caches for decoding token by token.
+
+The keys and values of earlier positions do not change. A cache stores them, so that a step projects
+one position instead of the whole sequence. Positions count from the start of the cached sequence.
+New keys go after the cached ones, or to `cache_position`, which drops what was cached from there.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ __all__ = ["Cache", "DynamicKVCache", "EncoderDecoderCache", "KVCache", "StaticK
 
 
 class Cache(ABC):
-    """What all caches can do.
+    """Base class of all caches.
 
     Example:
         >>> from minigrad import nn
@@ -28,31 +33,31 @@ class Cache(ABC):
 
     @abstractmethod
     def get_seq_length(self, layer_idx: int = 0) -> int:
-        """How many positions are cached for a layer: where the next one goes."""
+        """Return the number of cached positions of a layer."""
 
     @abstractmethod
     def get_max_cache_shape(self) -> int | None:
-        """How many positions there is room for; None without a limit."""
+        """Return the largest number of positions; None without a limit."""
 
     @abstractmethod
     def crop(self, max_length: int) -> None:
-        """Forget every position from `max_length` on."""
+        """Drop the positions from `max_length` on."""
 
     @abstractmethod
     def reset(self) -> None:
-        """Forget everything."""
+        """Empty the cache."""
 
     @abstractmethod
     def batch_select_indices(self, indices: Any) -> None:
-        """Keep these sequences of the batch, in this order, as a beam search does."""
+        """Keep these sequences of the batch, in this order (for beam search)."""
 
     @abstractmethod
     def batch_repeat_interleave(self, repeats: int) -> None:
-        """Have each sequence of the batch `repeats` times, side by side."""
+        """Repeat each sequence of the batch `repeats` times."""
 
 
 class KVCache(Cache):
-    """A cache of keys and values, layer by layer: `DynamicKVCache` or `StaticKVCache`.
+    """Base class of caches of keys and values per layer.
 
     Example:
         >>> from minigrad import nn
@@ -62,28 +67,27 @@ class KVCache(Cache):
 
     @abstractmethod
     def get(self, layer_idx: int) -> tuple[Tensor, Tensor] | None:
-        """The cached keys and values of a layer, each of shape (N, H, length, d), or None."""
+        """Return the cached keys and values of a layer, (N, H, length, d) each, or None."""
 
     @abstractmethod
     def cached_layers(self) -> list[int]:
-        """The numbers of the layers that have anything cached."""
+        """Return the indices of the layers that have a cache."""
 
     @abstractmethod
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
-        """Put keys and values at `start`, and let the layer end behind them."""
+        """Write keys and values at `start`; the cached sequence ends after them."""
 
     def update(
         self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
     ) -> tuple[Tensor, Tensor]:
-        """Put new keys and values behind the cached ones.
+        """Append new keys and values to the cached ones.
 
         Args:
             key: A tensor of shape (N, H, L, d).
             value: A tensor of shape (N, H, L, d_v).
-            layer_idx: The number of the layer, from 0.
+            layer_idx: The index of the layer.
             cache_position: The positions of the new keys, consecutive ints of shape (L,); by
-                default those behind the cached ones. Earlier ones replace what is cached from
-                there on.
+                default after the cached ones. Earlier positions replace what is cached from there.
 
         Returns:
             All keys and values of the layer, of shapes (N, H, length, d) and (N, H, length, d_v).
@@ -100,12 +104,12 @@ class KVCache(Cache):
     def joined(
         self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
     ) -> tuple[Tensor, Tensor]:
-        """What `update` would return, without keeping the new keys and values.
+        """Return what `update` would return, without storing the new keys and values.
 
         Args:
             key: A tensor of shape (N, H, L, d).
             value: A tensor of shape (N, H, L, d_v).
-            layer_idx: The number of the layer, from 0.
+            layer_idx: The index of the layer.
             cache_position: As in `update`.
 
         Returns:
@@ -117,14 +121,14 @@ class KVCache(Cache):
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)
         past = self.get(layer_idx)
-        return (key, value) if past is None else behind(past, key, value, start)
+        return (key, value) if past is None else appended(past, key, value, start)
 
     def first_position(self, count: int, layer_idx: int, cache_position: Any = None) -> int:
-        """The position of the first of some new keys.
+        """Return the position of the first new key.
 
         Args:
-            count: L, how many new keys there are.
-            layer_idx: The number of the layer, from 0.
+            count: L, the number of new keys.
+            layer_idx: The index of the layer.
             cache_position: As in `update`.
 
         Raises:
@@ -170,7 +174,7 @@ class KVCache(Cache):
                 self._write(layer_idx, change(both[0]), change(both[1]), 0)
 
     def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
-        """Refuse new keys and values that fit neither each other nor what is cached."""
+        """Raise if new keys and values fit neither each other nor what is cached."""
         shapes = f"key {key.shape} and value {value.shape}"
         owner = type(self).__name__
         if key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3]:
@@ -188,10 +192,10 @@ class KVCache(Cache):
                 )
 
 
-def behind(
+def appended(
     past: tuple[Tensor, Tensor], key: Tensor, value: Tensor, start: int
 ) -> tuple[Tensor, Tensor]:
-    """The cached keys and values up to `start`, and the new ones behind them."""
+    """Concatenate the cached keys and values up to `start` and the new ones."""
     if not key.shape[2] and start == past[0].shape[2]:
         return past
     keys, values = (x[:, :, :start] for x in past)
@@ -199,7 +203,7 @@ def behind(
 
 
 class DynamicKVCache(KVCache):
-    """A cache that grows with the sequence, and through which gradients flow.
+    """A cache that grows with the sequence; gradients flow through it.
 
     Example:
         >>> import minigrad
@@ -238,7 +242,7 @@ class DynamicKVCache(KVCache):
 
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
         past = self._layers.get(layer_idx)
-        both = (key, value) if past is None or not start else behind(past, key, value, start)
+        both = (key, value) if past is None or not start else appended(past, key, value, start)
         self._layers[layer_idx] = both
 
     def __repr__(self) -> str:
@@ -246,13 +250,13 @@ class DynamicKVCache(KVCache):
 
 
 class StaticKVCache(KVCache):
-    """A cache of fixed size, written in place: no step copies what earlier ones cached.
+    """A cache of fixed size that is written in place, without copying earlier steps.
 
-    It takes no part in differentiation: decode under `minigrad.no_grad()`.
+    It is not differentiable: decode under `minigrad.no_grad()`.
 
     Args:
-        max_cache_len: How many positions there is room for.
-        num_layers: How many layers there is room for.
+        max_cache_len: The largest number of positions.
+        num_layers: The number of layers.
 
     Example:
         >>> import minigrad
@@ -335,17 +339,17 @@ class StaticKVCache(KVCache):
 
 
 class EncoderDecoderCache(Cache):
-    """Both caches of a decoder: one for the target so far, one for the memory.
+    """The two caches of a decoder: for self-attention and for cross-attention.
 
-    The memory is projected at the first step of each layer. Later steps use what is cached,
-    whatever memory they are given.
+    The memory is projected in the first step of each layer. Later steps use the cached projection
+    and ignore the memory they are given.
 
     Args:
-        self_attention_cache: A cache for the target, by default one that grows.
-        cross_attention_cache: A cache for the memory, by default one that grows.
+        self_attention_cache: The cache for the target, by default a `DynamicKVCache`.
+        cross_attention_cache: The cache for the memory, by default a `DynamicKVCache`.
 
     Attributes:
-        is_updated: For each layer, whether its keys of the memory are cached.
+        is_updated: For each layer with a cached memory: True.
 
     Example:
         >>> import minigrad
@@ -371,7 +375,7 @@ class EncoderDecoderCache(Cache):
 
     @property
     def is_updated(self) -> dict[int, bool]:
-        """For each layer that has keys of the memory cached: True."""
+        """For each layer with a cached memory: True."""
         return dict.fromkeys(self.cross_attention_cache.cached_layers(), True)
 
     def _chosen(self, is_cross_attention: bool) -> KVCache:
@@ -385,12 +389,12 @@ class EncoderDecoderCache(Cache):
         cache_position: Any = None,
         is_cross_attention: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """Put new keys and values into one of the two: see `KVCache.update`."""
+        """Append to one of the two caches: see `KVCache.update`."""
         cache = self._chosen(is_cross_attention)
         return cache.update(key, value, layer_idx, cache_position)
 
     def get(self, layer_idx: int, is_cross_attention: bool = False) -> tuple[Tensor, Tensor] | None:
-        """The cached keys and values of a layer, or None."""
+        """Return the cached keys and values of a layer, or None."""
         return self._chosen(is_cross_attention).get(layer_idx)
 
     def get_seq_length(self, layer_idx: int = 0, is_cross_attention: bool = False) -> int:
@@ -400,7 +404,7 @@ class EncoderDecoderCache(Cache):
         return self.self_attention_cache.get_max_cache_shape()
 
     def crop(self, max_length: int) -> None:
-        """Forget every position of the target from `max_length` on; the memory stays."""
+        """Drop the target's positions from `max_length` on; the memory stays."""
         self.self_attention_cache.crop(max_length)
 
     def reset(self) -> None:

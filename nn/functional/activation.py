@@ -1,7 +1,7 @@
-"""Activations: the ops themselves, and those that are a line of them.
+"""Activation functions.
 
-With ``inplace=True`` the input holds the result afterwards. That saves no time here. It is refused
-where a rule needs what the input held before: by the backward pass, or at once for a leaf.
+``inplace=True`` overwrites the input with the result; it saves no time. It is an error for a leaf,
+and in the backward pass if a rule needs the overwritten values.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ __all__ = [
 ]  # fmt: skip
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
-"""With these, means of 0 and variances of 1 are kept from layer to layer."""
+"""The constants of Klambauer et al. that keep mean 0 and variance 1 from layer to layer."""
 
 
 def relu(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The rectifier max(x, 0): see `minigrad.relu`.
+    """Compute ReLU, max(x, 0): see `minigrad.relu`.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -43,11 +43,11 @@ def relu(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def silu(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The sigmoid linear unit x · σ(x): see `minigrad.silu`.
+    """Compute SiLU, x · σ(x): see `minigrad.silu`.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -62,7 +62,7 @@ def silu(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """The rectifier that lets a little through below 0: x, or ``negative_slope · x``.
+    """Compute leaky ReLU: x, or ``negative_slope · x`` below 0.
 
     Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models",
     2013.
@@ -70,7 +70,7 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
     Args:
         input_: x, a tensor of any shape.
         negative_slope: The slope below 0.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -88,15 +88,15 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
 
 
 def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
+    """Compute the exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
 
     Source: Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by
     exponential linear units", 2015.
 
     Args:
         input_: x, a tensor of any shape.
-        alpha: What it falls to is -alpha.
-        inplace: Whether to write the result over the input.
+        alpha: The limit for x → -∞ is -alpha.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -111,18 +111,18 @@ def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         return overwritten(input_, elu, alpha)
     check_number("elu", "alpha", alpha)
     positive = input_ > 0
-    below = ops.where(positive, 0.0, input_)  # so that no exponential overflows
+    below = ops.where(positive, 0.0, input_)  # the exponential must not overflow
     return ops.where(positive, input_, ops.expm1(below) * alpha)
 
 
 def selu(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The scaled exponential linear unit, which keeps means of 0 and variances of 1.
+    """Compute the scaled exponential linear unit, which keeps mean 0 and variance 1.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017.
 
     Args:
         input_: A tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -139,13 +139,13 @@ def selu(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The rectifier that ends at 6: min(max(x, 0), 6).
+    """Compute ReLU with maximum 6: min(max(x, 0), 6).
 
     Source: Krizhevsky, "Convolutional deep belief networks on CIFAR-10", 2010.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -162,13 +162,13 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
-    """A sigmoid of straight lines: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
+    """Compute the hard sigmoid: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
 
     Source: Courbariaux, Bengio and David, "BinaryConnect", 2015.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -185,13 +185,13 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
-    """A SiLU of straight lines and a parabola: x · hardsigmoid(x).
+    """Compute hard swish: x · hardsigmoid(x).
 
     Source: Howard et al., "Searching for MobileNetV3", 2019.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -208,13 +208,13 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def mish(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The unit x · tanh(softplus(x)).
+    """Compute Mish: x · tanh(softplus(x)).
 
     Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.

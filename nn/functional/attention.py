@@ -29,7 +29,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     output_weight: bool = False,
 ) -> Any:
-    r"""Attend: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
+    r"""Scaled dot-product attention: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 
@@ -37,14 +37,14 @@ def scaled_dot_product_attention(
         query: Q, a tensor of shape (..., L, E).
         key: K, a tensor of shape (..., S, E).
         value: V, a tensor of shape (..., S, E_v).
-        attn_mask: Which pairs count. Bool: True = may attend. Float: added to the scores, with a
-            gradient if it requires one. Each axis has its size or 1, the last its size: (L|1, S),
-            or all axes of the scores; for scores of shape (N, H, L, S) also (N|1, L|1, S).
-        dropout_p: The probability with which a weight is dropped. This function always drops; a
-            module passes 0 in evaluation mode.
+        attn_mask: Bool: True = may attend. Float: added to the scores, with a gradient if it
+            requires one. Of shape (L|1, S), or with all axes of the scores, each its size or 1
+            (the last its size); for scores of shape (N, H, L, S) also (N|1, L|1, S).
+        dropout_p: The dropout probability of the weights. It is applied always; a module passes 0
+            in evaluation mode.
         is_causal: Query i may attend to keys 0 to i only.
         scale: The factor on the scores, 1/√E by default.
-        output_weight: Return the weights too.
+        output_weight: Whether to also return the weights.
 
     Returns:
         A tensor of shape (..., L, E_v); with `output_weight` also the weights before dropout, of
@@ -80,16 +80,16 @@ def attend(
     scale: float | None = None,
     need_weights: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention under a mask that is checked already: the one way every module takes.
+    """Attention with a mask that `masks.combine` has checked; used by every attention module.
 
     Args:
         query: A tensor of shape (..., L, E).
         key: A tensor of shape (..., S, E).
         value: A tensor of shape (..., S, E_v).
         mask: What `masks.combine` made.
-        dropout_p: The probability with which a weight is dropped.
+        dropout_p: The dropout probability of the weights.
         scale: The factor on the scores, 1/√E by default.
-        need_weights: Whether to return the weights, which then are all in memory at once.
+        need_weights: Whether to return the weights, which are then materialized.
 
     Returns:
         The output of shape (..., L, E_v), and None or the weights before dropout.
@@ -110,7 +110,7 @@ def attend(
 def _scores_shape(
     query: tuple[int, ...], key: tuple[int, ...], value: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """The shape (..., L, S) of the scores; None where there is none, which the op explains."""
+    """The shape (..., L, S) of the scores; None for wrong shapes, for which the op raises."""
     try:
         lead = np.broadcast_shapes(query[:-2], key[:-2], value[:-2])
         return (*lead, query[-2], key[-2])
@@ -119,7 +119,7 @@ def _scores_shape(
 
 
 def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor:
-    r"""Compute how well each key fits each query: :math:`Q K^\top / \sqrt{d_k}`.
+    r"""Compute attention scores of queries and keys: :math:`Q K^\top / \sqrt{d_k}`.
 
     Args:
         Q: Queries, a tensor of shape (..., seq_q, d_k).
@@ -150,15 +150,15 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
 
 
 def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) -> Tensor:
-    """Replace the scores that do not count.
+    """Replace the masked scores by `mask_value`.
 
-    With the default value, a query without any key has equal scores and attends to all keys alike.
-    With ``mask_value=-np.inf`` its weights are zero, as they are in every module.
+    With the default value, a query whose keys are all masked attends to all keys equally. With
+    ``mask_value=-np.inf`` its weights are zero, as in every module.
 
     Args:
         scores: A tensor of shape (..., seq_q, seq_k).
         mask: A bool tensor or array that broadcasts to the scores: True = attend.
-        mask_value: What replaces a score.
+        mask_value: The value of masked scores.
 
     Returns:
         A tensor of the shape of `scores`.
@@ -184,7 +184,7 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
                 f"convert it with mask != 0 if it has ones where a query attends"
             )
         )
-    # Lined up at the last axis, each length must be 1 or that of the scores.
+    # Aligned at the last axis, each size must be 1 or that of the scores.
     lengths = zip(reversed(keep.shape), reversed(scores.shape), strict=False)
     if keep.ndim > scores.ndim or any(n not in (1, size) for n, size in lengths):
         raise ValueError(
@@ -197,7 +197,7 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
 
 
 def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
-    """Turn scores into weights that sum to 1: their softmax.
+    """Compute attention weights: the softmax of the scores.
 
     Args:
         scores: A tensor of any shape.
@@ -224,7 +224,7 @@ def additive_attention(
     v: Tensor,
     mask: MaskLike = None,
 ) -> tuple[Tensor, Tensor]:
-    r"""Attend by the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)` of query and key.
+    r"""Additive attention with the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)` of q and k.
 
     Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and
     translate", 2015.
@@ -272,7 +272,7 @@ def additive_attention(
 def attend_additively(
     Q: Tensor, K: Tensor, V: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, mask: Mask
 ) -> tuple[Tensor, Tensor]:
-    """Additive attention of what is checked already.
+    """Additive attention of checked arguments.
 
     Args:
         Q: Queries, a tensor of shape (N, L, d_q).
@@ -295,10 +295,10 @@ def attend_additively(
 
 
 def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Refuse what are not batches of a query, key and value sequence that belong together.
+    """Raise unless query, key and value have fitting shapes (batch, length, width).
 
     Raises:
-        ValueError: There are other than three axes, or batch sizes or lengths differ.
+        ValueError: The number of axes is not 3, or batch sizes or lengths differ.
     """
     shapes = query.shape, key.shape, value.shape
     shown = "query {}, key {} and value {}".format(*shapes)
@@ -311,7 +311,7 @@ def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> No
 
 
 def _weights_under(scores: Tensor, mask: Mask) -> Tensor:
-    """The weights of scores (N, 1, L, S) under a mask; a row of zeros where it leaves no key."""
+    """The weights of masked scores (N, 1, L, S); a row of zeros where all keys are masked."""
     if mask.bias is not None:
         scores = scores + mask.bias
     keep = mask.keep

@@ -1,4 +1,4 @@
-"""Integers to vectors: looking them up in a table, and one-hot."""
+"""Vectors for integers: embedding lookup and one-hot encoding."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ def embedding(
     max_norm: float | None = None,
     norm_type: float = 2.0,
 ) -> Tensor:
-    """Look up rows of a table.
+    """Look up rows of an embedding table.
 
     Args:
         input_: Integers of any shape, from 0 to the number of rows less 1.
         weight: The table, of shape (rows, width).
-        padding_idx: A row that gets no gradient; negative ones count from the end.
-        max_norm: Rows that are looked up and longer than this are first shortened to it, in
-            `weight` itself.
-        norm_type: The p of the p-norm that measures the length.
+        padding_idx: A row that gets no gradient; negative values count from the end.
+        max_norm: Looked-up rows with a larger norm are scaled to this norm, in `weight` itself.
+        norm_type: The p of the p-norm.
 
     Returns:
         A tensor of the shape of `input_` with an axis of size width at the end.
 
     Raises:
         IndexError: An integer is outside the table; nothing was changed.
-        TypeError: `input_` holds no integers.
+        TypeError: `input_` does not hold integers.
         ValueError: `padding_idx` is outside the table.
 
     Example:
@@ -55,10 +54,10 @@ def embedding(
 
 
 def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
-    """Refuse a row that the table does not have.
+    """Raise if the padding row is outside the table.
 
     Raises:
-        ValueError: There is no such row.
+        ValueError: It is.
     """
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise ValueError(located(f"{owner}: padding_idx {padding_idx} is outside the {rows} rows"))
@@ -75,7 +74,7 @@ def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float)
 
 
 def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
-    """Turn integers into vectors of zeros with a single one.
+    """Encode integers as one-hot vectors.
 
     Args:
         input_: Integers of any shape, not negative.
@@ -86,7 +85,7 @@ def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
         A tensor of the shape of `input_` with an axis of size `num_classes` at the end.
 
     Raises:
-        TypeError: `input_` holds no integers.
+        TypeError: `input_` does not hold integers.
         ValueError: An integer is negative or too large.
 
     Example:

@@ -13,7 +13,7 @@ __all__ = ["feed_forward", "merge_heads", "split_heads", "stack_encoder_blocks"]
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
-    """Cut the last axis into heads, and bring them before the sequence.
+    """Split the last axis into heads: (batch, seq, d_model) -> (batch, heads, seq, d_k).
 
     Args:
         x: A tensor of shape (batch, seq, d_model).
@@ -47,7 +47,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 
 
 def merge_heads(x: Tensor) -> Tensor:
-    """Put heads side by side on the last axis: the inverse of `split_heads`.
+    """Concatenate heads on the last axis: the inverse of `split_heads`.
 
     Args:
         x: A tensor of shape (batch, num_heads, seq, d_k).
@@ -73,7 +73,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
-    r"""Pass each position through one hidden layer: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
+    r"""Apply a position-wise feed-forward network: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
 
     Args:
         x: A tensor of shape (batch, seq, d_model).
@@ -118,12 +118,12 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
 def stack_encoder_blocks(
     x: Tensor, blocks: Iterable[Callable[..., Tensor]], mask: MaskLike = None
 ) -> Tensor:
-    """Pass a batch of sequences through encoder blocks, one after the other.
+    """Apply encoder blocks in order.
 
     Args:
         x: A tensor of shape (batch, seq, d_model).
-        blocks: The blocks, such as an `nn.ModuleList` of `nn.TransformerEncoderBlock`; any module
-            will do that takes a tensor and a mask.
+        blocks: Callables of a tensor and a mask, such as an `nn.ModuleList` of
+            `nn.TransformerEncoderBlock`.
         mask: As `attn_mask` everywhere; the same for every block. Bool: True = may attend.
 
     Returns:

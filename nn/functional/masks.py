@@ -1,17 +1,16 @@
-"""Masks: what a query may attend to. Every mask gets its one meaning here.
+"""Attention masks: creating, checking and combining them. The only definition of their meaning.
 
-`attn_mask` speaks of pairs of a query and a key. A bool mask says True where the query **may
-attend**; a float mask is added to the scores. Its shape, for N batches, H heads, L queries and S
-keys, is (L|1, S), (N|1, L|1, S) or (N|1, H|1, L|1, S).
+`attn_mask` is about pairs of a query and a key. Bool: True = **may attend**. Float: added to the
+scores. Its shape, for N batches, H heads, L queries and S keys, is (L|1, S), (N|1, L|1, S) or
+(N|1, H|1, L|1, S).
 
-`key_padding_mask` speaks of keys. It is bool, of shape (N, S), and says True where the key is
-**padding**, which nobody attends to.
+`key_padding_mask` is about keys: bool, of shape (N, S), True = **padding**, ignored.
 
-`is_causal` lets query i attend to keys 0 to i. With a cache, query and key are counted from the
-beginning of what is cached: the first of the new queries stands behind all earlier keys.
+`is_causal` lets query i attend to keys 0 to i. With a cache, positions count from the start of the
+cached sequence.
 
-They combine: a query attends where all of them let it. Keys that attention adds by itself, behind
-the given ones, can always be attended. A query that may attend nowhere gets weights of zero.
+A query attends to the keys that all masks allow. Keys that attention itself appends are never
+masked. A query without any allowed key gets zero weights.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from minigrad.ops._numerics import array_of
 __all__ = ["create_causal_mask", "create_padding_mask"]
 
 MaskLike = Tensor | np.ndarray | None
-"""What a user gives as a mask."""
+"""The type of a mask argument."""
 
 
 class Mask(NamedTuple):
-    """All masks of one attention call together, in the words of `ops.attention`.
+    """The combined masks of one attention call, as `ops.attention` takes them.
 
     Attributes:
         bias: A float tensor that is added to the scores.
@@ -56,19 +55,19 @@ def combine(
     extra_keys: int = 0,
     offset: int = 0,
 ) -> Mask:
-    """Check the masks of a call, and make one of them.
+    """Check the masks of a call, and combine them.
 
     Args:
         scores: The shape of the scores, (..., L, S), S being the keys that were given.
         dtype: The dtype of the scores, to which a float mask is converted.
-        attn_mask: None, or a bool or float mask of pairs.
-        key_padding_mask: None, or a bool mask of keys, where the scores have shape (N, H, L, S).
-        is_causal: Whether queries look only backwards.
-        extra_keys: How many keys attention adds behind those given.
-        offset: Where query 0 stands among the keys, for `is_causal`.
+        attn_mask: A bool or float mask of pairs, or None.
+        key_padding_mask: A bool mask of keys, or None; only for scores of shape (N, H, L, S).
+        is_causal: Whether query i attends to keys 0 to i only.
+        extra_keys: The number of keys that attention appends.
+        offset: The position of query 0 among the keys, for `is_causal`.
 
     Returns:
-        The mask, for S + extra_keys keys; what it holds broadcasts to the scores.
+        The mask for S + extra_keys keys, broadcastable to the scores.
 
     Raises:
         TypeError: A mask has the wrong dtype.
@@ -85,7 +84,7 @@ def combine(
     if key_padding_mask is not None:
         real = ~_padding(key_padding_mask, scores)
         keep = real if keep is None else keep & real
-    if offset and offset >= scores[-1] - 1:  # even query 0 stands behind all other keys
+    if offset and offset >= scores[-1] - 1:  # even query 0 comes after all other keys
         is_causal = False
     if is_causal and (extra_keys or offset):  # the kernel counts both queries and keys from 0
         backwards = np.tri(scores[-2], scores[-1], offset, dtype=bool)
@@ -98,11 +97,11 @@ def combine(
 
 
 def grouped(mask: Mask, groups: int) -> Mask:
-    """The mask for scores whose heads stand in groups: (N, H, L, S) -> (N, groups, H/groups, L, S).
+    """The mask for grouped heads: (N, H, L, S) -> (N, groups, H/groups, L, S).
 
     Args:
-        mask: What `combine` made.
-        groups: How many groups there are; it divides H.
+        mask: The result of `combine`.
+        groups: The number of groups; it divides H.
     """
 
     def regroup(part: Any) -> Any:
@@ -115,7 +114,7 @@ def grouped(mask: Mask, groups: int) -> Mask:
 
 
 def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
-    """The mask with axes of length 1 put in, so that it broadcasts to the scores."""
+    """Check `attn_mask`; insert axes of size 1 so that it broadcasts to the scores."""
     mask = attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)
     if mask.dtype.kind not in "bf":
         raise TypeError(
@@ -152,7 +151,7 @@ def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
 
 
 def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> np.ndarray:
-    """The key padding mask as an array of shape (N, 1, 1, S)."""
+    """Check `key_padding_mask`; return an array of shape (N, 1, 1, S)."""
     array = np.asarray(array_of(mask))
     if array.dtype != bool:
         raise TypeError(
@@ -172,9 +171,7 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> np.ndarray:
 
 
 def create_causal_mask(seq_length: int) -> Tensor:
-    """Make the mask under which each position attends to itself and those before it.
-
-    Every `attn_mask` takes it; ``is_causal=True`` says the same without one.
+    """Create a causal mask, for `attn_mask`; ``is_causal=True`` has the same effect.
 
     Args:
         seq_length: The length of the sequence.
@@ -183,7 +180,7 @@ def create_causal_mask(seq_length: int) -> Tensor:
         A bool tensor of shape (seq_length, seq_length), True on and below the diagonal.
 
     Raises:
-        TypeError: The length is no whole number.
+        TypeError: The length is not an int.
         ValueError: It is negative.
 
     Example:
@@ -198,15 +195,14 @@ def create_causal_mask(seq_length: int) -> Tensor:
 
 
 def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
-    """Make the mask that tells real tokens from padding behind them.
+    """Create a padding mask from sequence lengths: True for real tokens, False for padding.
 
-    It says True for what is real; a `key_padding_mask` says True for what is padding. So the one
-    is the other inverted: ``key_padding_mask=~mask``. As `attn_mask` it is given for all heads and
-    queries: ``attn_mask=mask[:, None, None, :]``.
+    A `key_padding_mask` is the opposite: ``key_padding_mask=~mask``. As `attn_mask`, pass
+    ``attn_mask=mask[:, None, None, :]``.
 
     Args:
-        lengths: The number of real tokens of each sequence, integers of shape (batch,).
-        max_length: The length of all sequences with their padding.
+        lengths: The number of real tokens of each sequence, ints of shape (batch,).
+        max_length: The length with padding.
 
     Returns:
         A bool tensor of shape (batch, max_length): True for real tokens, False for padding.

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> Tensor:
-    r"""Make sinusoidal encodings of positions.
+    r"""Create sinusoidal positional encodings.
 
     .. math::
 
@@ -40,8 +40,8 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
         A tensor of shape (max_length, d_model).
 
     Raises:
-        TypeError: A size is no whole number.
-        ValueError: d_model is odd, so that a sine would have no cosine, or a size is negative.
+        TypeError: A size is not an int.
+        ValueError: d_model is odd, or a size is negative.
 
     Example:
         >>> from minigrad.nn import functional as F
@@ -64,14 +64,14 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
 
 
 def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
-    """Add the encodings of the first positions to a batch of sequences.
+    """Add positional encodings to a batch of sequences: ``x + pe[:seq_len]``.
 
     Args:
         x: A tensor of shape (batch, seq_len, d_model).
-        pe: Encodings, a tensor of shape (max_len, d_model); differentiable as well.
+        pe: Encodings, a tensor of shape (max_len, d_model); may require a gradient.
 
     Returns:
-        ``x + pe[:seq_len]``, of the shape of x.
+        A tensor of the shape of x.
 
     Raises:
         ValueError: The sequences are longer than the encodings, or the widths differ.
@@ -102,10 +102,7 @@ def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
 
 
 def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
-    """Make encodings of positions that are to be learned.
-
-    They are drawn from `minigrad.random`, normally distributed with standard deviation 0.02.
-    Assigned to an attribute of a module, they are one of its parameters.
+    """Create learned positional encodings, drawn from a normal distribution with σ = 0.02.
 
     Args:
         max_length: The number of positions.
@@ -115,7 +112,7 @@ def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
         A parameter of shape (max_length, d_model).
 
     Raises:
-        TypeError: A size is no whole number.
+        TypeError: A size is not an int.
         ValueError: A size is negative.
 
     Example:
@@ -135,7 +132,7 @@ def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
 def sinusoidal_pos_embedding(
     seq_len: int, embed_dim: int, device: str = "cpu", dtype: Any = None
 ) -> Tensor:
-    """Make sinusoidal encodings of positions: `sinusoidal_encoding` under Lucid's name.
+    """Create sinusoidal positional encodings: `sinusoidal_encoding` under Lucid's name.
 
     Args:
         seq_len: The number of positions.
@@ -166,10 +163,10 @@ def rotary_pos_embedding(
     offset: int = 0,
     base: float = 10000.0,
 ) -> Tensor:
-    r"""Rotate queries or keys by angles that grow with their position.
+    r"""Apply rotary positional embedding (RoPE) to queries or keys.
 
-    Pair i of the D features at position p turns by the angle :math:`p \cdot base^{-2i/D}`. The
-    product of a query and a key so rotated depends on the distance of their positions only.
+    Pair i of the D features at position p is rotated by the angle :math:`p \cdot base^{-2i/D}`. The
+    dot product of a rotated query and key depends on the distance of their positions only.
 
     Source: Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021.
 
@@ -177,11 +174,10 @@ def rotary_pos_embedding(
         input_: A tensor of shape (..., L, D), such as (N, H, L, D); D is even.
         position_ids: The positions, of shape (L,), or (N, L) for an input of shape (N, ..., L, D);
             by default `offset`, `offset` + 1 and so on.
-        interleaved: Pair i consists of features 2i and 2i + 1, as in the paper; otherwise of
-            features i and i + D/2, as in LLaMA's weights.
-        offset: The position of the first, where `position_ids` are not given: with a cache, how
-            much is cached.
-        base: The larger, the slower the last pairs turn.
+        interleaved: Pair i is features 2i and 2i + 1, as in the paper; otherwise features i and
+            i + D/2, as in LLaMA's weights.
+        offset: The first position, without `position_ids`: with a cache, the cached length.
+        base: The base of the frequencies; a larger base turns the last pairs more slowly.
 
     Returns:
         A tensor of the shape of `input_`.
@@ -215,7 +211,7 @@ def rotary_pos_embedding(
 
 
 def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.ndarray:
-    """The position of each vector, in a shape that broadcasts to the axes before the last."""
+    """The position of each vector, broadcastable to the axes before the last."""
     check_size("rotary_pos_embedding", "offset", offset, least=0)
     length = shape[-2]
     if position_ids is None:
@@ -243,28 +239,28 @@ def alibi_bias(
     offset: int = 0,
     dtype: Any = None,
 ) -> Tensor:
-    r"""Make the bias of attention with linear biases (ALiBi), to be given as `attn_mask`.
+    r"""Create attention with linear biases (ALiBi), a bias to pass as `attn_mask`.
 
     Head h gets :math:`-m_h\,|i - j|` for query i and key j, with slopes
-    :math:`m_h = 2^{-8h/H}`, h from 1 to H. Where H is no power of two, the slopes for the next
-    lower power come first, and every other one of those for the next higher power fills up.
+    :math:`m_h = 2^{-8h/H}`, h from 1 to H. If H is not a power of two, the slopes of the next
+    lower power come first, then every other slope of the next higher power.
 
     Source: Press, Smith and Lewis, "Train short, test long: attention with linear biases enables
-    input length extrapolation", 2022. It is causal there; ``|i - j|`` says the same of earlier
-    keys.
+    input length extrapolation", 2022. The paper is causal; for earlier
+    keys ``|i - j|`` is the same.
 
     Args:
         num_heads: H, the number of heads.
         query_len: L, the number of queries.
         key_len: S, the number of keys; L by default.
-        offset: The position of query 0: with a cache, how much is cached.
+        offset: The position of query 0: with a cache, the cached length.
         dtype: The dtype of the result; the default dtype if None.
 
     Returns:
         A tensor of shape (1, H, L, S).
 
     Raises:
-        ValueError: A size is negative, or there is no head.
+        ValueError: A size is negative, or num_heads is 0.
 
     Example:
         >>> import minigrad

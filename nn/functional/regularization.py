@@ -1,4 +1,4 @@
-"""Dropout."""
+"""Regularization: dropout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["dropout"]
 def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability p, and scale the others by 1 / (1 - p).
 
-    Which elements is decided by a key drawn from `minigrad.random`.
+    The mask comes from a key drawn from `minigrad.random`.
 
     Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
     2014.
@@ -21,8 +21,8 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
     Args:
         input_: A tensor of any shape.
         p: The probability, from 0 to 1.
-        training: False to return the input as it is.
-        inplace: Whether to write the result over the input.
+        training: If False, the input is returned unchanged.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.

@@ -1,4 +1,4 @@
-"""Causal self-attention: one matrix projects to the queries, keys and values of all heads."""
+"""Causal self-attention with one fused projection to queries, keys and values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CausalSelfAttention"]
 
 
 class CausalSelfAttention(Module):
-    r"""Multi-head attention of a sequence to itself, where no position sees a later one.
+    r"""Causal multi-head self-attention with a fused projection.
 
     .. math::
 
@@ -27,7 +27,7 @@ class CausalSelfAttention(Module):
 
     where M is 0 on and below the diagonal and -∞ above it. The fused axis is ordered
     ``(o head d_k)``: all of Q, then all of K, then all of V, head by head in each, as in PyTorch's
-    ``in_proj_weight``. Each of the three projections is drawn by itself as by
+    ``in_proj_weight``. Each of the three projections is initialized as by
     `init.xavier_uniform`; biases are zero. With equal weights it equals `MultiHeadAttention` with
     ``is_causal=True``, but takes any number of batch axes.
 
@@ -39,8 +39,8 @@ class CausalSelfAttention(Module):
     Args:
         d_model: The width of input and output.
         num_heads: H, the number of heads; it divides d_model, and d_k = d_model / H.
-        bias: Whether the projections add a bias.
-        dropout: The probability with which an attention weight is dropped while training.
+        bias: Whether the projections have a bias.
+        dropout: The dropout probability of the attention weights in training.
 
     Attributes:
         qkv_weights: The fused projection, weight of shape (3 · d_model, d_model).
@@ -48,7 +48,7 @@ class CausalSelfAttention(Module):
 
     Raises:
         ImportError: einops is not installed.
-        TypeError: A size is no whole number.
+        TypeError: A size is not an int.
         ValueError: num_heads does not divide d_model, or an argument is out of its range.
 
     Example:
@@ -61,6 +61,8 @@ class CausalSelfAttention(Module):
         >>> output.shape, weights.shape
         ((10, 16), (4, 10, 10))
     """
+
+    repr_fields = ("d_model", "num_heads", "dropout")
 
     def __init__(
         self, d_model: int, num_heads: int, *, bias: bool = True, dropout: float = 0.0
@@ -80,7 +82,7 @@ class CausalSelfAttention(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all projections anew."""
+        """Initialize all projections again."""
         # The bound of xavier_uniform for a matrix (d_model, d_model): each of Q, K, V is one.
         bound = math.sqrt(6 / (self.d_model + self.d_model))
         init.uniform(self.qkv_weights.weight, -bound, bound)
@@ -90,11 +92,11 @@ class CausalSelfAttention(Module):
                 init.constant(projection.bias, 0.0)
 
     def forward(self, x: Tensor, *, need_weights: bool = False) -> Any:
-        """Attend from each position to itself and those before it.
+        """Apply attention of each position to itself and earlier ones.
 
         Args:
             x: A tensor of shape (..., seq_len, d_model), with any number of batch axes.
-            need_weights: Return the weights of every head too.
+            need_weights: Whether to also return the weights of every head.
 
         Returns:
             A tensor of the shape of `x`; with `need_weights` also the weights before dropout, of
@@ -122,6 +124,3 @@ class CausalSelfAttention(Module):
         heads, weights = attended if need_weights else (attended, None)
         output = self.o_weight(rearrange(heads, "... head seq_len d_k -> ... seq_len (head d_k)"))
         return (output, weights) if need_weights else output
-
-    def extra_repr(self) -> str:
-        return f"d_model={self.d_model}, num_heads={self.num_heads}, dropout={self.dropout}"

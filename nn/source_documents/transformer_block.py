@@ -1,4 +1,4 @@
-"""A transformer block of linear maps, attention and two normalisations, without an activation."""
+"""A post-norm transformer block of linear layers and attention, without an activation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ __all__ = ["TransformerBlock"]
 
 
 class TransformerBlock(Module):
-    r"""Attention to itself, then a linear map, each inside a residual sum that is normalised.
+    r"""A post-norm transformer block without an activation.
+
+    Source document: the attention concept.
 
     .. math::
 
@@ -28,8 +30,8 @@ class TransformerBlock(Module):
         z = \operatorname{LayerNorm}(\operatorname{Linear}(y) + y)
 
     Q, K and V come from three linear maps. The first sum needs hidden_dim = input_dim, the second
-    output_dim = hidden_dim; anything else is an error. There is no activation: what is not linear
-    in the block is the attention and the normalisation.
+    output_dim = hidden_dim; anything else is an error. The only nonlinear parts
+    are the attention and the normalization.
 
     Args:
         input_dim: The width of the input x.
@@ -60,6 +62,8 @@ class TransformerBlock(Module):
         >>> block(minigrad.randn(2, 10, 16), is_causal=True).shape
         (2, 10, 16)
     """
+
+    repr_fields = ("input_dim", "hidden_dim", "num_heads", "output_dim")
 
     def __init__(self, input_dim: int, hidden_dim: int, num_heads: int, output_dim: int) -> None:
         super().__init__()
@@ -129,9 +133,3 @@ class TransformerBlock(Module):
         x = self.norm1(self.linear1(attended) + x)
         x = self.norm2(self.linear2(x) + x)
         return ops.squeeze(x, 0) if input_.ndim == 2 else x
-
-    def extra_repr(self) -> str:
-        return (
-            f"input_dim={self.input_dim}, hidden_dim={self.hidden_dim}, "
-            f"num_heads={self.num_heads}, output_dim={self.output_dim}"
-        )

@@ -1,4 +1,4 @@
-"""Feed-forward networks that gate what they pass on."""
+"""Gated feed-forward networks."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class SwiGLU(Module):
 
     Args:
         d_model: The width of input and output.
-        d_ff: The width inside. By default ⌊8/3 · d_model⌋, with which the three matrices have as
-            many parameters as the usual two with 4 · d_model.
-        bias: Whether the three linear maps add a bias.
+        d_ff: The hidden width, by default ⌊8/3 · d_model⌋: then the three matrices have as many
+            parameters as the usual two with 4 · d_model.
+        bias: Whether the three linear layers have a bias.
 
     Attributes:
-        gate_proj: The map to the gate, weight W_g of shape (d_ff, d_model).
-        up_proj: The map to what is gated, weight W_u of the same shape.
-        down_proj: The map back, weight W_d of shape (d_model, d_ff).
+        gate_proj: The projection to the gate, weight W_g of shape (d_ff, d_model).
+        up_proj: The projection that is gated, weight W_u of the same shape.
+        down_proj: The output projection, weight W_d of shape (d_model, d_ff).
 
     Example:
         >>> import minigrad
@@ -44,7 +44,7 @@ class SwiGLU(Module):
         self.down_proj = Linear(self.d_ff, d_model, bias)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Transform each position by itself.
+        """Transform each position separately.
 
         Args:
             input_: A tensor of shape (..., d_model).
