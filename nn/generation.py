@@ -182,9 +182,8 @@ def sample(
         ValueError: An argument is out of range, or a row has a NaN or only -inf.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> logits = minigrad.tensor([[0.0, 1.0, 0.9], [9.0, 0.0, 8.0]])
+        >>> from minigrad import nn, tensor
+        >>> logits = tensor([[0.0, 1.0, 0.9], [9.0, 0.0, 8.0]])
         >>> nn.generation.sample(logits, temperature=0.0).tolist()
         [1, 0]
         >>> set(nn.generation.sample(logits[[0] * 100], top_k=2).tolist()) == {1, 2}

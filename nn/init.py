@@ -42,9 +42,8 @@ def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> weight = nn.init.uniform(minigrad.empty(3, 5), -0.1, 0.1)
+        >>> from minigrad import nn, empty
+        >>> weight = nn.init.uniform(empty(3, 5), -0.1, 0.1)
         >>> weight.min() >= -0.1, weight.max() < 0.1
         (Tensor(True, dtype=bool), Tensor(True, dtype=bool))
     """
@@ -64,9 +63,8 @@ def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.normal(minigrad.empty(3, 5), std=0.02).shape
+        >>> from minigrad import nn, empty
+        >>> nn.init.normal(empty(3, 5), std=0.02).shape
         (3, 5)
     """
     mean, std = check_number("normal", "mean", mean), check_number("normal", "std", std, 0.0)
@@ -84,9 +82,8 @@ def constant(tensor: Tensor, value: float) -> Tensor:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.constant(minigrad.empty(2), 7.0).tolist()
+        >>> from minigrad import nn, empty
+        >>> nn.init.constant(empty(2), 7.0).tolist()
         [7.0, 7.0]
     """
     return _write("constant", tensor, value)
@@ -108,9 +105,8 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.xavier_uniform(minigrad.empty(3, 5)).max() <= (6 / 8) ** 0.5
+        >>> from minigrad import nn, empty
+        >>> nn.init.xavier_uniform(empty(3, 5)).max() <= (6 / 8) ** 0.5
         Tensor(True, dtype=bool)
     """
     fan_in, fan_out = fans("xavier_uniform", tensor)
@@ -135,9 +131,8 @@ def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.xavier_normal(minigrad.empty(3, 5)).shape
+        >>> from minigrad import nn, empty
+        >>> nn.init.xavier_normal(empty(3, 5)).shape
         (3, 5)
     """
     fan_in, fan_out = fans("xavier_normal", tensor)
@@ -168,9 +163,8 @@ def kaiming_uniform(
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.kaiming_uniform(minigrad.empty(3, 6)).max() <= 1.0
+        >>> from minigrad import nn, empty
+        >>> nn.init.kaiming_uniform(empty(3, 6)).max() <= 1.0
         Tensor(True, dtype=bool)
     """
     bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / _fan("kaiming_uniform", tensor, mode))
@@ -200,9 +194,8 @@ def kaiming_normal(
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.kaiming_normal(minigrad.empty(3, 5), mode="fan_out").shape
+        >>> from minigrad import nn, empty
+        >>> nn.init.kaiming_normal(empty(3, 5), mode="fan_out").shape
         (3, 5)
     """
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan("kaiming_normal", tensor, mode))

@@ -32,9 +32,8 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
         The norm; 0 if there is no tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.utils.get_total_norm([minigrad.tensor([3.0]), minigrad.tensor([[4.0]])])
+        >>> from minigrad import nn, tensor
+        >>> nn.utils.get_total_norm([tensor([3.0]), tensor([[4.0]])])
         5.0
     """
     check_number("get_total_norm", "norm_type", norm_type, above=0.0, infinite=True)
@@ -61,9 +60,8 @@ def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> 
         The norm.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x = minigrad.tensor([1.5, 2.0], requires_grad=True)
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([1.5, 2.0], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> nn.utils.grad_norm([x])
         5.0
@@ -99,9 +97,8 @@ def clip_grad_norm(
         RuntimeError: The norm is not finite, and `error_if_nonfinite`.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x = minigrad.tensor([3.0, 4.0], requires_grad=True)
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([3.0, 4.0], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> nn.utils.clip_grad_norm([x], max_norm=1.0)
         10.0
@@ -133,9 +130,8 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
         ValueError: clip_value is negative, or no number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x = minigrad.tensor([-3.0, 0.25], requires_grad=True)
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([-3.0, 0.25], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> nn.utils.clip_grad_value([x], 1.0)
         >>> x.grad.tolist()

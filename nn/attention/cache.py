@@ -206,16 +206,15 @@ class DynamicKVCache(KVCache):
     """A cache that grows with the sequence; gradients flow through it.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, concatenate, randn
         >>> layer = nn.TransformerEncoderLayer(16, 2, 32).eval()
-        >>> x, cache = minigrad.randn(1, 5, 16), nn.DynamicKVCache()
+        >>> x, cache = randn(1, 5, 16), nn.DynamicKVCache()
         >>> steps = [
         ...     layer(x[:, i : i + 1], is_causal=True, kv_cache=cache, use_cache=True)
         ...     for i in range(5)
         ... ]
         >>> whole = layer(x, is_causal=True)
-        >>> bool(abs(minigrad.concatenate(steps, axis=1) - whole).max() < 1e-5)
+        >>> bool(abs(concatenate(steps, axis=1) - whole).max() < 1e-5)
         True
         >>> cache.get_seq_length()
         5
@@ -259,11 +258,10 @@ class StaticKVCache(KVCache):
         num_layers: The number of layers.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, no_grad, randn
         >>> attention = nn.MultiHeadAttention(16, 2)
-        >>> x, cache = minigrad.randn(1, 3, 16), nn.StaticKVCache(max_cache_len=8, num_layers=1)
-        >>> with minigrad.no_grad():
+        >>> x, cache = randn(1, 3, 16), nn.StaticKVCache(max_cache_len=8, num_layers=1)
+        >>> with no_grad():
         ...     output = attention(x, x, x, is_causal=True, kv_cache=cache, use_cache=True)
         >>> cache.get_seq_length(), cache.get_max_cache_shape()
         (3, 8)
@@ -352,10 +350,9 @@ class EncoderDecoderCache(Cache):
         is_updated: For each layer with a cached memory: True.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(16, 2, 32).eval()
-        >>> tgt, memory = minigrad.randn(1, 4, 16), minigrad.randn(1, 6, 16)
+        >>> tgt, memory = randn(1, 4, 16), randn(1, 6, 16)
         >>> cache = nn.EncoderDecoderCache()
         >>> steps = [
         ...     layer(tgt[:, i : i + 1], memory, tgt_is_causal=True, kv_cache=cache, use_cache=True)

@@ -30,11 +30,10 @@ def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
         ValueError: The model has no attention layer.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(16, 4, dim_feedforward=32)
         >>> with nn.utils.attention_weights(layer) as weights:
-        ...     _ = layer(minigrad.randn(2, 5, 16), minigrad.randn(2, 7, 16))
+        ...     _ = layer(randn(2, 5, 16), randn(2, 7, 16))
         >>> [(path, found[0].shape) for path, found in weights.items()]
         [('self_attn', (2, 4, 5, 5)), ('multihead_attn', (2, 4, 5, 7))]
     """

@@ -33,9 +33,8 @@ class ScaledDotProductAttention(Module):
         scale: The factor on the scores, 1/√E by default.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x = minigrad.randn(2, 10, 16)
+        >>> from minigrad import nn, randn
+        >>> x = randn(2, 10, 16)
         >>> nn.ScaledDotProductAttention(is_causal=True)(x, x, x).shape
         (2, 10, 16)
     """

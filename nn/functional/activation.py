@@ -33,10 +33,9 @@ def relu(input_: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x = minigrad.tensor([-1.0, 2.0])
-        >>> F.relu(x, inplace=True) is x, x.tolist()
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([-1.0, 2.0])
+        >>> nn.functional.relu(x, inplace=True) is x, x.tolist()
         (True, [0.0, 2.0])
     """
     return overwritten(input_, ops.relu) if inplace else ops.relu(input_)
@@ -53,9 +52,8 @@ def silu(input_: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> round(F.silu(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.silu(tensor(1.0)).item(), 4)
         0.7311
     """
     return overwritten(input_, ops.silu) if inplace else ops.silu(input_)
@@ -76,9 +74,8 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.leaky_relu(minigrad.tensor([-1.0, 2.0]), 0.5).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.leaky_relu(tensor([-1.0, 2.0]), 0.5).tolist()
         [-0.5, 2.0]
     """
     if inplace:
@@ -102,9 +99,8 @@ def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.elu(minigrad.tensor([-1000.0, 2.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.elu(tensor([-1000.0, 2.0])).tolist()
         [-1.0, 2.0]
     """
     if inplace:
@@ -128,9 +124,8 @@ def selu(input_: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> [round(x, 4) for x in F.selu(minigrad.tensor([-1000.0, 1.0])).tolist()]
+        >>> from minigrad import nn, tensor
+        >>> [round(x, 4) for x in nn.functional.selu(tensor([-1000.0, 1.0])).tolist()]
         [-1.7581, 1.0507]
     """
     if inplace:
@@ -151,9 +146,8 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.relu6(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.relu6(tensor([-1.0, 2.0, 7.0])).tolist()
         [0.0, 2.0, 6.0]
     """
     if inplace:
@@ -174,9 +168,8 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.hardsigmoid(minigrad.tensor([-4.0, 0.0, 4.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.hardsigmoid(tensor([-4.0, 0.0, 4.0])).tolist()
         [0.0, 0.5, 1.0]
     """
     if inplace:
@@ -197,9 +190,8 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.hardswish(minigrad.tensor([-4.0, 3.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.hardswish(tensor([-4.0, 3.0])).tolist()
         [0.0, 3.0]
     """
     if inplace:
@@ -220,9 +212,8 @@ def mish(input_: Tensor, inplace: bool = False) -> Tensor:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> round(F.mish(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.mish(tensor(1.0)).item(), 4)
         0.8651
     """
     if inplace:

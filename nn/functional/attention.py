@@ -133,9 +133,8 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
         ValueError: The last axes differ.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.compute_attention_scores(minigrad.ones((1, 4)), minigrad.ones((2, 4)))
+        >>> from minigrad import nn, ones
+        >>> nn.functional.compute_attention_scores(ones((1, 4)), ones((2, 4)))
         Tensor([[2., 2.]], dtype=float32)
     """
     if Q.shape[-1] != K.shape[-1]:
@@ -168,11 +167,10 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
         ValueError: It does not broadcast to the scores.
 
     Example:
+        >>> from minigrad import nn, zeros
         >>> import numpy as np
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> scores = F.apply_attention_mask(minigrad.zeros(2, 2), np.tri(2, dtype=bool), -np.inf)
-        >>> F.attention_weights(scores)
+        >>> scores = nn.functional.apply_attention_mask(zeros(2, 2), np.tri(2, dtype=bool), -np.inf)
+        >>> nn.functional.attention_weights(scores)
         Tensor([[1. , 0. ],
                 [0.5, 0.5]], dtype=float32)
     """
@@ -207,9 +205,8 @@ def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
         A tensor of the same shape; zeros where all scores are -inf.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.attention_weights(minigrad.tensor([1000.0, 1000.0, 0.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.attention_weights(tensor([1000.0, 1000.0, 0.0])).tolist()
         [0.5, 0.5, 0.0]
     """
     return ops.softmax(scores, axis)
@@ -248,11 +245,10 @@ def additive_attention(
         ValueError: Shapes do not fit.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> Q, K, V = minigrad.randn(2, 4, 6), minigrad.randn(2, 5, 3), minigrad.randn(2, 5, 8)
-        >>> W_q, W_k, v = minigrad.randn(6, 7), minigrad.randn(3, 7), minigrad.randn(7)
-        >>> output, weights = F.additive_attention(Q, K, V, W_q, W_k, v)
+        >>> from minigrad import nn, randn
+        >>> Q, K, V = randn(2, 4, 6), randn(2, 5, 3), randn(2, 5, 8)
+        >>> W_q, W_k, v = randn(6, 7), randn(3, 7), randn(7)
+        >>> output, weights = nn.functional.additive_attention(Q, K, V, W_q, W_k, v)
         >>> output.shape, weights.shape
         ((2, 4, 8), (2, 4, 5))
     """

@@ -45,10 +45,9 @@ def conv1d(
         ValueError: The shapes do not fit, or the kernel does not fit into the input.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, kernel = minigrad.tensor([[[1.0, 2.0, 4.0]]]), minigrad.tensor([[[-1.0, 1.0]]])
-        >>> F.conv1d(x, kernel).tolist()
+        >>> from minigrad import nn, tensor
+        >>> x, kernel = tensor([[[1.0, 2.0, 4.0]]]), tensor([[[-1.0, 1.0]]])
+        >>> nn.functional.conv1d(x, kernel).tolist()
         [[[1.0, 2.0]]]
     """
     return _convolved("conv1d", 1, input_, weight, bias, stride, padding, dilation, groups)
@@ -83,10 +82,9 @@ def conv2d(
         ValueError: The shapes do not fit, or the kernel does not fit into the input.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, kernel = minigrad.ones((1, 1, 3, 3)), minigrad.ones((1, 1, 2, 2))
-        >>> F.conv2d(x, kernel, padding=1, stride=2).tolist()
+        >>> from minigrad import nn, ones
+        >>> x, kernel = ones((1, 1, 3, 3)), ones((1, 1, 2, 2))
+        >>> nn.functional.conv2d(x, kernel, padding=1, stride=2).tolist()
         [[[[1.0, 2.0], [2.0, 4.0]]]]
     """
     return _convolved("conv2d", 2, input_, weight, bias, stride, padding, dilation, groups)
@@ -123,10 +121,9 @@ def conv_transpose1d(
         ValueError: The shapes do not fit, or the output would be empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, kernel = minigrad.tensor([[[1.0, 10.0]]]), minigrad.tensor([[[1.0, 2.0, 3.0]]])
-        >>> F.conv_transpose1d(x, kernel, stride=2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> x, kernel = tensor([[[1.0, 10.0]]]), tensor([[[1.0, 2.0, 3.0]]])
+        >>> nn.functional.conv_transpose1d(x, kernel, stride=2).tolist()
         [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
     """
     return _transposed(
@@ -166,10 +163,9 @@ def conv_transpose2d(
         ValueError: The shapes do not fit, or the output would be empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, kernel = minigrad.ones((1, 1, 2, 2)), minigrad.ones((1, 1, 2, 2))
-        >>> F.conv_transpose2d(x, kernel).tolist()
+        >>> from minigrad import nn, ones
+        >>> x, kernel = ones((1, 1, 2, 2)), ones((1, 1, 2, 2))
+        >>> nn.functional.conv_transpose2d(x, kernel).tolist()
         [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
     """
     return _transposed(

@@ -40,9 +40,8 @@ def embedding(
         ValueError: `padding_idx` is outside the table.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.embedding([1, 0], minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.embedding([1, 0], tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
         [[3.0, 4.0], [1.0, 2.0]]
     """
     check_padding_idx("embedding", padding_idx, len(weight))

@@ -27,9 +27,8 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
         ValueError: x has another number of axes, or num_heads does not divide d_model.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.split_heads(minigrad.randn(2, 10, 512), num_heads=8).shape
+        >>> from minigrad import nn, randn
+        >>> nn.functional.split_heads(randn(2, 10, 512), num_heads=8).shape
         (2, 8, 10, 64)
     """
     if x.ndim != 3:
@@ -59,9 +58,8 @@ def merge_heads(x: Tensor) -> Tensor:
         ValueError: x has another number of axes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.merge_heads(minigrad.randn(2, 8, 10, 64)).shape
+        >>> from minigrad import nn, randn
+        >>> nn.functional.merge_heads(randn(2, 8, 10, 64)).shape
         (2, 10, 512)
     """
     if x.ndim != 4:
@@ -89,10 +87,9 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
         ValueError: Shapes do not fit.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, one = minigrad.tensor([[[-1.0, 2.0]]]), minigrad.eye(2)
-        >>> F.feed_forward(x, one, minigrad.zeros(2), one, minigrad.ones(2)).tolist()
+        >>> from minigrad import nn, eye, ones, tensor, zeros
+        >>> x, one = tensor([[[-1.0, 2.0]]]), eye(2)
+        >>> nn.functional.feed_forward(x, one, zeros(2), one, ones(2)).tolist()
         [[[1.0, 3.0]]]
     """
     if W1.ndim != 2 or x.shape[-1:] != W1.shape[:1]:
@@ -130,11 +127,10 @@ def stack_encoder_blocks(
         A tensor of the shape of x.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F
         >>> blocks = nn.ModuleList(nn.TransformerEncoderBlock(16, 4) for _ in range(3))
-        >>> x, mask = minigrad.randn(2, 10, 16), F.create_causal_mask(10)
+        >>> x, mask = randn(2, 10, 16), F.create_causal_mask(10)
         >>> F.stack_encoder_blocks(x, blocks, mask).shape
         (2, 10, 16)
     """

@@ -40,9 +40,8 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
         ValueError: The shapes differ.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.mse_loss(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 4.0])).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.mse_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         2.0
     """
     difference = input_ - _like("mse_loss", input_, target)
@@ -64,9 +63,8 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
         ValueError: The shapes differ.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.l1_loss(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 4.0])).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.l1_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         1.0
     """
     return _reduced("l1_loss", ops.abs(input_ - _like("l1_loss", input_, target)), reduction)
@@ -92,9 +90,8 @@ def huber_loss(
         ValueError: The shapes differ, or delta is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.huber_loss(minigrad.tensor([0.0, 0.0]), minigrad.tensor([1.0, 3.0]), reduction="none")
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.huber_loss(tensor([0.0, 0.0]), tensor([1.0, 3.0]), reduction="none")
         Tensor([0.5, 2.5], dtype=float32)
     """
     check_number("huber_loss", "delta", delta, above=0.0)
@@ -123,9 +120,8 @@ def smooth_l1_loss(
         ValueError: The shapes differ, or beta is negative.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.smooth_l1_loss(minigrad.tensor([0.0]), minigrad.tensor([3.0]), beta=2.0).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.smooth_l1_loss(tensor([0.0]), tensor([3.0]), beta=2.0).item()
         2.0
     """
     name = "smooth_l1_loss"
@@ -170,11 +166,10 @@ def cross_entropy(
         IndexError: A class index is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> round(F.cross_entropy(minigrad.tensor([[0.0, 0.0]]), [1]).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.cross_entropy(tensor([[0.0, 0.0]]), [1]).item(), 4)
         0.6931
-        >>> round(F.cross_entropy(minigrad.tensor([[0.0, 0.0]]), [[0.9, 0.1]]).item(), 4)
+        >>> round(nn.functional.cross_entropy(tensor([[0.0, 0.0]]), [[0.9, 0.1]]).item(), 4)
         0.6931
     """
     check_probability("cross_entropy", "label_smoothing", label_smoothing)
@@ -244,9 +239,8 @@ def nll_loss(
         IndexError: A class index is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.nll_loss(minigrad.tensor([[-0.5, -1.5]]), [1]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
     values, target = np.asarray(array_of(input_)), np.asarray(array_of(target))
@@ -285,9 +279,8 @@ def binary_cross_entropy(
         ValueError: The shapes differ, or an input is not a probability.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> round(F.binary_cross_entropy(minigrad.tensor([0.5]), [1.0]).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.binary_cross_entropy(tensor([0.5]), [1.0]).item(), 4)
         0.6931
     """
     name = "binary_cross_entropy"
@@ -334,9 +327,8 @@ def binary_cross_entropy_with_logits(
         ValueError: The shapes differ.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.binary_cross_entropy_with_logits(minigrad.tensor([-1000.0]), [1.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.binary_cross_entropy_with_logits(tensor([-1000.0]), [1.0]).item()
         1000.0
     """
     name = "binary_cross_entropy_with_logits"
@@ -372,10 +364,9 @@ def kl_div(
         ValueError: The shapes differ, or a target is not a probability.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, y = minigrad.tensor([[0.5, 0.5]]).log(), minigrad.tensor([[1.0, 0.0]])
-        >>> round(F.kl_div(x, y, "batchmean").item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
+        >>> round(nn.functional.kl_div(x, y, "batchmean").item(), 4)
         0.6931
     """
     y = _like("kl_div", input_, target)

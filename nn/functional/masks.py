@@ -212,14 +212,13 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
         ValueError: A length is negative or more than max_length, or lengths has other axes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F
         >>> mask = F.create_padding_mask([3, 2], max_length=4)
         >>> mask
         Tensor([[ True,  True,  True, False],
                 [ True,  True, False, False]], dtype=bool)
-        >>> attention, x = nn.MultiHeadAttention(8, 2), minigrad.randn(2, 4, 8)
+        >>> attention, x = nn.MultiHeadAttention(8, 2), randn(2, 4, 8)
         >>> attention(x, x, x, key_padding_mask=~mask).shape
         (2, 4, 8)
     """

@@ -41,9 +41,8 @@ def layer_norm(
         ValueError: The last axes have other sizes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.layer_norm(minigrad.tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.layer_norm(tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
         [[-1.0, 1.0]]
     """
     sizes = _sizes("layer_norm", input_, normalized_shape)
@@ -74,9 +73,8 @@ def rms_norm(
         ValueError: The last axes have other sizes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.rms_norm(minigrad.tensor([[1.0, 7.0]]), 2, eps=0.0)
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.rms_norm(tensor([[1.0, 7.0]]), 2, eps=0.0)
         Tensor([[0.2, 1.4]], dtype=float32)
     """
     sizes = _sizes("rms_norm", input_, normalized_shape)
@@ -130,9 +128,8 @@ def batch_norm(
         ValueError: The shapes do not fit, or in training a channel has only one value.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.batch_norm(minigrad.tensor([[1.0], [3.0]]), eps=0.0).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.batch_norm(tensor([[1.0], [3.0]]), eps=0.0).tolist()
         [[-1.0], [1.0]]
     """
     if input_.ndim < 2:
@@ -201,9 +198,8 @@ def group_norm(
         ValueError: The shapes do not fit, or num_groups does not divide C.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.group_norm(minigrad.tensor([[1.0, 3.0, 10.0, 30.0]]), 2, eps=0.0).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.group_norm(tensor([[1.0, 3.0, 10.0, 30.0]]), 2, eps=0.0).tolist()
         [[-1.0, 1.0, -1.0, 1.0]]
     """
     check_size("group_norm", "num_groups", num_groups)

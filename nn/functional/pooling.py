@@ -52,9 +52,8 @@ def max_pool1d(
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.max_pool1d(minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.max_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[3.0, 2.0]]]
     """
     return _max("max_pool1d", 1, input_, kernel_size, stride, padding, dilation, ceil_mode)
@@ -88,9 +87,8 @@ def max_pool2d(
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.max_pool2d(minigrad.tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.max_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[3.0]]]]
     """
     return _max("max_pool2d", 2, input_, kernel_size, stride, padding, dilation, ceil_mode)
@@ -121,9 +119,8 @@ def avg_pool1d(
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.avg_pool1d(minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.avg_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[2.0, 1.0]]]
     """
     return _average(
@@ -158,9 +155,8 @@ def avg_pool2d(
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.avg_pool2d(minigrad.tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.avg_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[1.5]]]]
     """
     return _average(
@@ -182,9 +178,8 @@ def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
         ValueError: An axis of the input is empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.adaptive_avg_pool1d(minigrad.tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.adaptive_avg_pool1d(tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
         [[[2.0, 4.0]]]
     """
     return _adaptive("adaptive_avg_pool1d", 1, input_, output_size, _mean_of_parts)
@@ -205,9 +200,8 @@ def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
         ValueError: An axis of the input is empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.adaptive_avg_pool2d(minigrad.ones((2, 8, 5, 7)), 1).shape
+        >>> from minigrad import nn, ones
+        >>> nn.functional.adaptive_avg_pool2d(ones((2, 8, 5, 7)), 1).shape
         (2, 8, 1, 1)
     """
     return _adaptive("adaptive_avg_pool2d", 2, input_, output_size, _mean_of_parts)
@@ -227,9 +221,8 @@ def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
         ValueError: An axis of the input is empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.adaptive_max_pool1d(minigrad.tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.adaptive_max_pool1d(tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
         [[[3.0, 5.0]]]
     """
     return _adaptive("adaptive_max_pool1d", 1, input_, output_size, _largest_of_parts)
@@ -250,9 +243,8 @@ def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
         ValueError: An axis of the input is empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.adaptive_max_pool2d(minigrad.ones((2, 8, 5, 7)), (2, None)).shape
+        >>> from minigrad import nn, ones
+        >>> nn.functional.adaptive_max_pool2d(ones((2, 8, 5, 7)), (2, None)).shape
         (2, 8, 2, 7)
     """
     return _adaptive("adaptive_max_pool2d", 2, input_, output_size, _largest_of_parts)

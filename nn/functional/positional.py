@@ -187,11 +187,10 @@ def rotary_pos_embedding(
         ValueError: Shapes do not fit, or both `position_ids` and `offset` are given.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> query = minigrad.randn(2, 4, 10, 16)  # (N, H, L, D)
-        >>> rotated = F.rotary_pos_embedding(query)
-        >>> step = F.rotary_pos_embedding(query[:, :, 9:], offset=9)
+        >>> from minigrad import nn, randn
+        >>> query = randn(2, 4, 10, 16)  # (N, H, L, D)
+        >>> rotated = nn.functional.rotary_pos_embedding(query)
+        >>> step = nn.functional.rotary_pos_embedding(query[:, :, 9:], offset=9)
         >>> bool(abs(rotated[:, :, 9:] - step).max() < 1e-6)
         True
     """
@@ -263,12 +262,11 @@ def alibi_bias(
         ValueError: A size is negative, or num_heads is 0.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F
         >>> F.alibi_bias(8, 3)[0, 0].tolist()
         [[0.0, -0.5, -1.0], [-0.5, 0.0, -0.5], [-1.0, -0.5, 0.0]]
-        >>> x = minigrad.randn(2, 3, 32)
+        >>> x = randn(2, 3, 32)
         >>> nn.MultiHeadAttention(32, 8)(x, x, x, attn_mask=F.alibi_bias(8, 3)).shape
         (2, 3, 32)
     """

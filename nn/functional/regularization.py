@@ -31,9 +31,8 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
         ValueError: p is not a probability.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> sorted(set(F.dropout(minigrad.ones(1000), 0.75).tolist()))
+        >>> from minigrad import nn, ones
+        >>> sorted(set(nn.functional.dropout(ones(1000), 0.75).tolist()))
         [0.0, 4.0]
     """
     p = check_probability("dropout", "p", p)

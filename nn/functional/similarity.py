@@ -28,10 +28,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         ValueError: The shapes do not broadcast, or the axis does not exist.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, y = minigrad.tensor([3.0, 4.0]), minigrad.tensor([4.0, 3.0])
-        >>> round(F.cosine_similarity(x, y, axis=0).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([3.0, 4.0]), tensor([4.0, 3.0])
+        >>> round(nn.functional.cosine_similarity(x, y, axis=0).item(), 4)
         0.96
     """
     try:

@@ -83,9 +83,8 @@ class ReLU(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ReLU()(minigrad.tensor([-1.0, 2.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.ReLU()(tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
     """
 
@@ -99,9 +98,8 @@ class ReLU6(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ReLU6()(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.ReLU6()(tensor([-1.0, 2.0, 7.0])).tolist()
         [0.0, 2.0, 6.0]
     """
 
@@ -116,9 +114,8 @@ class LeakyReLU(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.LeakyReLU(0.5)(minigrad.tensor([-1.0, 2.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.LeakyReLU(0.5)(tensor([-1.0, 2.0])).tolist()
         [-0.5, 2.0]
     """
 
@@ -142,9 +139,8 @@ class ELU(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ELU()(minigrad.tensor([-1000.0, 2.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.ELU()(tensor([-1000.0, 2.0])).tolist()
         [-1.0, 2.0]
     """
 
@@ -167,9 +163,8 @@ class SELU(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.SELU()(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.SELU()(tensor(1.0)).item(), 4)
         1.0507
     """
 
@@ -185,9 +180,8 @@ class GELU(Module):
         approximate: "none" for the exact function, "tanh" for the approximation of the paper.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.GELU()(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.GELU()(tensor(1.0)).item(), 4)
         0.8413
     """
 
@@ -213,9 +207,8 @@ class SiLU(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.SiLU()(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.SiLU()(tensor(1.0)).item(), 4)
         0.7311
     """
 
@@ -232,9 +225,8 @@ class Mish(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.Mish()(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.Mish()(tensor(1.0)).item(), 4)
         0.8651
     """
 
@@ -248,9 +240,8 @@ class HardSwish(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.HardSwish()(minigrad.tensor([-4.0, 3.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.HardSwish()(tensor([-4.0, 3.0])).tolist()
         [0.0, 3.0]
     """
 
@@ -264,9 +255,8 @@ class HardSigmoid(_InPlace):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.HardSigmoid()(minigrad.tensor([-4.0, 0.0, 4.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.HardSigmoid()(tensor([-4.0, 0.0, 4.0])).tolist()
         [0.0, 0.5, 1.0]
     """
 
@@ -277,9 +267,8 @@ class Tanh(Module):
     """The hyperbolic tangent.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Tanh()(minigrad.tensor([0.0, 100.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.Tanh()(tensor([0.0, 100.0])).tolist()
         [0.0, 1.0]
     """
 
@@ -292,9 +281,8 @@ class Sigmoid(Module):
     """The logistic function 1 / (1 + e⁻ˣ).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Sigmoid()(minigrad.tensor([0.0, 100.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.Sigmoid()(tensor([0.0, 100.0])).tolist()
         [0.5, 1.0]
     """
 
@@ -313,9 +301,8 @@ class Softplus(Module):
         beta: The sharpness; for large beta it approaches ReLU.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Softplus()(minigrad.tensor([-1000.0, 1000.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.Softplus()(tensor([-1000.0, 1000.0])).tolist()
         [0.0, 1000.0]
     """
 
@@ -339,9 +326,8 @@ class Softmax(Module):
         axis: The axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Softmax()(minigrad.tensor([7.0, 7.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.Softmax()(tensor([7.0, 7.0])).tolist()
         [0.5, 0.5]
     """
 
@@ -363,9 +349,8 @@ class LogSoftmax(Module):
         axis: The axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.LogSoftmax()(minigrad.tensor([0.0, 1000.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.LogSoftmax()(tensor([0.0, 1000.0])).tolist()
         [-1000.0, 0.0]
     """
 

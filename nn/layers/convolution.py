@@ -146,9 +146,8 @@ class Conv1d(_Convolution):
         bias: Shape (O,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Conv1d(3, 8, 5, padding="same")(minigrad.ones((2, 3, 20))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Conv1d(3, 8, 5, padding="same")(ones((2, 3, 20))).shape
         (2, 8, 20)
     """
 
@@ -180,9 +179,8 @@ class Conv2d(_Convolution):
         bias: Shape (O,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Conv2d(3, 8, 3, stride=2, padding=1)(minigrad.ones((2, 3, 28, 28))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Conv2d(3, 8, 3, stride=2, padding=1)(ones((2, 3, 28, 28))).shape
         (2, 8, 14, 14)
     """
 
@@ -249,9 +247,8 @@ class ConvTranspose1d(_Transposed):
         bias: Shape (O,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ConvTranspose1d(8, 3, 4, stride=2, padding=1)(minigrad.ones((2, 8, 10))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.ConvTranspose1d(8, 3, 4, stride=2, padding=1)(ones((2, 8, 10))).shape
         (2, 3, 20)
     """
 
@@ -278,9 +275,8 @@ class ConvTranspose2d(_Transposed):
         bias: Shape (O,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(minigrad.ones((2, 8, 7, 7))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(ones((2, 8, 7, 7))).shape
         (2, 3, 14, 14)
     """
 

@@ -23,12 +23,11 @@ class Dropout(Module):
         inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> drop = nn.Dropout(0.5)
-        >>> sorted(set(drop(minigrad.ones(1000)).tolist()))
+        >>> sorted(set(drop(ones(1000)).tolist()))
         [0.0, 2.0]
-        >>> set(drop.eval()(minigrad.ones(1000)).tolist())
+        >>> set(drop.eval()(ones(1000)).tolist())
         {1.0}
     """
 

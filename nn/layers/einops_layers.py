@@ -66,10 +66,9 @@ class Rearrange(Module):
         ValueError: The arrow is missing, or a length is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> patches = nn.Rearrange("n (h p) (w q) -> n (h w) (p q)", p=2, q=2)
-        >>> patches(minigrad.ones((3, 8, 8))).shape
+        >>> patches(ones((3, 8, 8))).shape
         (3, 16, 4)
     """
 
@@ -111,10 +110,9 @@ class Reduce(Module):
         ValueError: The arrow is missing, or a length is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> pool = nn.Reduce("n c (h p) (w q) -> n c h w", "max", p=2, q=2)
-        >>> pool(minigrad.ones((3, 5, 8, 8))).shape
+        >>> pool(ones((3, 5, 8, 8))).shape
         (3, 5, 4, 4)
     """
 
@@ -174,10 +172,9 @@ class EinMix(Module):
             missing, or a length is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> heads = nn.EinMix("n l (h i) -> n l (h o)", "h i o", "h o", h=4, i=8, o=2)
-        >>> heads(minigrad.ones((3, 5, 32))).shape
+        >>> heads(ones((3, 5, 32))).shape
         (3, 5, 8)
     """
 

@@ -20,9 +20,8 @@ class Flatten(Module):
         end_axis: The last axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Flatten()(minigrad.ones((2, 3, 4, 5))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Flatten()(ones((2, 3, 4, 5))).shape
         (2, 60)
     """
 
@@ -46,9 +45,8 @@ class Unflatten(Module):
         unflattened_size: The new sizes; one may be -1, to be inferred.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Unflatten(1, (3, 4, -1))(minigrad.ones((2, 60))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Unflatten(1, (3, 4, -1))(ones((2, 60))).shape
         (2, 3, 4, 5)
     """
 

@@ -31,9 +31,8 @@ class Linear(Module):
         bias: b, of shape (out_features,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Linear(4, 3)(minigrad.ones((2, 5, 4))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Linear(4, 3)(ones((2, 5, 4))).shape
         (2, 5, 3)
     """
 

@@ -38,9 +38,8 @@ class MSELoss(_Loss):
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.MSELoss()(minigrad.tensor([1.0, 2.0]), [1.0, 4.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.MSELoss()(tensor([1.0, 2.0]), [1.0, 4.0]).item()
         2.0
     """
 
@@ -56,9 +55,8 @@ class L1Loss(_Loss):
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.L1Loss()(minigrad.tensor([1.0, 2.0]), [1.0, 4.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.L1Loss()(tensor([1.0, 2.0]), [1.0, 4.0]).item()
         1.0
     """
 
@@ -75,9 +73,8 @@ class HuberLoss(_Loss):
         delta: The threshold between the two.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.HuberLoss(delta=1.0)(minigrad.tensor([0.0]), [3.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.HuberLoss(delta=1.0)(tensor([0.0]), [3.0]).item()
         2.5
     """
 
@@ -98,9 +95,8 @@ class SmoothL1Loss(_Loss):
         beta: The threshold between the two; 0 for the absolute error.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.SmoothL1Loss(beta=2.0)(minigrad.tensor([0.0]), [3.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.SmoothL1Loss(beta=2.0)(tensor([0.0]), [3.0]).item()
         2.0
     """
 
@@ -125,10 +121,9 @@ class CrossEntropyLoss(_Loss):
         label_smoothing: The probability that is spread evenly over all classes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, zeros
         >>> loss = nn.CrossEntropyLoss(ignore_index=-100)
-        >>> round(loss(minigrad.zeros((2, 4)), [3, -100]).item(), 4)
+        >>> round(loss(zeros((2, 4)), [3, -100]).item(), 4)
         1.3863
     """
 
@@ -166,9 +161,8 @@ class NLLLoss(_Loss):
         ignore_index: A target value that is ignored.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.NLLLoss()(minigrad.tensor([[-0.5, -1.5]]), [1]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.NLLLoss()(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
 
@@ -200,9 +194,8 @@ class BCELoss(_Loss):
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.BCELoss()(minigrad.tensor([0.5]), [1.0]).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.BCELoss()(tensor([0.5]), [1.0]).item(), 4)
         0.6931
     """
 
@@ -226,9 +219,8 @@ class BCEWithLogitsLoss(_Loss):
         pos_weight: The weight of positive targets; a buffer.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.BCEWithLogitsLoss()(minigrad.tensor([0.0]), [1.0]).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.BCEWithLogitsLoss()(tensor([0.0]), [1.0]).item(), 4)
         0.6931
     """
 
@@ -258,9 +250,8 @@ class KLDivLoss(Module):
         log_target: Whether targets are log-probabilities.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x, y = minigrad.tensor([[0.5, 0.5]]).log(), minigrad.tensor([[1.0, 0.0]])
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
         >>> round(nn.KLDivLoss("batchmean")(x, y).item(), 4)
         0.6931
     """

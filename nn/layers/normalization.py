@@ -51,9 +51,8 @@ class LayerNorm(_Normalization):
         bias: β, of the same shape, initialized to zeros; or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> y = nn.LayerNorm(3)(minigrad.tensor([[1.0, 2.0, 3.0]]))
+        >>> from minigrad import nn, tensor
+        >>> y = nn.LayerNorm(3)(tensor([[1.0, 2.0, 3.0]]))
         >>> [round(v, 3) for v in y[0].tolist()]
         [-1.225, 0.0, 1.225]
     """
@@ -107,9 +106,8 @@ class RMSNorm(_Normalization):
         weight: γ, of shape `normalized_shape`, initialized to ones; or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.RMSNorm(2)(minigrad.tensor([[1.0, 7.0]]))[0].tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.RMSNorm(2)(tensor([[1.0, 7.0]]))[0].tolist()
         [0.2, 1.4]
     """
 
@@ -259,10 +257,9 @@ class BatchNorm1d(_BatchNorm):
         num_batches_tracked: A buffer, the number of batches seen in training; or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, tensor
         >>> norm = nn.BatchNorm1d(1, eps=0.0)
-        >>> norm(minigrad.tensor([[1.0], [3.0]])).tolist()
+        >>> norm(tensor([[1.0], [3.0]])).tolist()
         [[-1.0], [1.0]]
         >>> [round(x, 2) for x in (norm.running_mean.item(), norm.running_var.item())]
         [0.2, 1.1]
@@ -283,9 +280,8 @@ class BatchNorm2d(_BatchNorm):
         track_running_stats: Whether to keep running statistics.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.BatchNorm2d(8)(minigrad.randn(2, 8, 5, 5)).shape
+        >>> from minigrad import nn, randn
+        >>> nn.BatchNorm2d(8)(randn(2, 8, 5, 5)).shape
         (2, 8, 5, 5)
     """
 
@@ -311,9 +307,8 @@ class GroupNorm(_Normalization):
         bias: β, of shape (C,), initialized to zeros; or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.GroupNorm(2, 4, eps=0.0)(minigrad.tensor([[1.0, 3.0, 10.0, 30.0]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.GroupNorm(2, 4, eps=0.0)(tensor([[1.0, 3.0, 10.0, 30.0]])).tolist()
         [[-1.0, 1.0, -1.0, 1.0]]
     """
 

@@ -79,9 +79,8 @@ class MaxPool1d(_MaxPool):
         ceil_mode: Whether to round the output length up, with a last partial window.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.MaxPool1d(2)(minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.MaxPool1d(2)(tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
         [[[3.0, 2.0]]]
     """
 
@@ -99,9 +98,8 @@ class MaxPool2d(_MaxPool):
         ceil_mode: Whether to round the output size up, with last partial windows.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.MaxPool2d(2)(minigrad.ones((2, 8, 28, 28))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.MaxPool2d(2)(ones((2, 8, 28, 28))).shape
         (2, 8, 14, 14)
     """
 
@@ -150,9 +148,8 @@ class AvgPool1d(_AvgPool):
         count_include_pad: Whether the zeros count in the mean.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AvgPool1d(2)(minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.AvgPool1d(2)(tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
         [[[2.0, 1.0]]]
     """
 
@@ -170,9 +167,8 @@ class AvgPool2d(_AvgPool):
         count_include_pad: Whether the zeros count in the mean.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AvgPool2d(2)(minigrad.ones((2, 8, 28, 28))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.AvgPool2d(2)(ones((2, 8, 28, 28))).shape
         (2, 8, 14, 14)
     """
 
@@ -208,9 +204,8 @@ class AdaptiveAvgPool1d(_Adaptive1d):
         output_size: The output length.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AdaptiveAvgPool1d(2)(minigrad.tensor([[[1.0, 3.0, 5.0]]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.AdaptiveAvgPool1d(2)(tensor([[[1.0, 3.0, 5.0]]])).tolist()
         [[[2.0, 4.0]]]
     """
 
@@ -226,9 +221,8 @@ class AdaptiveAvgPool2d(_Adaptive2d):
         output_size: The output size, one int for both axes or one per axis; None keeps an axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AdaptiveAvgPool2d(1)(minigrad.ones((2, 8, 5, 7))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.AdaptiveAvgPool2d(1)(ones((2, 8, 5, 7))).shape
         (2, 8, 1, 1)
     """
 
@@ -244,9 +238,8 @@ class AdaptiveMaxPool1d(_Adaptive1d):
         output_size: The output length.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AdaptiveMaxPool1d(2)(minigrad.tensor([[[1.0, 3.0, 5.0]]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.AdaptiveMaxPool1d(2)(tensor([[[1.0, 3.0, 5.0]]])).tolist()
         [[[3.0, 5.0]]]
     """
 
@@ -262,9 +255,8 @@ class AdaptiveMaxPool2d(_Adaptive2d):
         output_size: The output size, one int for both axes or one per axis; None keeps an axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AdaptiveMaxPool2d((2, None))(minigrad.ones((2, 8, 5, 7))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.AdaptiveMaxPool2d((2, None))(ones((2, 8, 5, 7))).shape
         (2, 8, 2, 7)
     """
 

@@ -27,10 +27,9 @@ class SinusoidalPosEmbedding(Module):
         embed_dim: The width, even; by default that of the input.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> positions = nn.SinusoidalPosEmbedding()
-        >>> x = minigrad.randn(2, 10, 16)
+        >>> x = randn(2, 10, 16)
         >>> whole, step = positions(x), positions(x[:, 9:], offset=9)
         >>> bool(abs(whole[:, 9:] - step).max() < 1e-6)
         True
@@ -81,9 +80,8 @@ class LearnedPosEmbedding(Module):
         pos_emb: An `Embedding` whose weight holds the vectors, of shape (max_len, embed_dim).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.LearnedPosEmbedding(32, 16)(minigrad.randn(2, 10, 16), offset=22).shape
+        >>> from minigrad import nn, randn
+        >>> nn.LearnedPosEmbedding(32, 16)(randn(2, 10, 16), offset=22).shape
         (2, 10, 16)
     """
 
@@ -129,11 +127,10 @@ class RotaryPosEmbedding(Module):
         base: The base of the frequencies; a larger base turns the last pairs more slowly.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F
         >>> rotary = nn.RotaryPosEmbedding(16)
-        >>> q, k, v = minigrad.randn(3, 2, 4, 10, 16)  # each (N, H, L, D)
+        >>> q, k, v = randn(3, 2, 4, 10, 16)  # each (N, H, L, D)
         >>> F.scaled_dot_product_attention(rotary(q), rotary(k), v, is_causal=True).shape
         (2, 4, 10, 16)
     """

@@ -190,10 +190,9 @@ class RNN(_HiddenState):
         bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> rnn = nn.RNN(4, 3, num_layers=2, batch_first=True)
-        >>> output, h_n = rnn(minigrad.ones((2, 5, 4)))
+        >>> output, h_n = rnn(ones((2, 5, 4)))
         >>> output.shape, h_n.shape
         ((2, 5, 3), (2, 2, 3))
     """
@@ -245,10 +244,9 @@ class LSTM(_Recurrent):
         bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> lstm = nn.LSTM(4, 3, num_layers=2, batch_first=True)
-        >>> output, (h_n, c_n) = lstm(minigrad.ones((2, 5, 4)))
+        >>> output, (h_n, c_n) = lstm(ones((2, 5, 4)))
         >>> output.shape, h_n.shape, c_n.shape
         ((2, 5, 3), (2, 2, 3), (2, 2, 3))
     """
@@ -304,10 +302,9 @@ class GRU(_HiddenState):
         bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> gru = nn.GRU(4, 3, bidirectional=True, batch_first=True)
-        >>> output, h_n = gru(minigrad.ones((2, 5, 4)))
+        >>> output, h_n = gru(ones((2, 5, 4)))
         >>> output.shape, h_n.shape
         ((2, 5, 6), (2, 2, 3))
     """

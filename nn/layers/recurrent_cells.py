@@ -106,9 +106,8 @@ class RNNCell(_HiddenStateCell):
         bias_hh: Shape (H,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.RNNCell(4, 3)(minigrad.ones((2, 4))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.RNNCell(4, 3)(ones((2, 4))).shape
         (2, 3)
     """
 
@@ -147,9 +146,8 @@ class LSTMCell(_Cell):
         bias_hh: Shape (4 · H,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> h, c = nn.LSTMCell(4, 3)(minigrad.ones((2, 4)))
+        >>> from minigrad import nn, ones
+        >>> h, c = nn.LSTMCell(4, 3)(ones((2, 4)))
         >>> h.shape, c.shape
         ((2, 3), (2, 3))
     """
@@ -194,9 +192,8 @@ class GRUCell(_HiddenStateCell):
         bias_hh: Shape (3 · H,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.GRUCell(4, 3)(minigrad.ones((2, 4))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.GRUCell(4, 3)(ones((2, 4))).shape
         (2, 3)
     """
 

@@ -31,8 +31,7 @@ class Module(Registry):
         training: True in training mode, False in evaluation mode: see `train` and `eval`.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> class Residual(nn.Module):
         ...     def __init__(self, width):
         ...         super().__init__()
@@ -40,7 +39,7 @@ class Module(Registry):
         ...     def forward(self, x):
         ...         return x + self.linear(x)
         >>> model = Residual(3)
-        >>> model(minigrad.ones((2, 3))).shape
+        >>> model(ones((2, 3))).shape
         (2, 3)
         >>> [name for name, _ in model.named_parameters()]
         ['linear.weight', 'linear.bias']
@@ -116,14 +115,13 @@ class Module(Registry):
             A callable that removes the hook.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import nn
+            >>> from minigrad import nn, tensor
             >>> layer = nn.Identity()
             >>> remove = layer.register_forward_pre_hook(lambda module, args: 2 * args[0])
-            >>> layer(minigrad.tensor(3.0)).item()
+            >>> layer(tensor(3.0)).item()
             6.0
             >>> remove()
-            >>> layer(minigrad.tensor(3.0)).item()
+            >>> layer(tensor(3.0)).item()
             3.0
         """
         return _register(self._pre_hooks, hook, with_kwargs)
@@ -141,13 +139,12 @@ class Module(Registry):
             A callable that removes the hook.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import nn
+            >>> from minigrad import nn, ones
             >>> model = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
             >>> shapes = []
             >>> remember = lambda module, args, output: shapes.append(output.shape)
             >>> remove = model[0].register_forward_hook(remember)
-            >>> output = model(minigrad.ones((2, 4)))
+            >>> output = model(ones((2, 4)))
             >>> shapes
             [(2, 3)]
         """

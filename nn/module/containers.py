@@ -121,10 +121,9 @@ class Sequential(_ModuleSequence):
         *modules: The modules in order, or one dict of named modules.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
-        >>> model(minigrad.ones((5, 4))).shape
+        >>> model(ones((5, 4))).shape
         (5, 2)
         >>> model[:2]
         Sequential(

@@ -55,11 +55,10 @@ def functional_call(
             shape differs.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones, tensor
         >>> linear = nn.Linear(2, 1)
-        >>> weight, bias = minigrad.tensor([[1.0, 2.0]]), minigrad.tensor([0.5])
-        >>> nn.utils.functional_call(linear, {"weight": weight, "bias": bias}, minigrad.ones(2))
+        >>> weight, bias = tensor([[1.0, 2.0]]), tensor([0.5])
+        >>> nn.utils.functional_call(linear, {"weight": weight, "bias": bias}, ones(2))
         Tensor([3.5], dtype=float32)
     """
     given = args if isinstance(args, tuple) else (args,)

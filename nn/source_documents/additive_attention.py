@@ -37,10 +37,9 @@ class AdditiveAttention(Module):
         v: The score vector, of shape (d_attn,).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> attention = nn.AdditiveAttention(d_q=6, d_k=3, d_attn=7)
-        >>> query, memory = minigrad.randn(2, 4, 6), minigrad.randn(2, 5, 3)
+        >>> query, memory = randn(2, 4, 6), randn(2, 5, 3)
         >>> output, weights = attention(query, memory, memory, need_weights=True)
         >>> output.shape, weights.shape
         ((2, 4, 3), (2, 4, 5))

@@ -52,12 +52,11 @@ class CausalSelfAttention(Module):
         ValueError: num_heads does not divide d_model, or an argument is out of its range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> attention = nn.CausalSelfAttention(d_model=16, num_heads=4)
-        >>> attention(minigrad.randn(2, 10, 16)).shape  # (batch, seq_len, d_model)
+        >>> attention(randn(2, 10, 16)).shape  # (batch, seq_len, d_model)
         (2, 10, 16)
-        >>> output, weights = attention(minigrad.randn(10, 16), need_weights=True)
+        >>> output, weights = attention(randn(10, 16), need_weights=True)
         >>> output.shape, weights.shape
         ((10, 16), (4, 10, 10))
     """

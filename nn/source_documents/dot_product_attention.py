@@ -43,10 +43,9 @@ class DotProductAttention(Module):
         value_proj: The projection of values, of shape (value_size, hidden_size).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> attention = nn.DotProductAttention(6, 3, 4, hidden_size=8)
-        >>> query, key, value = (minigrad.randn(2, 10, size) for size in (6, 3, 4))
+        >>> query, key, value = (randn(2, 10, size) for size in (6, 3, 4))
         >>> attention(query, key, value).shape
         (2, 10, 8)
     """
@@ -146,10 +145,9 @@ class MultiHeadDotProductAttention(Module):
         ValueError: num_heads does not divide hidden_size, or a size is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> attention = nn.MultiHeadDotProductAttention(6, 3, 4, hidden_size=8, num_heads=2)
-        >>> query, key, value = (minigrad.randn(2, 10, size) for size in (6, 3, 4))
+        >>> query, key, value = (randn(2, 10, size) for size in (6, 3, 4))
         >>> output, weights = attention(query, key, value, need_weights=True)
         >>> output.shape, weights.shape
         ((2, 10, 8), (2, 2, 10, 10))

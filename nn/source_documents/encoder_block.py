@@ -63,11 +63,10 @@ class TransformerEncoderBlock(Module):
         norm2: The one before the feed-forward network.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> block = nn.TransformerEncoderBlock(d_model=16, num_heads=4)
         >>> lengths = nn.functional.create_padding_mask([10, 7], max_length=10)
-        >>> block(minigrad.randn(2, 10, 16), key_padding_mask=~lengths, is_causal=True).shape
+        >>> block(randn(2, 10, 16), key_padding_mask=~lengths, is_causal=True).shape
         (2, 10, 16)
         >>> loaded = block.load_state_dict(nn.by_hand.TransformerEncoderBlock(16, 4).get_params())
     """

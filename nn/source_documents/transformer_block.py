@@ -54,12 +54,11 @@ class TransformerBlock(Module):
             hidden_dim.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> block = nn.TransformerBlock(input_dim=16, hidden_dim=16, num_heads=4, output_dim=16)
-        >>> block(minigrad.randn(10, 16)).shape
+        >>> block(randn(10, 16)).shape
         (10, 16)
-        >>> block(minigrad.randn(2, 10, 16), is_causal=True).shape
+        >>> block(randn(2, 10, 16), is_causal=True).shape
         (2, 10, 16)
     """
 

@@ -44,10 +44,9 @@ class TransformerDecoderLayer(Module):
             default.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(32, 4, dim_feedforward=64)
-        >>> tgt, memory = minigrad.randn(8, 7, 32), minigrad.randn(8, 10, 32)
+        >>> tgt, memory = randn(8, 7, 32), randn(8, 10, 32)
         >>> layer(tgt, memory, tgt_is_causal=True).shape
         (8, 7, 32)
     """
@@ -184,11 +183,10 @@ class TransformerDecoder(Module):
         norm: A module for the output, such as the LayerNorm that pre-norm layers need.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(16, 2, dim_feedforward=32)
         >>> decoder = nn.TransformerDecoder(layer, num_layers=2)
-        >>> decoder(minigrad.randn(4, 7, 16), minigrad.randn(4, 9, 16), tgt_is_causal=True).shape
+        >>> decoder(randn(4, 7, 16), randn(4, 9, 16), tgt_is_causal=True).shape
         (4, 7, 16)
     """
 

@@ -45,10 +45,9 @@ class TransformerEncoderLayer(Module):
             default.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerEncoderLayer(32, 4, dim_feedforward=64, activation="gelu")
-        >>> layer(minigrad.randn(8, 10, 32)).shape
+        >>> layer(randn(8, 10, 32)).shape
         (8, 10, 32)
     """
 
@@ -138,11 +137,10 @@ class TransformerEncoder(Module):
         norm: A module for the output, such as the LayerNorm that pre-norm layers need.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, norm_first=True)
         >>> encoder = nn.TransformerEncoder(layer, num_layers=3, norm=nn.LayerNorm(16))
-        >>> encoder(minigrad.randn(4, 7, 16), is_causal=True).shape
+        >>> encoder(randn(4, 7, 16), is_causal=True).shape
         (4, 7, 16)
     """
 

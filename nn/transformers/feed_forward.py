@@ -28,10 +28,9 @@ class SwiGLU(Module):
         down_proj: The output projection, weight W_d of shape (d_model, d_ff).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> network = nn.SwiGLU(12)
-        >>> network.up_proj.weight.shape, network(minigrad.randn(2, 5, 12)).shape
+        >>> network.up_proj.weight.shape, network(randn(2, 5, 12)).shape
         ((32, 12), (2, 5, 12))
     """
 

@@ -46,10 +46,9 @@ class Transformer(Module):
         decoder: A `TransformerDecoder`, or the one given.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> model = nn.Transformer(32, 4, 2, 2, dim_feedforward=64)
-        >>> src, tgt = minigrad.randn(8, 10, 32), minigrad.randn(8, 7, 32)
+        >>> src, tgt = randn(8, 10, 32), randn(8, 7, 32)
         >>> model(src, tgt, tgt_is_causal=True).shape
         (8, 7, 32)
     """
