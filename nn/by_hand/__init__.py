@@ -1,15 +1,15 @@
-"""Attention and the transformer encoder in NumPy alone, every backward pass derived by hand.
+"""Attention and the transformer encoder in NumPy alone, every backward pass written by hand.
 
-What autograd does in the rest of minigrad is written out here: each forward function stands beside
-its derivative, and the derivation stands in the docstring. Read it beside the engine, or use it as
-a second opinion: with equal weights both give the same outputs and the same gradients.
+Each forward function is followed by its backward function, whose docstring has the derivation. Read
+them beside the engine, or use them as a check: with equal weights autograd gives the same outputs
+and gradients.
 
-The conventions, in every file:
+Conventions:
 
-- Arrays go in, arrays come out. Sequences are batch first, weights have shape (in, out).
-- `grad_x` stands for ∂L/∂x, the derivative of one number L, the loss, and has the shape of x.
-- A mask is bool and says True where a query attends. What it masks gets the score -1e9, so a query
-  without any key attends to all of them alike.
+- Functions take and return ndarrays. Sequences are batch first, weights have shape (in, out).
+- `grad_x` is ∂L/∂x, the derivative of the scalar loss L, with the shape of x.
+- A mask is bool: True = attend. Masked scores are -1e9, so a query whose keys are all masked
+  attends to all keys equally.
 
 The files import nothing but NumPy and one another.
 """

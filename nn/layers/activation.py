@@ -15,18 +15,10 @@ __all__ = [
 ]  # fmt: skip
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "gelu": F.gelu,
-    "silu": F.silu,
-    "tanh": F.tanh,
-    "sigmoid": F.sigmoid,
-    "leaky_relu": F.leaky_relu,
-    "elu": F.elu,
-    "selu": F.selu,
-    "relu6": F.relu6,
-    "mish": F.mish,
+    "relu": F.relu, "gelu": F.gelu, "silu": F.silu, "tanh": F.tanh, "sigmoid": F.sigmoid,
+    "leaky_relu": F.leaky_relu, "elu": F.elu, "selu": F.selu, "relu6": F.relu6, "mish": F.mish,
     "hardswish": F.hardswish,
-}
+}  # fmt: skip
 """Activations that can be given by name."""
 
 

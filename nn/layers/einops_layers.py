@@ -156,10 +156,10 @@ class EinMix(Module):
     Args:
         pattern: The axes of the input, an arrow, the axes of the output.
         weight_shape: The axes of the weight, each one on the left, the right or both sides.
-        bias_shape: The axes of the bias, each one on the right side and behind its ``...``; no bias
-            if None.
-        **axes_lengths: The lengths of all axes of weight and bias, and of others that the input
-            does not tell by itself.
+        bias_shape: The axes of the bias, each one on the right side, after ``...``; no bias if
+            None.
+        **axes_lengths: The lengths of all axes of weight and bias, and of others that cannot be
+            inferred from the input.
 
     Attributes:
         weight: A parameter with the axes of `weight_shape`.
