@@ -1,7 +1,8 @@
-"""Checks of options: whole numbers, numbers in a range, probabilities."""
+"""Checks of options: whole numbers, numbers in a range, probabilities, optional packages."""
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -90,3 +91,16 @@ def check_flag(owner: str, name: str, value: Any) -> None:
     """
     if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
+
+
+def optional_package(owner: str, name: str) -> Any:
+    """Import a module of an optional package.
+
+    Raises:
+        ImportError: The package is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        package = name.partition(".")[0]
+        raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None

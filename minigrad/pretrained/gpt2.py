@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad._tensor import Tensor
-from minigrad.nn import Dropout, Embedding, LearnedPosEmbedding, Linear, Module
-from minigrad.nn.attention.cache_base import KVCache
+from minigrad.nn import Dropout, Embedding, KVCache, LearnedPosEmbedding, Linear, Module
 from minigrad.pretrained.config import Checked, Share, Size
 from minigrad.pretrained.layers import activation, transformer
 

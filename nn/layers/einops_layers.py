@@ -1,8 +1,7 @@
 """Layers in the notation of the package einops: Rearrange, Reduce and EinMix.
 
-A pattern names the axes of the input, left of the arrow, and those of the output: in
-``"n c h w -> n (h w) c"`` two axes become one, and another moves to the end. ``...`` stands for any
-number of axes.
+A pattern names the axes of the input and of the output: ``"n c h w -> n (h w) c"`` merges two axes
+and moves another to the end. ``...`` stands for any number of axes.
 """
 
 from __future__ import annotations
@@ -11,17 +10,19 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from minigrad._checks import check_size, optional_package
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size, optional_package
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["EinMix", "Rearrange", "Reduce"]
 
 
 def _sides(owner: str, pattern: str) -> tuple[str, str]:
-    """What stands left and right of the arrow."""
+    """Split a pattern at the arrow."""
     if not isinstance(pattern, str) or pattern.count("->") != 1:
         raise ValueError(f'{owner}: a pattern such as "n c -> c n" expected, got {pattern!r}')
     left, _, right = pattern.partition("->")
@@ -29,7 +30,7 @@ def _sides(owner: str, pattern: str) -> tuple[str, str]:
 
 
 def _checked(owner: str, pattern: str, lengths: dict[str, int], *reduction: Any) -> dict[str, int]:
-    """Refuse a pattern that makes no sense for any input; return the lengths as ints."""
+    """Check a pattern before any input is known; return the lengths as ints."""
     layers, einops = optional_package(owner, "einops.layers"), optional_package(owner, "einops")
     _sides(owner, pattern)
     lengths = {axis: check_size(owner, axis, length) for axis, length in lengths.items()}
@@ -42,7 +43,7 @@ def _checked(owner: str, pattern: str, lengths: dict[str, int], *reduction: Any)
 
 
 def _call(owner: str, function: str, *args: Any, **shapes: int) -> Any:
-    """Call a function of einops; its errors are told with the module that they arose in."""
+    """Call a function of einops; its errors get the path of the module."""
     einops = optional_package(owner, "einops")
     try:
         return getattr(einops, function)(*args, **shapes)
@@ -57,18 +58,17 @@ class Rearrange(Module):
 
     Args:
         pattern: The axes of the input, an arrow, the axes of the output.
-        **shapes: The lengths of axes that the input does not tell by itself.
+        **shapes: The lengths of axes that cannot be inferred from the input.
 
     Raises:
-        EinopsError: The pattern makes no sense. (When called: it does not fit the input.)
+        EinopsError: The pattern is invalid, or (when called) does not fit the input.
         ImportError: einops is not installed.
         ValueError: The arrow is missing, or a length is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> patches = nn.Rearrange("n (h p) (w q) -> n (h w) (p q)", p=2, q=2)
-        >>> patches(minigrad.ones((3, 8, 8))).shape
+        >>> patches(ones((3, 8, 8))).shape
         (3, 16, 4)
     """
 
@@ -94,7 +94,7 @@ class Rearrange(Module):
 
 
 class Reduce(Module):
-    """Take sums, means or extremes over the axes that the output lacks: ``einops.reduce``.
+    """Reduce the axes that the output lacks (sum, mean, max ...): ``einops.reduce`` as a layer.
 
     It needs the package einops.
 
@@ -102,18 +102,17 @@ class Reduce(Module):
         pattern: The axes of the input, an arrow, the axes of the output.
         reduction: "sum", "mean", "max", "min", "prod", "any" or "all"; or a function of a tensor
             and a tuple of axes.
-        **shapes: The lengths of axes that the input does not tell by itself.
+        **shapes: The lengths of axes that cannot be inferred from the input.
 
     Raises:
-        EinopsError: The pattern makes no sense. (When called: it does not fit the input.)
+        EinopsError: The pattern is invalid, or (when called) does not fit the input.
         ImportError: einops is not installed.
         ValueError: The arrow is missing, or a length is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> pool = nn.Reduce("n c (h p) (w q) -> n c h w", "max", p=2, q=2)
-        >>> pool(minigrad.ones((3, 5, 8, 8))).shape
+        >>> pool(ones((3, 5, 8, 8))).shape
         (3, 5, 4, 4)
     """
 
@@ -146,36 +145,36 @@ class Reduce(Module):
 class EinMix(Module):
     r"""A linear map along named axes, which may be merged with others: einops' `EinMix`.
 
-    Output = einsum of input and weight over the axes that the output lacks, plus the bias. `Linear`
-    is ``EinMix("... i -> ... o", weight_shape="i o", bias_shape="o", i=8, o=16)``, but for the
-    order of the weight's axes. Weights are drawn uniformly from :math:`\pm\sqrt{3/n}`, biases from
-    :math:`\pm\sqrt{1/n}`, where n elements of the input make up one of the output, as in einops.
+    The output is the einsum of input and weight over the axes that the output lacks, plus the bias.
+    `Linear` is ``EinMix("... i -> ... o", weight_shape="i o", bias_shape="o", i=8, o=16)`` with the
+    weight transposed. As in einops, weights are initialized uniformly from
+    :math:`\pm\sqrt{3/n}`, biases from :math:`\pm\sqrt{1/n}`, with n input elements per output
+    element.
 
     It needs the package einops.
 
     Args:
         pattern: The axes of the input, an arrow, the axes of the output.
         weight_shape: The axes of the weight, each one on the left, the right or both sides.
-        bias_shape: The axes of the bias, each one on the right side and behind its ``...``; no bias
-            if None.
-        **axes_lengths: The lengths of all axes of weight and bias, and of others that the input
-            does not tell by itself.
+        bias_shape: The axes of the bias, each one on the right side, after ``...``; no bias if
+            None.
+        **axes_lengths: The lengths of all axes of weight and bias, and of others that cannot be
+            inferred from the input.
 
     Attributes:
         weight: A parameter with the axes of `weight_shape`.
         bias: A parameter that broadcasts to the output before axes are merged, or None.
 
     Raises:
-        EinopsError: The pattern makes no sense. (When called: it does not fit the input.)
+        EinopsError: The pattern is invalid, or (when called) does not fit the input.
         ImportError: einops is not installed.
-        ValueError: An axis of weight, bias or output comes from nowhere, or has no length; the
-            arrow is missing, or a length is not positive.
+        ValueError: An axis of weight, bias or output is undefined or has no length, the arrow is
+            missing, or a length is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> heads = nn.EinMix("n l (h i) -> n l (h o)", "h i o", "h o", h=4, i=8, o=2)
-        >>> heads(minigrad.ones((3, 5, 32))).shape
+        >>> heads(ones((3, 5, 32))).shape
         (3, 5, 8)
     """
 
@@ -192,7 +191,7 @@ class EinMix(Module):
         inputs, outputs, weights = _axes(left), _axes(right), weight_shape.split()
         biases = [] if bias_shape is None else bias_shape.split()
         _check_axes(inputs, outputs, weights, biases, axes_lengths)
-        # Axes that stand merged in the pattern are apart in between.
+        # Merged axes are split for the product, and merged again after it.
         given = {axis: n for axis, n in axes_lengths.items() if axis in inputs}
         self._before = f"{left} -> {' '.join(inputs)}"
         self._given = _checked("EinMix", self._before, given)
@@ -213,7 +212,7 @@ class EinMix(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew."""
+        """Initialize weight and bias again."""
         bound = math.sqrt(3 / self._mixed)
         init.uniform(self.weight, -bound, bound)
         if self.bias is not None:
@@ -253,7 +252,7 @@ def _check_axes(
     biases: list[str],
     lengths: dict[str, int],
 ) -> None:
-    """Refuse axes of an EinMix that come from nowhere, lead nowhere, or have no length."""
+    """Raise for axes of an EinMix that are undefined, unused, or without a length."""
     known = {*inputs, *weights}
     behind = outputs[outputs.index("...") + 1 :] if "..." in outputs else outputs
     for complaint, axes in (
@@ -271,5 +270,5 @@ def _check_axes(
 
 
 def _shown(*texts: Any, **shapes: int) -> str:
-    """The arguments of a layer, as its constructor takes them."""
+    """Format the arguments of a constructor."""
     return ", ".join([*map(repr, texts), *(f"{axis}={n}" for axis, n in shapes.items())])

@@ -1,4 +1,4 @@
-"""Integers to vectors: looking them up in a table, and one-hot."""
+"""Vectors for integers: embedding lookup and one-hot encoding."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
-from minigrad.nn.module.checks import check_number
+
+__all__ = ["embedding", "one_hot"]
 
 
 def embedding(
@@ -20,28 +22,26 @@ def embedding(
     max_norm: float | None = None,
     norm_type: float = 2.0,
 ) -> Tensor:
-    """Look up rows of a table.
+    """Look up rows of an embedding table.
 
     Args:
         input_: Integers of any shape, from 0 to the number of rows less 1.
         weight: The table, of shape (rows, width).
-        padding_idx: A row that gets no gradient; negative ones count from the end.
-        max_norm: Rows that are looked up and longer than this are first shortened to it, in
-            `weight` itself.
-        norm_type: The p of the p-norm that measures the length.
+        padding_idx: A row that gets no gradient; negative values count from the end.
+        max_norm: Looked-up rows with a larger norm are scaled to this norm, in `weight` itself.
+        norm_type: The p of the p-norm.
 
     Returns:
         A tensor of the shape of `input_` with an axis of size width at the end.
 
     Raises:
         IndexError: An integer is outside the table; nothing was changed.
-        TypeError: `input_` holds no integers.
+        TypeError: `input_` does not hold integers.
         ValueError: `padding_idx` is outside the table.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.embedding([1, 0], minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.embedding([1, 0], tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
         [[3.0, 4.0], [1.0, 2.0]]
     """
     check_padding_idx("embedding", padding_idx, len(weight))
@@ -53,10 +53,10 @@ def embedding(
 
 
 def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
-    """Refuse a row that the table does not have.
+    """Raise if the padding row is outside the table.
 
     Raises:
-        ValueError: There is no such row.
+        ValueError: It is.
     """
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise ValueError(located(f"{owner}: padding_idx {padding_idx} is outside the {rows} rows"))
@@ -73,7 +73,7 @@ def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float)
 
 
 def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
-    """Turn integers into vectors of zeros with a single one.
+    """Encode integers as one-hot vectors.
 
     Args:
         input_: Integers of any shape, not negative.
@@ -84,7 +84,7 @@ def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
         A tensor of the shape of `input_` with an axis of size `num_classes` at the end.
 
     Raises:
-        TypeError: `input_` holds no integers.
+        TypeError: `input_` does not hold integers.
         ValueError: An integer is negative or too large.
 
     Example:

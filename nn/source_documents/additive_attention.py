@@ -1,24 +1,27 @@
-"""Additive attention: a small network judges how well a key fits a query."""
+"""Additive (Bahdanau) attention."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from minigrad._checks import check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import init
-from minigrad.nn.attention.masks import MaskLike, combine
-from minigrad.nn.functional.attention_steps import attend_additively, check_sequences
+from minigrad.nn.functional.attention import attend_additively, check_sequences
+from minigrad.nn.functional.masks import MaskLike, combine
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["AdditiveAttention"]
 
 
 class AdditiveAttention(Module):
-    r"""Attention by the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)` of query and key.
+    r"""Additive attention with the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)` of q and k.
 
-    Queries and keys may have different widths. Weights are drawn by `init.xavier_uniform`.
+    Source document: the Stage 15 specification. Queries and keys may differ in width.
+    Weights are initialized by `init.xavier_uniform`.
 
     Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and
     translate", 2015.
@@ -34,14 +37,15 @@ class AdditiveAttention(Module):
         v: The score vector, of shape (d_attn,).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> attention = nn.AdditiveAttention(d_q=6, d_k=3, d_attn=7)
-        >>> query, memory = minigrad.randn(2, 4, 6), minigrad.randn(2, 5, 3)
+        >>> query, memory = randn(2, 4, 6), randn(2, 5, 3)
         >>> output, weights = attention(query, memory, memory, need_weights=True)
         >>> output.shape, weights.shape
         ((2, 4, 3), (2, 4, 5))
     """
+
+    repr_fields = ("d_q", "d_k", "d_attn")
 
     def __init__(self, d_q: int, d_k: int, d_attn: int) -> None:
         super().__init__()
@@ -54,7 +58,7 @@ class AdditiveAttention(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all weights anew."""
+        """Initialize all weights again."""
         init.xavier_uniform(self.W_q)
         init.xavier_uniform(self.W_k)
         bound = (6.0 / (self.d_attn + 1)) ** 0.5  # as xavier_uniform, for the one output of v
@@ -71,7 +75,7 @@ class AdditiveAttention(Module):
         *,
         need_weights: bool = False,
     ) -> Any:
-        """Attend from each query to the keys.
+        """Apply attention.
 
         Args:
             query: A tensor of shape (N, L, d_q).
@@ -81,7 +85,7 @@ class AdditiveAttention(Module):
             attn_mask: A mask of shape (L|1, S) or (N|1, L|1, S). Bool: True = may attend. Float:
                 added to the scores, with a gradient if it requires one.
             is_causal: Query i may attend to keys 0 to i only.
-            need_weights: Return the weights too.
+            need_weights: Whether to also return the weights.
 
         Returns:
             A tensor of shape (N, L, d_v); with `need_weights` also the weights, of shape
@@ -103,6 +107,3 @@ class AdditiveAttention(Module):
         mask = combine(scores, query.dtype, attn_mask, key_padding_mask, is_causal)
         output, weights = attend_additively(query, key, value, self.W_q, self.W_k, self.v, mask)
         return (output, weights) if need_weights else output
-
-    def extra_repr(self) -> str:
-        return f"d_q={self.d_q}, d_k={self.d_k}, d_attn={self.d_attn}"

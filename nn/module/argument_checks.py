@@ -1,9 +1,8 @@
-"""Checks of what layers are given."""
+"""Checks of the arguments of constructors and of `forward`."""
 
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -11,11 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_flag
-from minigrad._checks import check_number as check_number
-from minigrad._checks import check_probability as check_probability
-from minigrad._checks import check_size as check_size
-from minigrad._checks import check_sizes as check_sizes
+from minigrad._checks import check_flag, check_number, check_size
 from minigrad._creation import on_cpu
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import checked
@@ -29,16 +24,15 @@ _BY_ANNOTATION: dict[str, Callable[[str, str, Any], Any]] = {
 
 
 def _made_by(kind: type, init: Callable[..., None]) -> str:
-    """The name of the class that was made: the last to inherit this constructor."""
+    """The name of the class for errors: the last in the MRO that inherits this constructor."""
     return next(base.__name__ for base in kind.__mro__ if base.__init__ is init)  # type: ignore[misc]
 
 
 def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
-    """A layer's constructor that first checks what it is given against its signature.
+    """Wrap a layer's constructor so that it first checks arguments against its annotations.
 
-    What does not fit is reported in the name of the class that was made, whichever of its bases
-    has the constructor. Numbers must be finite; the constructor itself knows their ranges.
-    `device` may be "cpu".
+    An error names the class that was called, also where a base class has the constructor. Numbers
+    must be finite; the constructor itself checks their ranges. `device="cpu"` is accepted.
 
     Args:
         init: An ``__init__`` whose annotations are strings.
@@ -80,10 +74,10 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
 def check_tensors(
     owner: str, forward: Callable[..., Any], args: Any, kwargs: Any, cause: Exception
 ) -> None:
-    """Say of a call that failed which argument should have been a tensor and was not.
+    """After a failed call, name the argument that should have been a tensor, if there is one.
 
     Raises:
-        TypeError: `forward` is annotated to take a tensor, and was given none, nor an array.
+        TypeError: An argument annotated as a tensor is neither a Tensor nor an ndarray.
     """
     signature = inspect.signature(forward)
     try:
@@ -106,25 +100,12 @@ def check_tensors(
 
 
 def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
-    """A floating dtype that tensors can have.
+    """Return a floating dtype that tensors can have.
 
     Raises:
-        TypeError: It is something else.
+        TypeError: It is another dtype.
     """
     target = checked(dtype, owner)
     if target.kind != "f":
         raise TypeError(f"{owner}: a floating dtype expected, got {target}")
     return target
-
-
-def optional_package(owner: str, name: str) -> Any:
-    """A module of a package that minigrad works without.
-
-    Raises:
-        ImportError: The package is not installed.
-    """
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError:
-        package = name.partition(".")[0]
-        raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None

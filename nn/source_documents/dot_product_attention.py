@@ -1,38 +1,41 @@
-"""Dot-product attention with its own projections, and heads of it side by side."""
+"""Dot-product attention with bias-free projections, single-head and multi-head."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from minigrad import ops
+from minigrad._checks import check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import init
-from minigrad.nn.attention.masks import MaskLike, combine
-from minigrad.nn.functional.attention import attend
-from minigrad.nn.functional.attention_steps import check_sequences
+from minigrad.nn.functional.attention import attend, check_sequences
+from minigrad.nn.functional.masks import MaskLike, combine
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.nn.module.containers import ModuleList
 from minigrad.nn.module.parameter import Parameter
 
+__all__ = ["DotProductAttention", "MultiHeadDotProductAttention"]
+
 
 class DotProductAttention(Module):
-    r"""Attention of projected queries, keys and values, without biases.
+    r"""Single-head dot-product attention with bias-free projections.
+
+    Source document: the attention-mechanism structure.
 
     .. math::
 
         Q = X_q W_q, \quad K = X_k W_k, \quad V = X_v W_v, \qquad
         \text{Output} = \operatorname{softmax}\Big(\frac{Q K^\top}{\sqrt{d}}\Big)\, V,
 
-    where d is `hidden_size`. The projections are drawn by `init.xavier_uniform`.
+    where d is `hidden_size`. The projections are initialized by `init.xavier_uniform`.
 
     Args:
         query_size: The width of the query.
         key_size: The width of the key.
         value_size: The width of the value.
-        hidden_size: The width of what they are projected to, and of the output.
+        hidden_size: The width of the projections and of the output.
 
     Attributes:
         query_proj: The projection of queries, of shape (query_size, hidden_size).
@@ -40,13 +43,14 @@ class DotProductAttention(Module):
         value_proj: The projection of values, of shape (value_size, hidden_size).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> attention = nn.DotProductAttention(6, 3, 4, hidden_size=8)
-        >>> query, key, value = (minigrad.randn(2, 10, size) for size in (6, 3, 4))
+        >>> query, key, value = (randn(2, 10, size) for size in (6, 3, 4))
         >>> attention(query, key, value).shape
         (2, 10, 8)
     """
+
+    repr_fields = ("query_size", "key_size", "value_size", "hidden_size")
 
     def __init__(self, query_size: int, key_size: int, value_size: int, hidden_size: int) -> None:
         super().__init__()
@@ -60,7 +64,7 @@ class DotProductAttention(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all projections anew."""
+        """Initialize all projections again."""
         for projection in (self.query_proj, self.key_proj, self.value_proj):
             init.xavier_uniform(projection)
 
@@ -75,7 +79,7 @@ class DotProductAttention(Module):
         *,
         need_weights: bool = False,
     ) -> Any:
-        """Attend from each query to the keys.
+        """Apply attention.
 
         Args:
             query: A tensor of shape (N, L, query_size).
@@ -85,7 +89,7 @@ class DotProductAttention(Module):
             attn_mask: A mask of shape (L|1, S) or (N|1, L|1, S). Bool: True = may attend. Float:
                 added to the scores, with a gradient if it requires one.
             is_causal: Query i may attend to keys 0 to i only.
-            need_weights: Return the weights too.
+            need_weights: Whether to also return the weights.
 
         Returns:
             A tensor of shape (N, L, hidden_size); with `need_weights` also the weights, of shape
@@ -121,15 +125,9 @@ class DotProductAttention(Module):
                 )
             )
 
-    def extra_repr(self) -> str:
-        return (
-            f"query_size={self.query_size}, key_size={self.key_size}, "
-            f"value_size={self.value_size}, hidden_size={self.hidden_size}"
-        )
-
 
 class MultiHeadDotProductAttention(Module):
-    """Heads of `DotProductAttention`, each with projections of its own, concatenated.
+    """Concatenated heads of `DotProductAttention`, each with its own projections.
 
     There is no output projection: `MultiHeadAttention` has one.
 
@@ -147,10 +145,9 @@ class MultiHeadDotProductAttention(Module):
         ValueError: num_heads does not divide hidden_size, or a size is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> attention = nn.MultiHeadDotProductAttention(6, 3, 4, hidden_size=8, num_heads=2)
-        >>> query, key, value = (minigrad.randn(2, 10, size) for size in (6, 3, 4))
+        >>> query, key, value = (randn(2, 10, size) for size in (6, 3, 4))
         >>> output, weights = attention(query, key, value, need_weights=True)
         >>> output.shape, weights.shape
         ((2, 10, 8), (2, 2, 10, 10))
@@ -184,7 +181,7 @@ class MultiHeadDotProductAttention(Module):
         *,
         need_weights: bool = False,
     ) -> Any:
-        """Attend from each query to the keys, in every head.
+        """Apply attention in every head.
 
         Args:
             query: A tensor of shape (N, L, query_size).
@@ -194,7 +191,7 @@ class MultiHeadDotProductAttention(Module):
             attn_mask: A mask of shape (L|1, S) or (N|1, L|1, S), the same for every head. Bool:
                 True = may attend. Float: added to the scores, with a gradient if it requires one.
             is_causal: Query i may attend to keys 0 to i only.
-            need_weights: Return the weights too.
+            need_weights: Whether to also return the weights.
 
         Returns:
             A tensor of shape (N, L, hidden_size); with `need_weights` also the weights, of shape

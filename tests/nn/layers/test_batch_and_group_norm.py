@@ -130,7 +130,7 @@ REFUSALS: list[tuple[Any, str]] = [
     (lambda: nn.BatchNorm1d(3)(minigrad.ones((2, 4))),
      "BatchNorm1d: an input of shape (N, C) or (N, C, L) with C = 3 expected, got (2, 4)"),
     (lambda: nn.BatchNorm1d(3)(minigrad.ones((1, 3))),
-     "has one number for each channel, and so no variance to learn from; give larger batches"),
+     "has only one value per channel"),
     (lambda: F.batch_norm(minigrad.ones((2, 3)), minigrad.ones(2)),
      "batch_norm: running_mean must have shape (3,)"),
     (lambda: F.batch_norm(minigrad.ones((2, 3)), weight=minigrad.ones(2)),

@@ -1,17 +1,19 @@
-"""Dropout."""
+"""Regularization: dropout."""
 
 from __future__ import annotations
 
 from minigrad import ops, random
+from minigrad._checks import check_probability
 from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
-from minigrad.nn.module.checks import check_probability
+
+__all__ = ["dropout"]
 
 
 def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability p, and scale the others by 1 / (1 - p).
 
-    Which elements is decided by a key drawn from `minigrad.random`.
+    The mask comes from a key drawn from `minigrad.random`.
 
     Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
     2014.
@@ -19,8 +21,8 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
     Args:
         input_: A tensor of any shape.
         p: The probability, from 0 to 1.
-        training: False to return the input as it is.
-        inplace: Whether to write the result over the input.
+        training: If False, the input is returned unchanged.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
@@ -29,9 +31,8 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
         ValueError: p is not a probability.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> sorted(set(F.dropout(minigrad.ones(1000), 0.75).tolist()))
+        >>> from minigrad import nn, ones
+        >>> sorted(set(nn.functional.dropout(ones(1000), 0.75).tolist()))
         [0.0, 4.0]
     """
     p = check_probability("dropout", "p", p)

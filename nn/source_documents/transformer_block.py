@@ -1,20 +1,24 @@
-"""A transformer block of linear maps, attention and two normalisations, without an activation."""
+"""A post-norm transformer block of linear layers and attention, without an activation."""
 
 from __future__ import annotations
 
 from minigrad import ops
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.attention.masks import MaskLike
 from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
+
+__all__ = ["TransformerBlock"]
 
 
 class TransformerBlock(Module):
-    r"""Attention to itself, then a linear map, each inside a residual sum that is normalised.
+    r"""A post-norm transformer block without an activation.
+
+    Source document: the attention concept.
 
     .. math::
 
@@ -26,8 +30,8 @@ class TransformerBlock(Module):
         z = \operatorname{LayerNorm}(\operatorname{Linear}(y) + y)
 
     Q, K and V come from three linear maps. The first sum needs hidden_dim = input_dim, the second
-    output_dim = hidden_dim; anything else is an error. There is no activation: what is not linear
-    in the block is the attention and the normalisation.
+    output_dim = hidden_dim; anything else is an error. The only nonlinear parts
+    are the attention and the normalization.
 
     Args:
         input_dim: The width of the input x.
@@ -50,14 +54,15 @@ class TransformerBlock(Module):
             hidden_dim.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> block = nn.TransformerBlock(input_dim=16, hidden_dim=16, num_heads=4, output_dim=16)
-        >>> block(minigrad.randn(10, 16)).shape
+        >>> block(randn(10, 16)).shape
         (10, 16)
-        >>> block(minigrad.randn(2, 10, 16), is_causal=True).shape
+        >>> block(randn(2, 10, 16), is_causal=True).shape
         (2, 10, 16)
     """
+
+    repr_fields = ("input_dim", "hidden_dim", "num_heads", "output_dim")
 
     def __init__(self, input_dim: int, hidden_dim: int, num_heads: int, output_dim: int) -> None:
         super().__init__()
@@ -127,9 +132,3 @@ class TransformerBlock(Module):
         x = self.norm1(self.linear1(attended) + x)
         x = self.norm2(self.linear2(x) + x)
         return ops.squeeze(x, 0) if input_.ndim == 2 else x
-
-    def extra_repr(self) -> str:
-        return (
-            f"input_dim={self.input_dim}, hidden_dim={self.hidden_dim}, "
-            f"num_heads={self.num_heads}, output_dim={self.output_dim}"
-        )

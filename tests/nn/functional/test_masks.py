@@ -9,7 +9,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor
-from minigrad.nn.attention.masks import Mask, combine, grouped
+from minigrad.nn.functional.masks import Mask, combine, grouped
 
 N, H, L, S = 2, 3, 4, 5
 SCORES = (N, H, L, S)

@@ -1,4 +1,4 @@
-"""The encoder block whose every derivative `minigrad.nn.by_hand` writes out."""
+"""The pre-norm encoder block that `minigrad.nn.by_hand` differentiates by hand."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
-from minigrad.nn.attention.masks import MaskLike
 from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.ops._numerics import array_of
+
+__all__ = ["TransformerEncoderBlock"]
 
 BY_HAND = {
     "W_Q": "attention.q_proj.weight",
@@ -30,20 +32,20 @@ BY_HAND = {
     "gamma2": "norm2.weight",
     "beta2": "norm2.bias",
 }
-"""What `by_hand.TransformerEncoderBlock` calls each parameter, with weights of shape (in, out)."""
+"""The names in `by_hand.TransformerEncoderBlock`, whose weights have shape (in, out)."""
 
 
 class TransformerEncoderBlock(Module):
-    r"""Self-attention and a feed-forward network, pre-norm.
+    r"""A pre-norm encoder block: self-attention and a feed-forward network.
 
     .. math::
 
         y = x + \operatorname{Attention}(\operatorname{LayerNorm}(x)), \qquad
         z = y + W_2 \max(W_1 \operatorname{LayerNorm}(y) + b_1, 0) + b_2
 
-    The projections of the attention have no bias, ε in the normalisations is 1e-6, and nothing is
-    dropped. With equal weights it equals `by_hand.TransformerEncoderBlock`, whose parameters, from
-    its ``get_params()``, `load_state_dict` takes as they are.
+    Source document: the Stage 15 specification. The attention has no bias, ε is 1e-6, and there is
+    no dropout. With equal weights it equals `by_hand.TransformerEncoderBlock`; `load_state_dict`
+    accepts its ``get_params()``.
 
     Source: Vaswani et al., "Attention is all you need", 2017; pre-norm: Xiong et al., "On layer
     normalization in the transformer architecture", 2020.
@@ -51,7 +53,7 @@ class TransformerEncoderBlock(Module):
     Args:
         d_model: The width of input and output.
         num_heads: The number of attention heads; it divides d_model.
-        d_ff: The width inside the feed-forward network, 4 · d_model by default.
+        d_ff: The hidden width of the feed-forward network, 4 · d_model by default.
 
     Attributes:
         attention: The `MultiHeadAttention`.
@@ -61,14 +63,15 @@ class TransformerEncoderBlock(Module):
         norm2: The one before the feed-forward network.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> block = nn.TransformerEncoderBlock(d_model=16, num_heads=4)
         >>> lengths = nn.functional.create_padding_mask([10, 7], max_length=10)
-        >>> block(minigrad.randn(2, 10, 16), key_padding_mask=~lengths, is_causal=True).shape
+        >>> block(randn(2, 10, 16), key_padding_mask=~lengths, is_causal=True).shape
         (2, 10, 16)
         >>> loaded = block.load_state_dict(nn.by_hand.TransformerEncoderBlock(16, 4).get_params())
     """
+
+    repr_fields = ("d_model", "num_heads", "d_ff")
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int | None = None) -> None:
         super().__init__()
@@ -112,7 +115,7 @@ class TransformerEncoderBlock(Module):
         return x + self.linear2(hidden)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Translate the parameters of the block by hand, whose weights are the other way round.
+        """Translate the parameters of `by_hand`, whose weights are transposed.
 
         Args:
             state: The values by their names there, or here.
@@ -124,6 +127,3 @@ class TransformerEncoderBlock(Module):
             BY_HAND.get(name, name): np.asarray(array_of(value)).T if name in BY_HAND else value
             for name, value in state.items()
         }
-
-    def extra_repr(self) -> str:
-        return f"d_model={self.d_model}, num_heads={self.num_heads}, d_ff={self.d_ff}"

@@ -1,21 +1,23 @@
-"""Causal self-attention: one matrix projects to the queries, keys and values of all heads."""
+"""Causal self-attention with one fused projection to queries, keys and values."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from minigrad._checks import check_probability, check_size, optional_package
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_probability, check_size, optional_package
+
+__all__ = ["CausalSelfAttention"]
 
 
 class CausalSelfAttention(Module):
-    r"""Multi-head attention of a sequence to itself, where no position sees a later one.
+    r"""Causal multi-head self-attention with a fused projection.
 
     .. math::
 
@@ -25,7 +27,7 @@ class CausalSelfAttention(Module):
 
     where M is 0 on and below the diagonal and -∞ above it. The fused axis is ordered
     ``(o head d_k)``: all of Q, then all of K, then all of V, head by head in each, as in PyTorch's
-    ``in_proj_weight``. Each of the three projections is drawn by itself as by
+    ``in_proj_weight``. Each of the three projections is initialized as by
     `init.xavier_uniform`; biases are zero. With equal weights it equals `MultiHeadAttention` with
     ``is_causal=True``, but takes any number of batch axes.
 
@@ -37,8 +39,8 @@ class CausalSelfAttention(Module):
     Args:
         d_model: The width of input and output.
         num_heads: H, the number of heads; it divides d_model, and d_k = d_model / H.
-        bias: Whether the projections add a bias.
-        dropout: The probability with which an attention weight is dropped while training.
+        bias: Whether the projections have a bias.
+        dropout: The dropout probability of the attention weights in training.
 
     Attributes:
         qkv_weights: The fused projection, weight of shape (3 · d_model, d_model).
@@ -46,19 +48,20 @@ class CausalSelfAttention(Module):
 
     Raises:
         ImportError: einops is not installed.
-        TypeError: A size is no whole number.
+        TypeError: A size is not an int.
         ValueError: num_heads does not divide d_model, or an argument is out of its range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> attention = nn.CausalSelfAttention(d_model=16, num_heads=4)
-        >>> attention(minigrad.randn(2, 10, 16)).shape  # (batch, seq_len, d_model)
+        >>> attention(randn(2, 10, 16)).shape  # (batch, seq_len, d_model)
         (2, 10, 16)
-        >>> output, weights = attention(minigrad.randn(10, 16), need_weights=True)
+        >>> output, weights = attention(randn(10, 16), need_weights=True)
         >>> output.shape, weights.shape
         ((10, 16), (4, 10, 10))
     """
+
+    repr_fields = ("d_model", "num_heads", "dropout")
 
     def __init__(
         self, d_model: int, num_heads: int, *, bias: bool = True, dropout: float = 0.0
@@ -78,7 +81,7 @@ class CausalSelfAttention(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all projections anew."""
+        """Initialize all projections again."""
         # The bound of xavier_uniform for a matrix (d_model, d_model): each of Q, K, V is one.
         bound = math.sqrt(6 / (self.d_model + self.d_model))
         init.uniform(self.qkv_weights.weight, -bound, bound)
@@ -88,11 +91,11 @@ class CausalSelfAttention(Module):
                 init.constant(projection.bias, 0.0)
 
     def forward(self, x: Tensor, *, need_weights: bool = False) -> Any:
-        """Attend from each position to itself and those before it.
+        """Apply attention of each position to itself and earlier ones.
 
         Args:
             x: A tensor of shape (..., seq_len, d_model), with any number of batch axes.
-            need_weights: Return the weights of every head too.
+            need_weights: Whether to also return the weights of every head.
 
         Returns:
             A tensor of the shape of `x`; with `need_weights` also the weights before dropout, of
@@ -120,6 +123,3 @@ class CausalSelfAttention(Module):
         heads, weights = attended if need_weights else (attended, None)
         output = self.o_weight(rearrange(heads, "... head seq_len d_k -> ... seq_len (head d_k)"))
         return (output, weights) if need_weights else output
-
-    def extra_repr(self) -> str:
-        return f"d_model={self.d_model}, num_heads={self.num_heads}, dropout={self.dropout}"
