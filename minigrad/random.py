@@ -21,7 +21,7 @@ import numpy as np
 
 from minigrad._creation import made, named, on_cpu, shape_of
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
-from minigrad.transforms.random_state import repeats
+from minigrad.transforms.random_state import register_snapshot
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
@@ -349,4 +349,4 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
     return again
 
 
-repeats(_snapshot)
+register_snapshot(_snapshot)

@@ -16,7 +16,7 @@ import numpy as np
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history, mark_written
 from minigrad.autograd.node import Variable
-from minigrad.transforms.random_state import repeatable
+from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten
 
 __all__ = ["PRECISION", "Line", "Precision", "Probe", "directional_derivatives", "moved_tensors"]
@@ -72,7 +72,7 @@ class Probe:
         self.arguments = arguments
         self.names = list(moved)
         self.tensors = list(moved.values())
-        self._again = repeatable()
+        self._again = take_snapshots()
         first, second = self._arrays(), self._arrays()
         same = len(first) == len(second) and all(
             np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True)
