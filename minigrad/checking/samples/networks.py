@@ -208,9 +208,9 @@ def _with_itself(m: Any, x: Any) -> Any:
 _OVER_WINDOWS = [
     *[
         found
-        for window in _WINDOWS
+        for size, kernel, rest in _WINDOWS
         for groups, images in ((1, 2), (2, 1), (1, 0))
-        for found in _convolutions(*window, groups, images)
+        for found in _convolutions(size, kernel, rest, groups, images)
     ],
     Case("convolution", "with itself", _with_itself, (normal(1, 1, 3),)),
     case(
