@@ -22,7 +22,7 @@ import numpy as np
 from minigrad._creation import made, named, on_cpu, shape_of
 from minigrad._typing import Tensor
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
-from minigrad.transforms.random_state import repeats
+from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [
     "bernoulli", "generator", "get_state", "key", "normal", "permutation", "rand", "randint",
@@ -347,4 +347,4 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
     return again
 
 
-repeats(_snapshot)
+register_snapshot(_snapshot)

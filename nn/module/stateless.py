@@ -13,7 +13,7 @@ from minigrad.autograd.mutation import history, view_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Parameter
-from minigrad.transforms.random_state import repeats
+from minigrad.transforms.random_state import register_snapshot
 
 __all__ = ["functional_call"]
 
@@ -153,4 +153,4 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
     return again
 
 
-repeats(_snapshot)
+register_snapshot(_snapshot)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from op_cases import CASES, OURS
 
 from minigrad import Tensor
 from minigrad.autograd import Node, Observer, Update
 from minigrad.autograd.engine import _pull_recorded
 from minigrad.autograd.results import wrap
+from minigrad.checking.samples import CASES, OURS
 
 
 class Nodes(Observer):

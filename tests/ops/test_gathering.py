@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from op_cases import NAIVE
+from numpy_reference import NAIVE
 
 from minigrad import Tensor, ops
 from minigrad.autograd import grad

@@ -1,4 +1,4 @@
-"""Where a NaN or an infinity came from, and where a gradient was cut off."""
+"""`detect_anomaly`: where a NaN or an infinity came from; and the observers that it is one of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn, no_grad
-from minigrad.autograd import Observer, graph_memory, primitive, why_no_grad
+from minigrad.autograd import Observer, primitive
 
 
 @primitive
@@ -216,117 +216,3 @@ def test_observers_see_every_op_and_every_step_and_nest() -> None:
     assert inner.ops[-3:] == ["greater", "multiply", "concatenate"] and inner.steps == []
     assert outer.ops == [*inner.ops, "sum"]
     assert outer.steps[:2] == ["sum", "concatenate"] and "multiply" in outer.steps
-
-
-# why_no_grad ------------------------------------------------------------------------------------
-
-
-def test_no_cut() -> None:
-    w = minigrad.ones(3, requires_grad=True)
-    assert why_no_grad(w, lambda: (w * 2.0).sum()).startswith("there is no cut")
-    assert why_no_grad(w, (w * 2.0).sum()).startswith("there is no cut")
-    assert why_no_grad(w, lambda: (w * 2.0 + (w.detach() + 1)).sum()).startswith("there is no cut")
-
-
-def test_a_frozen_parameter() -> None:
-    layer = nn.Linear(2, 2)
-    layer.requires_grad_(False)
-    assert "frozen" in why_no_grad(layer.weight, layer(minigrad.ones(2)).sum())
-
-
-def test_an_unused_parameter() -> None:
-    layer = nn.Linear(2, 2)
-    w = minigrad.ones(2, requires_grad=True)
-    why = why_no_grad(layer.weight, lambda: (w * 2.0).sum())
-    assert why.startswith("unused: ") and "the parameter 'weight' of shape (2, 2)" in why
-    assert "does not lead to the parameter 'weight'" in why_no_grad(layer.weight, (w * 2.0).sum())
-
-
-def test_the_first_cut_is_named_with_its_line_and_module() -> None:
-    class Cut(nn.Module):
-        def __init__(self, how: str) -> None:
-            super().__init__()
-            self.first, self.second, self.how = nn.Linear(2, 2), nn.Linear(2, 1), how
-
-        def forward(self, x: Tensor) -> Tensor:
-            h = self.first(x)
-            if self.how == "detach":
-                h = h.detach()
-            elif self.how == "no_grad":
-                with no_grad():
-                    h = minigrad.tanh(h)  # not recorded
-            elif self.how == "integer":
-                h = (h > 0).astype("float32")
-            elif self.how == "numpy":
-                h = minigrad.exp(h.numpy())
-            return self.second(h * 1.0).sum()
-
-    x = minigrad.ones(3, 2)
-    for how, op, start in [
-        ("detach", "multiply", "detach: the values of the parameter 'weight'"),
-        ("no_grad", "tanh", "no_grad: tanh is not recorded"),
-        ("integer", "greater", "greater has no derivative"),
-        ("numpy", "exp", "detach: the values of the parameter 'weight'"),
-    ]:
-        model = Cut(how)
-        why = why_no_grad(model.first.weight, lambda model=model: model(x))
-        assert why.startswith(start) and op in why and this_file() in why, why
-        assert why_no_grad(model.second.weight, lambda model=model: model(x)).startswith("there is")
-        assert "does not lead to" in why_no_grad(model.first.weight, model(x))
-
-
-def test_a_metric_beside_the_loss_is_not_the_cut() -> None:
-    w = minigrad.ones(3, requires_grad=True)
-
-    def loss() -> Tensor:
-        y = w * 2.0
-        _ = minigrad.argmax(y)  # cut off, but not on the way to the loss
-        with no_grad():
-            z = minigrad.exp(y)
-        return (z + 1.0).sum()
-
-    assert why_no_grad(w, loss).startswith("no_grad: exp is not recorded")
-
-
-def test_a_detached_parameter_is_seen_in_the_graph_alone() -> None:
-    w, v = minigrad.ones(3, requires_grad=True), minigrad.ones(3, requires_grad=True)
-    why = why_no_grad(w, (w.detach() * v).sum())
-    assert why.startswith("detach: the values of the parameter of shape (3,) enter multiply")
-    assert why_no_grad(w, w.detach()).startswith("the loss has no history")
-    assert why_no_grad(w, lambda: w.detach()).startswith("detach: the loss shares the values")
-
-
-def test_what_is_no_tensor_is_refused() -> None:
-    w = minigrad.ones(3, requires_grad=True)
-    with pytest.raises(TypeError, match="a tensor expected, got ndarray"):
-        why_no_grad(np.ones(3), lambda: w)
-    with pytest.raises(TypeError, match="a loss or a function that computes it expected, got int"):
-        why_no_grad(w, 3)
-    with pytest.raises(TypeError, match="returned a float, no tensor"):
-        why_no_grad(w, lambda: w.sum().item())
-
-
-# Memory -----------------------------------------------------------------------------------------
-
-
-def test_memory_by_op_counts_what_is_shared_once() -> None:
-    x = minigrad.ones(100, requires_grad=True)
-    h = minigrad.exp(x)  # saves its output, 400 bytes
-    y = (h * h).sum()  # saves the same memory
-    memory = graph_memory(y)
-    assert {op.name: op.nbytes for op in memory.ops} == {"exp": 400, "multiply": 0, "sum": 0}
-    assert memory.leaf_nbytes == 0
-    z = (x * minigrad.tanh(x.detach() + 1.0)).sum()
-    assert graph_memory(z).nbytes == 400
-    both = graph_memory(y, z)
-    assert both.nbytes == 800 and sum(op.nodes for op in both.ops) == 5
-
-
-def test_memory_of_views_is_that_of_the_whole() -> None:
-    x = minigrad.ones(10, 100, requires_grad=True)
-    big = minigrad.exp(x.detach())
-    w = minigrad.ones(100, requires_grad=True)
-    assert graph_memory((w * big[0]).sum()).nbytes == 4000
-    assert graph_memory((w * w).sum()).leaf_nbytes == 400
-    assert "4.0 KiB" not in str(graph_memory(w.sum()))
-    assert graph_memory(minigrad.ones(3)).ops == ()
