@@ -15,37 +15,49 @@ from minigrad.viz.drawing.labels import (
     printable,
     shape_text,
     text_width,
+    title,
 )
-from minigrad.viz.record.model import Kind, Node
+from minigrad.viz.record.model import Group, Kind, Node
 
-__all__ = ["box", "escape", "outline", "sign", "text"]
+__all__ = ["box", "escape", "heading", "inside", "outline", "sign", "text"]
 
 
-def box(
-    node: Node,
-    place: tuple[int, int, int, int],
-    content: Content,
-    slots: Sequence[tuple[int, str]] = (),
-) -> str:
+def box(node: Node, left: int, top: int, drawn: str) -> str:
     """Draw a box.
 
     Args:
         node: What it stands for.
-        place: Left, top, width and height.
-        content: What stands in it.
-        slots: The names of its operands, and how far from the left they come in.
+        left: Where its left edge is.
+        top: Where its upper edge is.
+        drawn: What `inside` drew.
 
     Returns:
         One element.
     """
-    x, y, width, height = place
     kinds = [node.kind, *["unrecorded"] * (not node.recorded), *["error"] * bool(node.error)]
-    parts = [
+    return (
         f'<g class="box {" ".join(kinds)}" data-id="{escape(node.id)}" role="img" '
-        f'aria-label="{escape(_name(node))}" transform="translate({x} {y})">',
-        f"<title>{escape(_tooltip(node))}</title>",
-        *outline(node.kind, width, height),
-    ]
+        f'aria-label="{escape(_name(node))}" transform="translate({left} {top})">'
+        f"<title>{escape(_tooltip(node))}</title>{drawn}</g>"
+    )
+
+
+def inside(
+    node: Node, width: int, height: int, content: Content, slots: Sequence[tuple[int, str]] = ()
+) -> str:
+    """Draw the shape of a box and what stands in it, from its upper left corner.
+
+    Args:
+        node: What it stands for.
+        width: Its width.
+        height: Its height.
+        content: What stands in it.
+        slots: The names of its operands, and how far from the left they come in.
+
+    Returns:
+        Elements.
+    """
+    parts = outline(node.kind, width, height)
     if node.saved:
         parts.append(f'<rect class="saved" x="8" y="{height - 4}" width="10" height="7"/>')
     parts += [text(right, 11, Line(name, "small"), "slot") for right, name in slots]
@@ -64,7 +76,23 @@ def box(
         else:
             parts.append(text(middle, foot, line))
         base += LEADING[line.style]
-    return "".join((*parts, "</g>"))
+    return "".join(parts)
+
+
+def heading(group: Group) -> str:
+    """Draw the title of an open group, from its upper left corner.
+
+    Args:
+        group: The group.
+
+    Returns:
+        Elements.
+    """
+    name, kind, size = title(group)
+    spans = f'<tspan class="bold">{escape(name.text)}</tspan>'
+    if kind.text:
+        spans += f' <tspan class="small">{escape(kind.text)}</tspan>'
+    return f'<text class="start" x="0" y="12">{spans}</text>{text(0, 25, size, "start")}'
 
 
 def outline(kind: Kind, width: int, height: int) -> list[str]:

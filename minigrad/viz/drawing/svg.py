@@ -7,9 +7,9 @@ its way into the text; everything has a tooltip, which says what does not fit in
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from minigrad.viz.drawing.box import box, escape, text
+from minigrad.viz.drawing.box import box, escape, heading, inside, text
 from minigrad.viz.drawing.labels import (
     Line,
     contents,
@@ -17,16 +17,14 @@ from minigrad.viz.drawing.labels import (
     operand_name,
     printable,
     shape_text,
-    title,
 )
 from minigrad.viz.drawing.legend import Legend
 from minigrad.viz.drawing.style import STYLE
-from minigrad.viz.layout import Placement, Skeleton, place, skeleton
-from minigrad.viz.layout.pack import Point
+from minigrad.viz.layout import Placement, Point, Skeleton, place, skeleton
 from minigrad.viz.record.fold import closed_boxes, residuals
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
-__all__ = ["draw"]
+__all__ = ["draw", "insides"]
 
 HEAD = 6
 """The length of the head of an arrow."""
@@ -49,6 +47,7 @@ def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
     placement = place(bones, closed)
     nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
     shown = [nodes[item] for item in placement.boxes]
+    drawn = insides(diagram, bones, shown)
     thick = residuals(diagram) & set(placement.edges)
     legend = Legend(shown, bool(thick), placement.width)
     width = max(placement.width, legend.width)
@@ -64,7 +63,7 @@ def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
         *_frames(diagram, placement),
         *_edges(diagram, placement, nodes, thick),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
-        *_boxes(diagram, placement, shown),
+        *(box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
         *_texts(bones, placement),
         "</g>",
         *legend.draw(placement.height),
@@ -91,21 +90,14 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
             continue
         x, y, width, height = placement.frames[group.id]
         left, top = placement.titles[group.id]
-        name, kind, size = title(group)
         odd = " odd" * (level[group.id] % 2)
         yield (
             f'<g class="frame{odd}" data-id="{escape(group.id)}" role="img" '
             f'aria-label="{escape(_group_label(group))}">'
             f"<title>{escape(_group_label(group))}</title>"
             f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
+            f'<g transform="translate({left} {top})">{heading(group)}</g></g>'
         )
-        spans = f'<tspan class="bold">{escape(name.text)}</tspan>'
-        if kind.text:
-            spans += f' <tspan class="small">{escape(kind.text)}</tspan>'
-        yield f'<text class="start" x="{left}" y="{top + 12}">{spans}</text>'
-        if size.text:
-            yield text(left, top + 25, size, "start")
-        yield "</g>"
 
 
 def _group_label(group: Group) -> str:
@@ -152,15 +144,35 @@ def _path(points: list[Point]) -> str:
     return "".join(written)
 
 
-def _boxes(diagram: Diagram, placement: Placement, shown: list[Node]) -> Iterator[str]:
-    written = contents(diagram, shown)
-    named = named_operands(diagram)
-    for node in shown:
-        slots = []
-        for index in named.get(node.id, ()):
-            x = placement.edges[index][-1][0] - placement.boxes[node.id][0]
-            slots.append((x, operand_name(diagram.edges[index])))
-        yield box(node, placement.boxes[node.id], written[node.id], slots)
+def insides(diagram: Diagram, bones: Skeleton, nodes: Iterable[Node]) -> dict[str, str]:
+    """Draw all boxes, each from its own upper left corner.
+
+    Args:
+        diagram: The diagram that they are of.
+        bones: Its layout.
+        nodes: What the boxes stand for: nodes of it, or closed groups.
+
+    Returns:
+        Elements by the ids of the nodes.
+    """
+    nodes = list(nodes)
+    named, written = named_operands(diagram), contents(diagram, nodes)
+    sizes, ways = {}, {}  # of each operand, how far from the left of its box it comes in
+    for scope in bones.scopes.values():
+        for shown in filter(None, scope.items):
+            sizes[shown.id] = shown.width, shown.height
+        for line in scope.lines:
+            if target := scope.items[line.way[-1]]:
+                ways[line.edges[0]] = target.width // 2 + line.into[0]
+    return {
+        node.id: inside(
+            node,
+            *sizes[node.id],
+            written[node.id],
+            [(ways[i], operand_name(diagram.edges[i])) for i in named.get(node.id, ())],
+        )
+        for node in nodes
+    }
 
 
 def _texts(bones: Skeleton, placement: Placement) -> Iterator[str]:
