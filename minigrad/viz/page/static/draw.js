@@ -91,7 +91,7 @@ function drawFrame({ id, heading }, odd) {
     svg("rect", { x, y, width, height, rx: 8 }),
     svg(
       "g",
-      { class: "handle", role: "button", tabindex: 0, "aria-expanded": "true", "aria-label": label },
+      { class: "handle", role: "button", tabindex: 0, "aria-expanded": true, "aria-label": label },
       svg("title", {}, `${label}: double-click or Enter closes it`),
       svg("rect", { class: "grip", x: left - 6, y: top - 4, width: wide, height: 26, rx: 5 }),
       words,

@@ -72,7 +72,8 @@ function pack(scope, packed) {
     let gap = 0;
     if (number === rows.length - 1 && !rows[number]) gap = pad;
     else if (above || item) {
-      gap = min((arrows[above] || aside[above] ? GAP : SHORT) + floor(aside[above] / STEEP), WIDEST);
+      gap = arrows[above] || aside[above] ? GAP : SHORT;
+      gap = min(gap + floor(aside[above] / STEEP), WIDEST);
     }
     tops.push(bottoms[above] + gap);
     bottoms.push(tops[number] + largest(tall.slice(item, item + rows[number]), 0));
@@ -171,7 +172,8 @@ function place({ scopes, parents }, closed) {
     if (shown.has(group)) packed.set(group, pack(scope, packed));
   }
   const { width, height } = packed.get(TOP);
-  const result = { width, height, boxes: {}, frames: {}, titles: {}, ports: [], texts: [], edges: {} };
+  const empty = { boxes: {}, frames: {}, titles: {}, ports: [], texts: [], edges: {} };
+  const result = { width, height, ...empty };
   const origins = new Map([[TOP, [0, 0]]]);
   const exits = ({ items, rows }) => items.length - rows.at(-1);
   for (const group of shown) {
