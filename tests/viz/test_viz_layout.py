@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate, combinations, pairwise
@@ -16,6 +17,7 @@ from random_graphs import Plan, Random, diagrams, plans
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
+from minigrad.viz.drawing.svg import insides
 from minigrad.viz.layout import Placement, model, order, place, skeleton
 from minigrad.viz.layout.build import _chains
 from minigrad.viz.layout.pack import measure, pack
@@ -271,6 +273,25 @@ def test_operands_come_in_from_left_to_right_as_their_sources_stand() -> None:
     one, two = lines_into(viz.graph(y.tanh() @ x.exp(), x=x, y=y), "matmul")
     assert one[-1][0] < two[-1][0]
     assert one[-1][1] == two[-1][1]
+
+
+def test_operands_are_named_where_their_lines_come_in() -> None:
+    """Also those that come from outside of the group."""
+    graph = viz.graph(nn.LSTM(3, 2, batch_first=True), minigrad.ones(1, 5, 3))
+    bones = skeleton(graph)
+    (op,) = (node for node in graph.nodes if node.label == "linear")
+    slots = re.findall(
+        r'class="small slot" x="(\d+)" y="11">(\w+)', insides(graph, bones, [op])[op.id]
+    )
+    placement = place(bones)
+    left = placement.boxes[op.id][0]
+    ends = {
+        edge.name: placement.edges[index][-1][0] - left
+        for index, edge in enumerate(graph.edges)
+        if edge.target == op.id
+    }
+    assert ends == {name: int(x) for x, name in slots}
+    assert len(ends) == 3
 
 
 def test_a_square_has_two_lines() -> None:

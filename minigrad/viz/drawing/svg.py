@@ -162,7 +162,8 @@ def insides(diagram: Diagram, bones: Skeleton, nodes: Iterable[Node]) -> dict[st
         for shown in filter(None, scope.items):
             sizes[shown.id] = shown.width, shown.height
         for line in scope.lines:
-            if target := scope.items[line.way[-1]]:
+            target = scope.items[line.way[-1]]
+            if target and target.id not in bones.scopes:
                 ways[line.edges[0]] = target.width // 2 + line.into[0]
     return {
         node.id: inside(
