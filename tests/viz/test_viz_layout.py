@@ -277,7 +277,7 @@ def test_operands_come_in_from_left_to_right_as_their_sources_stand() -> None:
 
 def test_operands_are_named_where_their_lines_come_in() -> None:
     """Also those that come from outside of the group."""
-    graph = viz.graph(nn.LSTM(3, 2, batch_first=True), minigrad.ones(1, 5, 3))
+    graph = viz.graph(nn.LSTM(3, 2, batch_first=False), minigrad.ones(5, 1, 3))
     bones = skeleton(graph)
     (op,) = (node for node in graph.nodes if node.label == "linear")
     slots = re.findall(
