@@ -6,10 +6,10 @@ function stepView(at, go) {
   const total = data.steps.length;
   if (!total) return [e.h2("No backward pass"), e.p(data.start)];
   if (!at) {
-    const start = `The backward pass begins at ${data.start}. It has ${count(total, "step")}.`;
+    const next = `The backward pass begins at ${data.start}. It has ${count(total, "step")}.`;
     return [
       e.h2("Before the first step"),
-      e.p(`The forward pass is done. ${start}`),
+      e.p(`The forward pass is done. ${next}`),
       e.p(link.step(1, "Take the first step"), " (→)"),
     ];
   }
