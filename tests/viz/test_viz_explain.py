@@ -142,13 +142,6 @@ def test_a_rule_without_a_source_is_named() -> None:
     assert "x: made(ḡ, x)" in text
 
 
-def test_a_long_chain() -> None:
-    y = minigrad.ones(3, requires_grad=True)
-    for _ in range(20_000):
-        y = y + 1.0
-    assert viz.explain(y).startswith("backward pass from add: 20,000 steps, 1 leaf\n")
-
-
 class TestErrors:
     def test_nothing_to_explain(self) -> None:
         with pytest.raises(RuntimeError, match="has no graph"):

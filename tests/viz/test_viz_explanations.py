@@ -1,4 +1,4 @@
-"""The reasons behind a step: index forms against the rules themselves, and what the words say."""
+"""Explanations of a step: index forms against the rules themselves, and the texts."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_what_was_saved_and_why() -> None:
     assert dict(told[2])["out"] == "the rule for x reads it"
 
 
-def test_every_op_has_reasons_for_what_it_saves() -> None:
+def test_every_op_says_what_each_saved_array_is_for() -> None:
     """Also fused ops, and those of several tensors."""
     layer = nn.TransformerEncoderLayer(8, 2, 16)
     with viz.trace() as traced:
@@ -189,7 +189,7 @@ def test_every_op_has_reasons_for_what_it_saves() -> None:
 class TestMissing:
     """Why is there no gradient here?"""
 
-    def reasons(self, traced: viz.Trace, **names: Any) -> dict[str, str]:
+    def explained(self, traced: viz.Trace, **names: Any) -> dict[str, str]:
         graph = traced.graph(**names)
         labels = {node.id: node.label for node in graph.nodes}
         labels |= {group.id: group.name for group in graph.groups}
@@ -201,7 +201,7 @@ class TestMissing:
         x = minigrad.randn(5, 3)
         with viz.trace() as traced:
             model(x).sum().backward()
-        found = self.reasons(traced, x=x)
+        found = self.explained(traced, x=x)
         assert set(found) == {"x", "weight"}
         assert "frozen" in found["weight"] and "given from outside" in found["x"]
 
@@ -214,7 +214,7 @@ class TestMissing:
             index = minigrad.argmax(h)
             (h.detach() * x + a).sum().backward()
         assert index.shape == ()
-        found = self.reasons(traced, x=x, y=y)
+        found = self.explained(traced, x=x, y=y)
         assert set(found) == {"y", "exp", "sin", "argmax", "detach"}
         assert "no_grad" in found["sin"] and "argmax has no derivative" in found["argmax"]
         assert "cut at sin" in found["y"] and "no_grad" in found["y"]
@@ -226,18 +226,18 @@ class TestMissing:
             unused = minigrad.cos(x)
             minigrad.exp(x).sum()
         assert unused.shape == (3,)
-        assert set(self.reasons(traced, x=x).values()) == {"No backward pass has run yet."}
+        assert set(self.explained(traced, x=x).values()) == {"No backward pass has run yet."}
         with viz.trace() as traced:
             unused = minigrad.cos(x)
             minigrad.exp(x).sum().backward()
-        assert "tensors that do not depend on it" in self.reasons(traced, x=x)["cos"]
+        assert "tensors that do not depend on it" in self.explained(traced, x=x)["cos"]
 
     def test_constants_only(self) -> None:
         x = leaf(3)
         with viz.trace() as traced:
             scale = minigrad.ones(3) * minigrad.ones(3)
             (x * scale).sum().backward()
-        found = self.reasons(traced, x=x)
+        found = self.explained(traced, x=x)
         assert "Nothing that it reads requires a gradient" in found["multiply"]
 
     def test_a_fused_op_has_its_gradient(self) -> None:
@@ -245,4 +245,4 @@ class TestMissing:
         x = minigrad.randn(2, 3, 8)
         with viz.trace() as traced:
             attention(x, x, x).sum().backward()
-        assert set(self.reasons(traced, x=x)) == {"x"}
+        assert set(self.explained(traced, x=x)) == {"x"}
