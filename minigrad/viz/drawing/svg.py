@@ -26,12 +26,11 @@ from minigrad.viz.drawing.labels import (
     title,
 )
 from minigrad.viz.drawing.style import STYLE
-from minigrad.viz.layout import Placement, place, skeleton
-from minigrad.viz.layout.pack import Point
+from minigrad.viz.layout import Placement, Point, Skeleton, place, skeleton
 from minigrad.viz.record.fold import closed_boxes, residuals
 from minigrad.viz.record.model import Diagram, Edge, Group, Kind, Node
 
-__all__ = ["draw", "legend_entries"]
+__all__ = ["draw", "heading", "insides", "legend_entries"]
 
 HEAD = 6
 """The length of the head of an arrow."""
@@ -70,6 +69,7 @@ def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
     placement = place(layout, closed)
     nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
     shown = [nodes[item] for item in placement.boxes]
+    drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
     legend, width, rows = _legend(shown, bool(thick), placement.width, placement.height)
     width = max(placement.width, width)
@@ -84,7 +84,7 @@ def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
         *_frames(diagram, placement),
         *_edges(diagram, placement, nodes, thick),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
-        *_boxes(diagram, placement, shown),
+        *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
         *(  # shapes, beside the lines
             _text(x, y + 9, Line(layout.texts[tensor][0], "small"), "start")
             for tensor, x, y in placement.texts
@@ -111,18 +111,22 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
             continue
         x, y, width, height = placement.frames[group.id]
         left, top = placement.titles[group.id]
-        name, kind, size = title(group)
         label = _escape(_group_label(group))
-        spans = f'<tspan class="bold">{_escape(name.text)}</tspan>'
-        if kind.text:
-            spans += f' <tspan class="small">{_escape(kind.text)}</tspan>'
         yield (
             f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'
             f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
-            f'<text class="start" x="{left}" y="{top + 12}">{spans}</text>'
-            f"{_text(left, top + 25, size, 'start')}</g>"
+            f'<g transform="translate({left} {top})">{heading(group)}</g></g>'
         )
+
+
+def heading(group: Group) -> str:
+    """Draw the title of an open group, from its upper left corner."""
+    name, kind, size = title(group)
+    spans = f'<tspan class="bold">{_escape(name.text)}</tspan>'
+    if kind.text:
+        spans += f' <tspan class="small">{_escape(kind.text)}</tspan>'
+    return f'<text class="start" x="0" y="12">{spans}</text>{_text(0, 25, size, "start")}'
 
 
 def _group_label(group: Group) -> str:
@@ -171,33 +175,52 @@ def _path(points: list[Point]) -> str:
 # Boxes ------------------------------------------------------------------------------------------
 
 
-def _boxes(diagram: Diagram, placement: Placement, shown: list[Node]) -> Iterator[str]:
-    written = contents(diagram, shown)
-    named = named_operands(diagram)
-    for node in shown:
-        slots = []
-        for index in named.get(node.id, ()):
-            x = placement.edges[index][-1][0] - placement.boxes[node.id][0]
-            slots.append((x, operand_name(diagram.edges[index])))
-        yield _box(node, placement.boxes[node.id], written[node.id], slots)
+def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict[str, str]:
+    """Draw the shapes and texts of boxes, each from its own upper left corner.
+
+    Args:
+        diagram: The diagram that they are of.
+        layout: Its layout.
+        nodes: What the boxes stand for: nodes of it, or closed groups.
+
+    Returns:
+        Elements by the ids of the nodes.
+    """
+    named, written = named_operands(diagram), contents(diagram, nodes)
+    sizes, ways = {}, {}  # of each operand, how far from the left of its box it comes in
+    for scope in layout.scopes.values():
+        for shown in filter(None, scope.items):
+            sizes[shown.id] = shown.width, shown.height
+        for line in scope.lines:
+            target = scope.items[line.way[-1]]
+            if target and target.id not in layout.scopes:
+                ways[line.edges[0]] = target.width // 2 + line.into[0]
+    return {
+        node.id: _inside(
+            node,
+            *sizes[node.id],
+            written[node.id],
+            [(ways[i], operand_name(diagram.edges[i])) for i in named.get(node.id, ())],
+        )
+        for node in nodes
+    }
 
 
-def _box(
-    node: Node,
-    place: tuple[int, int, int, int],
-    content: Content,
-    slots: Sequence[tuple[int, str]],
-) -> str:
-    """One box; `slots` are the names of its operands, and how far from the left they come in."""
-    x, y, width, height = place
+def _box(node: Node, left: int, top: int, inside: str) -> str:
     kinds = [node.kind, *["unrecorded"] * (not node.recorded), *["error"] * bool(node.error)]
     name = f"{node.kind} {node.label}, {shape_text(node.shape)}"
-    parts = [
+    return (
         f'<g class="box {" ".join(kinds)}" data-id="{_escape(node.id)}" role="img" '
-        f'aria-label="{_escape(printable(name))}" transform="translate({x} {y})">',
-        f"<title>{_escape(_tooltip(node))}</title>",
-        *_outline(node.kind, width, height),
-    ]
+        f'aria-label="{_escape(printable(name))}" transform="translate({left} {top})">'
+        f"<title>{_escape(_tooltip(node))}</title>{inside}</g>"
+    )
+
+
+def _inside(
+    node: Node, width: int, height: int, content: Content, slots: Sequence[tuple[int, str]]
+) -> str:
+    """What a box shows; `slots` are its operands' names, and how far from the left they come in."""
+    parts = _outline(node.kind, width, height)
     if node.saved:
         parts.append(f'<rect class="saved" x="8" y="{height - 4}" width="10" height="7"/>')
     parts += [_text(right, 11, Line(name, "small"), "slot") for right, name in slots]
@@ -215,7 +238,7 @@ def _box(
         else:
             parts.append(_text(middle, foot, line))
         base += LEADING[line.style]
-    return "".join((*parts, "</g>"))
+    return "".join(parts)
 
 
 def _tooltip(node: Node) -> str:

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from minigrad.viz.drawing.labels import contents, cost, text_width, title
+from minigrad.viz.drawing.labels import cost
+from minigrad.viz.drawing.svg import heading, insides
 from minigrad.viz.explanation.explanations import explain_saved, source_lines, step_notes
 from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.report import formula_of
@@ -31,10 +32,9 @@ FIELDS = {
     "saved": ["name=", "shape=", "dtype=", "nbytes", "numbers=summary"],
     "node": [
         "id", "kind=", "label=", "shape=", "dtype=", "group=", "notes=", "line=", "recorded",
-        "saved=saved*", "error=", "glyph=", "lines=", "slots=", "missing=", "kept=",
-        "cost=", "around=", "freed",
+        "saved=saved*", "error=", "drawn=", "missing=", "kept=", "cost=", "around=", "freed",
     ],
-    "group": ["id", "name=", "path=", "module=", "parent=", "size", "call", "calls", "title=",
+    "group": ["id", "name=", "path=", "module=", "parent=", "size", "call", "calls", "heading=",
               "box=node"],
     "edge": ["source", "target", "slot", "name=", "shape=", "dtype="],
     "part": ["target=", "slot", "name=", "sent=summary", "raw_shape=", "arrival", "arrivals",
@@ -62,19 +62,17 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     missing = missing_gradients(diagram)
     boxes = closed_boxes(diagram)
     fused = {group.id for group in diagram.groups if group.op is not None}
-    written = contents(diagram, [*diagram.nodes, *boxes.values()])
+    layout = skeleton(diagram)
+    drawn = insides(diagram, layout, [*diagram.nodes, *boxes.values()])
 
     formulas: list[Formula] = []
 
     def box(node: Node) -> dict[str, Any]:
-        drawn = written[node.id]
-        lines = [(*line, text_width(line.text, line.style)) for line in drawn.lines]
         op = node.kind in ("op", "fused") and node.group not in fused
         kept = explain_saved(node, steps.get(node.id)) if op else ()
         return asdict(node) | {
-            "glyph": drawn.glyph, "lines": lines, "slots": drawn.slots,
-            "missing": missing.get(node.id, ""), "kept": kept, "cost": cost(node),
-            "around": source_lines(node.line),
+            "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": kept,
+            "cost": cost(node), "around": source_lines(node.line),
         }  # fmt: skip
 
     data = {
@@ -86,7 +84,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "steps": pool.rows("step", _steps(diagram, boxes, formulas)),
         "formulas": pool.rows("formula", map(asdict, formulas)),
         "pool": pool.values,
-        "skeleton": skeleton(diagram).to_row(),
+        "skeleton": layout.to_row(),
         "closed": sorted(closed),
         **more,
     }
@@ -96,7 +94,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
 def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
     return asdict(group) | {
-        "title": [line.text for line in title(group)],
+        "heading": heading(group),
         "box": box(boxes[group.id]),
     }
 
