@@ -63,7 +63,7 @@ TEXTS = {
     "inv": ("−yᵀ ḡ yᵀ",),
     "solve": ("−a⁻ᵀ ḡ yᵀ", "a⁻ᵀ ḡ"),
     "rms_norm": (
-        "rstd ⊙ (u − z ⊙ mean_(last ndim)(u ⊙ z)), where z = rstd ⊙ x, u = ḡ ⊙ weight",
+        "rstd ⊙ (u − z ⊙ mean_axes(u ⊙ z)), where z = rstd ⊙ x, u = ḡ ⊙ weight",
         "ḡ ⊙ rstd ⊙ x",
     ),
 }
@@ -78,11 +78,19 @@ def test_attention_in_full() -> None:
     found = viz.formulas(attention)
     assert found["key"].text == (
         "scale · Dᵀ query, where D = P ⊙ (A − Σ_(last axis)(A ⊙ P)), A = M ⊙ (ḡ valueᵀ), "
-        "P = exp(scores − lse) ⊙ [may attend], scores = scale · query keyᵀ + bias"
+        "P = exp(scores − lse) ⊙ [allowed], scores = scale · query keyᵀ + bias"
     )
     assert found["value"].text.startswith("(M ⊙ P)ᵀ ḡ, where P = ")
     assert "M: what dropout multiplies the weights by; 1 without it" in found["key"].notes
     assert "lse: kept from the forward pass" in found["key"].notes
+
+
+def test_recurrences_are_told_from_the_next_step() -> None:
+    """`gates̄` is what the rule itself gives: each step takes that of the next."""
+    found = viz.formulas("rnn")
+    assert found["gates"].text.startswith("(ḡ + next(gates̄ weight)) ⊙ (1 − y² if ")
+    assert found["weight"].text == "Σ_step gates̄ᵀ before(y, h0)"
+    assert "next: the same of the next step; 0 at the last" in found["gates"].notes
 
 
 def test_cases_take_the_branches_of_a_rule() -> None:
@@ -185,6 +193,40 @@ def test_a_written_formula_goes_with_its_rule(monkeypatch: pytest.MonkeyPatch) -
     found = viz.formulas(attention)
     assert [formula.text for formula in found.values()] == ["2ḡ key", "query", "ḡ", "ḡ"]
     assert {formula.origin for formula in found.values()} == {"rule"}
+
+
+def test_a_formula_of_ones_own() -> None:
+    op = op_with(a=lambda g, b, k: sum(g * b for _ in range(k)))
+    assert viz.formulas(op)["a"].origin == "rule"
+    op.defformula(
+        """
+        k = float(k)  # how often
+        scaled = FACTOR * exp(a - mean(b, -1)) - exp(b)
+        """,
+        a="k * g * (b * (1 + scaled) - b * scaled)  # as a sum",
+    )
+    found = viz.formulas(op)["a"]
+    assert found.text == (
+        "k · ḡ ⊙ (b ⊙ (1 + scaled) − b ⊙ scaled), "
+        "where scaled = 3 exp(a − mean_(last axis)(b)) − exp(b)"
+    )
+    assert (found.notes, found.origin) == (("as a sum", "k: how often"), "written")
+    assert "for _ in range(k)" in found.source
+    op.defvjp(a=lambda g, b: g * b)
+    assert viz.formulas(op)["a"].text == "ḡ ⊙ b"
+
+
+def test_formulas_that_cannot_be_read() -> None:
+    op = op_with(a=lambda g, b: g * b)
+    for text, reason in [
+        ("g * nothing", "there is no 'nothing'"), ("g *", "it is no Python"),
+        ("y = g", "its last line is no expression"), ("", "it is empty"),
+    ]:  # fmt: skip
+        op.defformula(a=text)
+        with pytest.raises(ValueError, match=f"forward: the formula of 'a' .*{reason}"):
+            viz.formulas(op)
+    with pytest.raises(TypeError, match="'b' has none"):
+        op.defformula(b="g")
 
 
 def test_several_rules_on_a_line() -> None:

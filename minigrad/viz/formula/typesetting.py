@@ -1,4 +1,4 @@
-"""How terms look: operators, conditions, choices and indices. Functions stand in vocabulary.py."""
+"""How terms look: operators, conditions, choices and indices. Functions stand in signs.py."""
 
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ from minigrad.viz.formula.notation import (
     begins_with_a_digit,
     begins_with_a_word,
     ended,
-)
-from minigrad.viz.formula.reading import Reading
+    level,
+)  # fmt: skip
+from minigrad.viz.formula.reader import Reading
+from minigrad.viz.formula.signs import SIGNS
 from minigrad.viz.formula.terms import (
     Call,
     Choice,
@@ -46,7 +48,6 @@ from minigrad.viz.formula.terms import (
     row,
     same,
 )
-from minigrad.viz.formula.vocabulary import VOCABULARY
 
 __all__ = ["Typesetter"]
 
@@ -69,7 +70,9 @@ class Typesetter:
     def __init__(self, op: Primitive) -> None:
         self._op = op
         self._arrays = {"g", "out", *op.params[: op.arrays], *op.residuals}
+        self._arrays.update(f"g_{name}" for name in op.params)
         self._notes: dict[str, None] = {}
+        self._explained: set[str] = set()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,8 +90,12 @@ class Typesetter:
             term = simplified(definition.term, self._arrays)
             if len(definition.names) > 1 or not is_scalar(term, self._arrays):
                 self._arrays.update(definition.names)
-            if definition.shown:
+            if definition.comment is None:
                 equations.append((self._names(definition.names), self.value(term)))
+                continue
+            self._explained.update(definition.names)
+            if definition.comment:
+                self.note(f"{definition.names[0].rstrip('′')}: {definition.comment}")
         body = self.value(simplified(reading.value, self._arrays))
         # People read from the formula to what it is made of.
         return Where(body, tuple(reversed(equations))) if equations else body
@@ -102,6 +109,8 @@ class Typesetter:
     def name(self, name: str) -> Notation:
         """A variable."""
         plain = name.rstrip("′")
+        if name in self._explained:
+            name = plain  # what it stands for has the name of an argument, made ready
         if plain != name:
             return Script(self.name(plain), above=Symbol(name[len(plain) :], upright=True))
         if name in self._op.residuals:
@@ -170,7 +179,7 @@ class Typesetter:
 
     def _function(self, call: Call) -> Notation:
         """A function by its sign, or by its name with what its docstring says."""
-        entry = VOCABULARY.get(_key(call.function))
+        entry = SIGNS.get(_key(call.function))
         if entry is not None and _fits(entry, call):
             return entry(self, *call.args, **dict(call.keywords))
         name = getattr(call.function, "__name__", "function").strip("_")
@@ -307,13 +316,16 @@ class Typesetter:
         indices = index.args if isinstance(index, Call) and index.function is row else (index,)
         new = [is_constant(part, None) for part in indices]
         if is_constant(indices[0], ...) and len(indices) > 1 and all(new[1:]):
-            return self.undo_reduction(x)
+            return self.spread(x)
         outputs = self._op.multiple_outputs and isinstance(x, Variable) and x.name in ("g", "out")
         if outputs and is_constant(index, *range(9)):
             return Script(self.value(x), below=self.value(index))
-        return Applied(self.value(x), tuple(map(self.value, indices)), "[", "]")
+        whole = self.value(x)
+        if level(whole, stacked=True) < Level.SCRIPT:
+            whole = Enclosed("(", whole, ")")
+        return Applied(whole, tuple(map(self.value, indices)), "[", "]")
 
-    def undo_reduction(self, x: Term, axis: Notation | None = None) -> Notation:
+    def spread(self, x: Term, axis: Notation | None = None) -> Notation:
         """Something along axes that it lacks."""
         self.note("spread: repeated along the axes that were reduced")
         word = Symbol("spread", upright=True)
