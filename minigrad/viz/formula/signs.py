@@ -19,23 +19,7 @@ from minigrad.ops.diagonals import DiagonalUpdate
 from minigrad.ops.gathering import open_grid
 from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.ops.pooling import sum_pool_transpose
-from minigrad.viz.formula.notation import (
-    INVERSE,
-    TRANSPOSED,
-    Applied,
-    Cases,
-    Enclosed,
-    Fraction,
-    Infix,
-    Large,
-    Level,
-    Notation,
-    Number,
-    Root,
-    Script,
-    Sentence,
-    Words,
-)  # fmt: skip
+from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.terms import Call, Term, is_constant, shown_part
 
 if TYPE_CHECKING:
@@ -43,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NAMES", "SIGNS"]
 
-Entry = Callable[..., Notation]
+Entry = Callable[..., n.Notation]
 
 
 # What a written formula means by some names: its reductions keep the axes.
@@ -83,106 +67,108 @@ def _named(name: str) -> Entry:
 def _reduction(name: str) -> Entry:
     """A function over axes, by name."""
 
-    def entry(t: Typesetter, x: Term, axis: Term | None = None, **_: Term) -> Notation:
+    def entry(t: Typesetter, x: Term, axis: Term | None = None, **_: Term) -> n.Notation:
         return t.called(name, x, below=t.axis(axis))
 
     return entry
 
 
 def _large(sign: str) -> Entry:
-    def entry(t: Typesetter, x: Term, axis: Term | None = None, **_: Term) -> Notation:
-        return Large(sign, t.value(x), t.axis(axis))
+    def entry(t: Typesetter, x: Term, axis: Term | None = None, **_: Term) -> n.Notation:
+        return n.Large(sign, t.value(x), t.axis(axis))
 
     return entry
 
 
 def _over(words: str) -> Entry:
     """A sum over what is said in words."""
-    return lambda t, x, *_: Large("Σ", t.value(x), Words(words))
+    return lambda t, x, *_: n.Large("Σ", t.value(x), n.Words(words))
 
 
 def _infix(sign: str, note: str = "") -> Entry:
     """Two arguments with a sign between; what else there is goes without saying."""
 
-    def entry(t: Typesetter, one: Term, other: Term, *_: Term) -> Notation:
+    def entry(t: Typesetter, one: Term, other: Term, *_: Term) -> n.Notation:
         if note:
             t.note(f"{sign}: {note}")
-        return Infix((t.value(one), t.value(other)), (sign,), Level.PRODUCT)
+        return n.Infix((t.value(one), t.value(other)), (sign,), n.Level.PRODUCT)
 
     return entry
 
 
-def _where(t: Typesetter, condition: Term, a: Term, b: Term) -> Notation:
+def _where(t: Typesetter, condition: Term, a: Term, b: Term) -> n.Notation:
     """A factor of 1 or 0 if one of the two is 0, else cases."""
     if is_constant(a, 1) and is_constant(b, 0):
-        return Enclosed("[", t.condition(condition), "]")
+        return n.Enclosed("[", t.condition(condition), "]")
     if is_constant(b, 0):
-        return t.times(a, Enclosed("[", t.condition(condition), "]"))
+        return t.times(a, n.Enclosed("[", t.condition(condition), "]"))
     if is_constant(a, 0):
-        return t.times(b, Enclosed("[", t.negated(condition), "]"))
-    return Cases((t.value(a), t.value(b)), (t.condition(condition),))
+        return t.times(b, n.Enclosed("[", t.negated(condition), "]"))
+    return n.Cases((t.value(a), t.value(b)), (t.condition(condition),))
 
 
-def _swapaxes(t: Typesetter, x: Term, axis1: Term, axis2: Term) -> Notation:
+def _swapaxes(t: Typesetter, x: Term, axis1: Term, axis2: Term) -> n.Notation:
     if is_constant(axis1, -1, -2) and is_constant(axis2, -1, -2):
-        return t.power(x, TRANSPOSED)
+        return t.power(x, n.TRANSPOSED)
     return t.called("swapaxes", x, axis1, axis2)
 
 
-def _transpose(t: Typesetter, x: Term, axes: Term | None = None) -> Notation:
-    return t.power(x, TRANSPOSED) if axes is None else t.called("transpose", x, axes)
+def _transpose(t: Typesetter, x: Term, axes: Term | None = None) -> n.Notation:
+    return t.power(x, n.TRANSPOSED) if axes is None else t.called("transpose", x, axes)
 
 
-def _reshape(t: Typesetter, x: Term, shape: Term) -> Notation:
+def _reshape(t: Typesetter, x: Term, shape: Term) -> n.Notation:
     """An array with the axes kept that a reduction took looks like itself."""
     whole = Call(np.reshape, (x, shape))
     shown = shown_part(whole)
     return t.called("reshape", x, shape) if shown is whole else t.value(shown)
 
 
-def _at(t: Typesetter, value: Term, index: Term, *_: Term) -> Notation:
+def _at(t: Typesetter, value: Term, index: Term, *_: Term) -> n.Notation:
     t.note("what is read more than once adds up")
-    return Sentence((t.value(value), Words(" at "), t.value(index), Words(", 0 elsewhere")))
+    return n.Sentence((t.value(value), n.Words(" at "), t.value(index), n.Words(", 0 elsewhere")))
 
 
-def _along(t: Typesetter, index: Term, axis: Term, *_: Term) -> Notation:
+def _along(t: Typesetter, index: Term, axis: Term, *_: Term) -> n.Notation:
     if is_constant(axis, None):
         return t.value(index)
-    return Sentence((t.value(index), Words(" along "), t.value(axis)))
+    return n.Sentence((t.value(index), n.Words(" along "), t.value(axis)))
 
 
-def _on_diagonal(t: Typesetter, value: Term, shape: Term, place: Term) -> Notation:
+def _on_diagonal(t: Typesetter, value: Term, shape: Term, place: Term) -> n.Notation:
     # The trace gives its cotangent an axis, so that all of the diagonal gets the same.
     match value:
         case Call(operator.getitem, (g, Call(_, (first, second)))):
             if is_constant(first, ...) and is_constant(second, None):
                 value = g
-    return Sentence((t.value(value), Words(" on the diagonal, 0 elsewhere")))
+    return n.Sentence((t.value(value), n.Words(" on the diagonal, 0 elsewhere")))
 
 
-def _squared(t: Typesetter, x: Term) -> Notation:
-    return Number("1") if is_constant(x, 1) else Script(t.value(x), above=Number("2"))
+def _squared(t: Typesetter, x: Term) -> n.Notation:
+    return n.Number("1") if is_constant(x, 1) else n.Script(t.value(x), above=n.Number("2"))
 
 
 SIGNS: Mapping[Any, Entry] = {
     # Powers, roots and logarithms
     np.square: _squared,
-    np.sqrt: lambda t, x: Root(t.value(x)),
-    math.sqrt: lambda t, x: Root(t.value(x)),
-    np.cbrt: lambda t, x: Root(t.value(x), 3),
-    np.hypot: lambda t, a, b: Root(Infix((_squared(t, a), _squared(t, b)), ("+",), Level.SUM)),
+    np.sqrt: lambda t, x: n.Root(t.value(x)),
+    math.sqrt: lambda t, x: n.Root(t.value(x)),
+    np.cbrt: lambda t, x: n.Root(t.value(x), 3),
+    np.hypot: lambda t, a, b: n.Root(
+        n.Infix((_squared(t, a), _squared(t, b)), ("+",), n.Level.SUM)
+    ),
     np.exp: _named("exp"),
     np.log: _named("log"),
     math.log: _named("log"),
-    np.log2: lambda t, x: t.called("log", x, below=Number("2")),
-    math.log2: lambda t, x: t.called("log", x, below=Number("2")),
-    math.log10: lambda t, x: t.called("log", x, below=Number("10")),
-    np.reciprocal: lambda t, x: Fraction(Number("1"), t.value(x)),
+    np.log2: lambda t, x: t.called("log", x, below=n.Number("2")),
+    math.log2: lambda t, x: t.called("log", x, below=n.Number("2")),
+    math.log10: lambda t, x: t.called("log", x, below=n.Number("10")),
+    np.reciprocal: lambda t, x: n.Fraction(n.Number("1"), t.value(x)),
     ops.sigmoid: _named("σ"),
     # Sizes and relations
-    np.absolute: lambda t, x: Enclosed("|", t.value(x), "|"),
-    np.floor: lambda t, x: Enclosed("⌊", t.value(x), "⌋"),
-    operator.floordiv: lambda t, a, b: Enclosed("⌊", Fraction(t.value(a), t.value(b)), "⌋"),
+    np.absolute: lambda t, x: n.Enclosed("|", t.value(x), "|"),
+    np.floor: lambda t, x: n.Enclosed("⌊", t.value(x), "⌋"),
+    operator.floordiv: lambda t, a, b: n.Enclosed("⌊", n.Fraction(t.value(a), t.value(b)), "⌋"),
     operator.mod: _infix("mod"),
     operator.pos: lambda t, x: t.value(x),
     np.maximum: lambda t, a, b: t.called("max", a, b),
@@ -203,14 +189,14 @@ SIGNS: Mapping[Any, Entry] = {
     np.reshape: _reshape,
     np.swapaxes: _swapaxes,
     np.transpose: _transpose,
-    np.take: lambda t, x, index, axis: Applied(t.value(x), (_along(t, index, axis),), "[", "]"),
+    np.take: lambda t, x, index, axis: n.Applied(t.value(x), (_along(t, index, axis),), "[", "]"),
     IndexUpdate: _at,
     DiagonalUpdate: _on_diagonal,
     open_grid: _along,
     integers: lambda t, x, *_: t.value(x),
     # Matrices
     np.cross: _infix("×"),
-    np.linalg.inv: lambda t, x: t.power(x, INVERSE),
+    np.linalg.inv: lambda t, x: t.power(x, n.INVERSE),
     # Windows
     ops.convolution: _infix("∗", "the sum over each window of an input, times a kernel"),
     ops.convolution_transpose: _infix(
