@@ -1,4 +1,4 @@
-"""Datasets, and loaders that hand them out in batches."""
+"""Datasets, and loaders that batch them."""
 
 from minigrad.data.collate import default_collate
 from minigrad.data.datasets import ConcatDataset, Dataset, Subset, TensorDataset, random_split

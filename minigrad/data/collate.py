@@ -12,10 +12,10 @@ from minigrad._tensor import Tensor
 
 
 def default_collate(samples: Sequence[Any]) -> Any:
-    """Make one batch of several samples that are alike.
+    """Collate samples of the same structure into a batch.
 
     Tensors and arrays are stacked along a new first axis, numbers become a tensor, strings a list.
-    Tuples, lists and dicts are gone through: a batch of pairs is a pair of batches.
+    Tuples, lists and dicts are collated entry by entry: a batch of pairs is a pair of batches.
 
     Args:
         samples: At least one sample.

@@ -1,4 +1,4 @@
-"""Datasets: what can be counted and asked for one sample after another."""
+"""Datasets: anything with a length and samples by index."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def seeded(owner: str, generator: Any) -> np.random.Generator:
 class Dataset:
     """The base of datasets: a subclass says how many samples there are, and what each is.
 
-    Anything with ``len`` and whole-number indices is a dataset to a loader, a list too. This class
-    adds the sum of two.
+    A loader accepts anything with ``len`` and integer indices, a list too. This class adds
+    the concatenation ``a + b``.
 
     Example:
         >>> from minigrad.data import Dataset
@@ -156,7 +156,7 @@ class Subset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Datasets one behind the other.
+    """The concatenation of datasets.
 
     Args:
         datasets: The datasets, at least one.
@@ -202,7 +202,7 @@ def random_split(
     lengths: Sequence[float],
     generator: np.random.Generator | int | None = None,
 ) -> list[Subset]:
-    """Share the samples of a dataset out at random.
+    """Split a dataset at random.
 
     Args:
         dataset: The dataset.

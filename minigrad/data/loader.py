@@ -27,9 +27,9 @@ class _Progress:
 
 
 class DataLoader:
-    """Hands out a dataset in batches. Each ``for`` is one epoch, and knows nothing of others.
+    """Iterate over a dataset in batches. Each ``for`` is one epoch, independent of others.
 
-    A loader can stop in the middle of an epoch and go on in another process: `state_dict`.
+    An epoch can be interrupted and resumed in another process, with `state_dict`.
 
     Args:
         dataset: Anything with ``len`` and whole-number indices.
@@ -101,7 +101,7 @@ class DataLoader:
         return whole + (rest > 0 and not self.drop_last)
 
     def __iter__(self) -> Iterator[Any]:
-        """Begin an epoch, or go on with the one whose state was loaded."""
+        """Start an epoch, or resume the one whose state was loaded."""
         if self._loaded is None:
             drawn_from = None
             if self.shuffle:
@@ -152,7 +152,7 @@ class DataLoader:
         return {"position": position, "generator": copy.deepcopy(drawn_from), **self._kind()}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Have the next epoch go on where a saved one stood: with exactly the next batch.
+        """Let the next epoch resume a saved one, at exactly the next batch.
 
         Args:
             state_dict: What `state_dict` returned, for a loader that is made alike.

@@ -1,4 +1,4 @@
-"""A thread that makes the next items while the last is worked on.
+"""Prefetching: a thread makes the next items while the last is processed.
 
 The thread ends when the items do, when making one fails, when nobody can ask for more, and when
 Python exits; what fails in it is raised where the item was asked for. The two share queues written
@@ -62,7 +62,7 @@ class Prefetched(Iterator[Any]):
 
 
 class _Worker(threading.Thread):
-    """The thread. It knows nothing of the iterator that it works for, so that can be dropped."""
+    """The thread. It holds no reference to its iterator, so that the iterator can be freed."""
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
         super().__init__(name="minigrad.data prefetch", daemon=True)
@@ -102,7 +102,7 @@ _workers: weakref.WeakSet[_Worker] = weakref.WeakSet()
 
 @atexit.register
 def _stop_all() -> None:
-    """No thread is to be left in the middle of an item when Python takes itself apart."""
+    """Stop every thread between two items before Python shuts down."""
     workers = list(_workers)
     for worker in workers:
         worker.stop()

@@ -1,4 +1,4 @@
-"""Files: what is saved is whole or not there, and what is loaded runs nothing."""
+"""Saving and loading: writes are atomic, and loading never runs code from a file."""
 
 from minigrad.io.errors import LoadError
 from minigrad.io.files import load, save

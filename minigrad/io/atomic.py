@@ -1,9 +1,9 @@
-"""Writing a file whole or not at all.
+"""Atomic writes: a file is written completely or not at all.
 
-What is new is written beside the old file, brought to the disk, and only then given its name, which
-the file system does in one step. Whoever reads, and whatever is killed when, finds either the old
-file or the new one. Who writes holds a lock, which the system lets go when a program ends. So the
-next save or load of that name knows what a killed program left, and removes it.
+The new content is written beside the old file, flushed to the disk, and then renamed, which the
+file system does in one step. A reader finds either the old file or the new one, whenever a program
+is killed. The writer holds a lock, which the system releases when the program ends. So the next
+save or load of that name recognizes the unfinished file of a killed program, and removes it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ except ImportError:  # Windows, where nothing is locked and nothing that was lef
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Have a block write a file that takes the place of another when the block is through.
+    """A context that writes a file, which replaces another when the block ends.
 
     Args:
         path: The file to be written, anew or for the first time.
@@ -55,7 +55,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Remove what killed programs left that were writing a file; what is being written stays.
+    """Remove unfinished files of killed programs; files that are being written stay.
 
     Args:
         path: The file.
@@ -94,7 +94,7 @@ def _created_beside(path: Path) -> tuple[Path, int | None]:
 
 
 def _start(path: Path) -> str:
-    """How the names of its unfinished files begin: names have a greatest length."""
+    """The prefix of its unfinished files, shortened since names have a maximal length."""
     return path.name.encode()[:100].decode(errors="ignore")
 
 

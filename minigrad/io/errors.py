@@ -1,4 +1,4 @@
-"""The error of a file that cannot be taken."""
+"""The error of a file that cannot be loaded."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ LONGEST = 300
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write a state dict, or any nested value, into a file.
 
-    The file is there when all of it is on the disk; until then an old one stays as it was, whatever
-    happens. What a killed save leaves in its folder, the next save or load of this path removes. A
-    state dict is written under its own names: other programs read it.
+    The write is atomic: until all of it is on the disk, an old file stays as it was. If a save is
+    killed, the next save or load of this path removes what it left. A state dict is written under
+    its own names, so other programs can read it.
 
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of
@@ -61,8 +61,8 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read what `save` wrote, a state dict of `np.savez`, or a safetensors file of any program.
 
-    Nothing in a file is ever run, and no array is made that the file does not hold. It is looked
-    through to its end before anything is returned.
+    No code from a file is run, and no array is larger than the file. The whole file is checked
+    before anything is returned.
 
     Args:
         path: Ends with ``.npz``, or with ``.safetensors`` (extra ``safetensors``).

@@ -1,4 +1,4 @@
-"""A whole training in one file: to stop, and to go on as if nothing had been."""
+"""Checkpoints of a whole training in one file, to interrupt and resume it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from minigrad.optim import Optimizer
 
 @runtime_checkable
 class Stateful(Protocol):
-    """What has a state that can be saved: models, optimizers, schedulers, loaders, and others."""
+    """Anything with `state_dict` and `load_state_dict`: models, optimizers, schedulers, loaders."""
 
     def state_dict(self) -> Any: ...
     def load_state_dict(self, state_dict: Any, /) -> Any: ...
 
 
 def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
-    """Save everything that a training needs to go on later, as if it had never stopped.
+    """Save everything that a training needs to be resumed exactly.
 
-    The state of `minigrad.random` is saved with it. Between two steps is the time to call it.
+    The state of `minigrad.random` is saved with it. Call it between two steps.
 
     Args:
         path: As in `save`, whose promises hold.
@@ -58,7 +58,7 @@ def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
 
 
 def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[str, Any]:
-    """Go on with a training that `save_training` has saved: with all of it, or not at all.
+    """Resume a training that `save_training` saved: completely, or not at all.
 
     Args:
         path: The file.
@@ -130,7 +130,7 @@ def _check_parts(path: Any, classes: dict[str, Any], parts: dict[str, Any]) -> N
 
 
 def _restorer(part: Any) -> Callable[[], None]:
-    """What puts a part back into the state that it is in now."""
+    """A function that restores the present state of a part."""
     state = part.state_dict()
     groups = [dict(group) for group in part.param_groups] if isinstance(part, Optimizer) else []
 

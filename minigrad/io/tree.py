@@ -54,7 +54,7 @@ def storable(dtype: np.dtype[Any]) -> bool:
 
 
 def pack(value: Any) -> Packed:
-    """Take a nested value apart.
+    """Flatten a nested value into arrays and a structure.
 
     Raises:
         TypeError: Something in it is none of what can be saved; the message says where it is.
@@ -71,7 +71,7 @@ def pack(value: Any) -> Packed:
 
 
 def unpack(arrays: dict[str, np.ndarray], structure: str | None) -> Any:
-    """Put a value together again.
+    """Rebuild a value from arrays and a structure.
 
     Args:
         arrays: Its arrays, which become its own.

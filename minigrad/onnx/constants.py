@@ -1,4 +1,4 @@
-"""What no op has made: parameters, tables, and what a model computes with NumPy beside the graph.
+"""Constants: parameters, tables, and arrays that a model computes with NumPy.
 
 Such an array is taken as it is only if it is the same in all runs. Otherwise its values must be
 explained, exactly and in every run: as one number everywhere; as a range; as a mask, that is, a
@@ -24,7 +24,7 @@ __all__ = ["make_constant", "needs_table", "whole_table"]
 
 
 def make_constant(g: Graph, value: Value) -> str:
-    """A tensor of the graph that holds a value which no op has made.
+    """A tensor of the graph for a value that no op made.
 
     Args:
         g: The graph.
@@ -104,7 +104,7 @@ def _uniform(g: Graph, value: Value) -> str | None:
 
 
 def _steps(value: Value) -> tuple[Any, int] | None:
-    """Where the value begins and how it goes on, if it is a range of integers."""
+    """The start and step of the value, if it is a range of integers."""
     if value.ndim != 1 or value.dtype.kind not in "iu" or min(map(len, value.arrays)) < 2:
         return None
     step = int(value.arrays[0][1]) - int(value.arrays[0][0])

@@ -1,4 +1,4 @@
-"""Examples of other sizes and other values, made from the one that is given.
+"""Example inputs of other sizes and values, made from the given ones.
 
 What changes with the size of an axis, and what changes with the values of an input, shows in runs
 that differ in both. Sizes that the model refuses are left out; an axis is dynamic if at least
@@ -99,7 +99,7 @@ class Examples:
             return self._model(*bound.args, **bound.kwargs)
 
     def tried(self, axes: Axes, sizes: Mapping[str, int]) -> str | None:
-        """What comes of running the model at some sizes, in words; None if it raises.
+        """The result of running the model at some sizes, in words; None if it raises.
 
         Args:
             axes: The dynamic axes.

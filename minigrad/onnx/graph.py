@@ -71,7 +71,7 @@ class Graph:
     # Tensors ------------------------------------------------------------------------------------
 
     def known(self, value: Value, name: str) -> None:
-        """Say which tensor holds a value."""
+        """Register the tensor that holds a value."""
         self._names[value.number] = name
 
     def tensor(self, value: Any, dtype: Any = None) -> str:

@@ -1,4 +1,4 @@
-"""How each op is said in ONNX operators: a table, and a function where one operator is not enough.
+"""Each op in ONNX operators: a table, and a function where one operator is not enough.
 
 A function gets the graph, the value that the op made, and the op's arguments in the order of its
 parameters: a `Value` for a tensor, a `Size` for a number that depends on the inputs' sizes. It
@@ -141,7 +141,7 @@ def _not(g: Graph, out: Value, x: Any) -> str:
 
 @exports("remainder")
 def _remainder(g: Graph, out: Value, a: Any, b: Any) -> str:
-    """What is left of a, of the sign of b: ONNX has it for integers."""
+    """The remainder with the sign of b; ONNX has it for integers only."""
     left, right = g.tensor(a, out.dtype), g.tensor(b, out.dtype)
     if out.dtype.kind != "f":
         return g.node("Mod", [left, right])

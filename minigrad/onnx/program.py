@@ -177,7 +177,7 @@ def shown(sizes: Mapping[str, int]) -> str:
 
 
 def _cause(first: Run, other: Run) -> str:
-    """What Python did with a size, on which it may depend that two runs differ, in words."""
+    """A use of a size in Python that may explain why two runs differ, in words."""
     places = [event.place for event in first.noted if event.place and _differs(event, first, other)]
     return f", perhaps because of {places[0]}" if places else ""
 

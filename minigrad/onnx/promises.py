@@ -1,4 +1,4 @@
-"""For which sizes a file holds: every comparison that Python made with a size is looked at.
+"""For which sizes a file is valid: every comparison of a size in Python is examined.
 
 The graph is what the model did at the sizes of the runs. It is so at all sizes for which every
 comparison comes out as it did there. Where one would come out otherwise the model is run at such a

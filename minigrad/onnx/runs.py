@@ -1,4 +1,4 @@
-"""One run of a model, watched: every op, what it was given, and what came out.
+"""The record of one run of a model: every op, its arguments and its results.
 
 A value of a run is known by a number, given in the order in which values turn up. So two runs that
 do the same ops give the same numbers to the same values, whatever their shapes are.
@@ -46,9 +46,9 @@ class Call(NamedTuple):
 
 
 class Run(Observer):
-    """What is noted while a model runs.
+    """The recorder of a run.
 
-    An op that is not among `exported` but has a meaning is replaced by it, op by op.
+    An op that is not among `exported` but has a decomposition is replaced by it.
 
     Args:
         sizes: The size of each symbol in this run.
@@ -87,7 +87,7 @@ class Run(Observer):
         self._held: list[Any] = []  # so that no id and no memory is used twice
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        """Note an op, or what it means."""
+        """Note an op, or its decomposition."""
         noted = tuple(self._noted(argument) for argument in arguments)
         outputs = result if isinstance(result, tuple) else (result,)
         held = op in self._exported
@@ -120,7 +120,7 @@ class Run(Observer):
         )
 
     def _meant(self, op: Primitive, arguments: Sequence[Any]) -> tuple[Ref, ...]:
-        """Run what a fused op means, and note its ops in the place of the op."""
+        """Run the decomposition of a fused op, and note its ops instead."""
         values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
         outer = state.get()
         try:
@@ -173,13 +173,13 @@ class Run(Observer):
         return {name: self.arrays[number] for name, number in self.inputs.items()}
 
     def entitle(self, name: str, tensor: Any) -> None:
-        """Say what a tensor is called, if an op has read it."""
+        """Name a tensor, if an op has read it."""
         number = self._by_object.get(id(tensor), self._by_memory.get(_memory(tensor._data)))
         if number is not None:
             self.names.setdefault(number, name)
 
     def end(self) -> None:
-        """Watch no more: what the model may have kept is as any other tensor."""
+        """Stop recording; tensors that the model kept become ordinary ones."""
         self.watching = False
         for value in self._held:
             release(value)
@@ -212,7 +212,7 @@ def watch(
     model: Any, args: Any, inputs: Mapping[str, Any], sizes: Mapping[str, int],
     exported: Container[Primitive],
 ) -> Run:  # fmt: skip
-    """Run a model, and note what it does.
+    """Run a model and record its ops.
 
     Args:
         model: A module in evaluation mode.

@@ -1,4 +1,4 @@
-"""Tensors and sizes of a run that is watched: what Python learns from them is refused, or noted.
+"""Traced tensors and sizes: what Python reads from them is refused, or noted.
 
 A graph holds what ops do. Of a number that is taken out of a tensor, and of a branch that depends
 on one, nothing would be left in it but what they were in this run. So the values of a tensor that
@@ -120,7 +120,7 @@ class Untraced(NamedTuple):
 
 
 def trace(value: Any, run: Run, number: int) -> None:
-    """Have a tensor that an op returned, or an input, watch over itself."""
+    """Turn an input, or a tensor that an op returned, into a traced one."""
     if isinstance(value, Tensor):
         value.__class__ = Traced
         assert isinstance(value, Traced)
@@ -128,7 +128,7 @@ def trace(value: Any, run: Run, number: int) -> None:
 
 
 def release(value: Any) -> None:
-    """Make a tensor one like any other again."""
+    """Turn a traced tensor back into an ordinary one."""
     if isinstance(value, Traced):
         del value._run, value._number
         object.__setattr__(value, "__class__", Tensor)
@@ -212,7 +212,7 @@ class TracedFloat(TracedNumber, float):
 
 
 def traced_number(value: Any, term: Any, run: weakref.ref[Run]) -> Any:
-    """A number that knows how it was computed.
+    """A number with the formula by which it was computed.
 
     Args:
         value: The number.

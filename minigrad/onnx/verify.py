@@ -1,4 +1,4 @@
-"""Running a file, and comparing what it gives with what the model gave."""
+"""Running an ONNX file, and comparing its outputs with the model's."""
 
 from __future__ import annotations
 

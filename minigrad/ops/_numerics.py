@@ -1,4 +1,4 @@
-"""Helpers that several rule tables share. All of them take arrays and tensors alike."""
+"""Helpers of the rules. All of them take arrays and tensors."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ _ONE = np.ones((), np.int8)
 
 @functools.cache
 def zero(dtype: Any) -> np.ndarray:
-    """0 as an array, which NumPy takes up faster than the number; not to be written to."""
+    """0 as an array, which NumPy handles faster than a number; do not write to it."""
     array = np.zeros((), dtype)
     array.flags.writeable = False
     return array
@@ -103,8 +103,8 @@ def zero(dtype: Any) -> np.ndarray:
 def zeroed(g: Any, mask: Any) -> Any:
     """`g`, but exactly 0 where the mask is True, whatever stands there.
 
-    That is what a branch that was not taken sends back; a product with 0 would make NaN of an
-    infinite cotangent.
+    A branch that was not taken has this cotangent; a product with 0 would turn an infinite `g`
+    into NaN.
     """
     if g.__class__ is not np.ndarray:
         return np.where(mask, 0, g)
@@ -122,7 +122,7 @@ def zeroed(g: Any, mask: Any) -> Any:
 
 @formula("0")
 def flat(g: Any) -> Any:
-    """The cotangent of what does not change: zeros, also where `g` is infinite."""
+    """The cotangent of a constant function: zeros, also where `g` is infinite."""
     return np.where(False, g, 0)
 
 
@@ -140,7 +140,7 @@ def signed(g: Any, x: Any) -> Any:
 def flat_at_zero(divisor: Any) -> Any:
     """`divisor`, but inf in the place of 0: a quotient is 0 there, with all its derivatives.
 
-    So a length or a deviation of 0, which has no slope, has the gradient 0.
+    So the gradient of a norm or a deviation is 0 where it is 0 and has no slope.
     """
     return np.where(array_of(divisor) == 0, np.inf, divisor)
 

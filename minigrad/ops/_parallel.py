@@ -1,9 +1,9 @@
-"""Threads of our own: the rows of large arrays are divided among them.
+"""Worker threads: the rows of large arrays are divided among them.
 
-NumPy lets go of the interpreter lock while it computes, so threads that each work on some rows run
-side by side. Its BLAS has threads too, but for products only, and they spin for a while after each
-product, in the way of everybody else. So while kernels use BLAS here, it is held to one thread,
-and then given back what it had. This needs the package threadpoolctl; without it there is one
+NumPy releases the interpreter lock while it computes, so threads that each work on some rows run
+in parallel. Its BLAS has threads too, for products only; they wait actively after each product and
+would compete with ours. So BLAS is limited to one thread while kernels use it here, and then gets
+its own number back. This needs the package threadpoolctl; without it there is one
 thread here, and BLAS does as it likes.
 
 Waking a thread takes up to a tenth of a millisecond: small work is done at once, by the caller.
@@ -205,7 +205,7 @@ def _start_worker(number: int, tasks: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def _serve(tasks: SimpleQueue[Callable[[], None]]) -> None:
-    """What a thread of ours does all its life."""
+    """The loop of a worker thread."""
     while True:
         tasks.get()()
 
@@ -220,7 +220,7 @@ def _hold(thread: int) -> None:
 
 
 def _let_go(thread: int) -> None:
-    """Undo that. It may be cut off anywhere, and done again."""
+    """Undo `_hold`. An interrupt may stop it anywhere; it can be called again."""
     with _lock:
         if _holders == {thread}:
             _set_blas(_before)

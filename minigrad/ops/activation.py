@@ -1,4 +1,4 @@
-"""Activations: ReLU, sigmoid, softplus, SiLU, GELU, and the error function that it takes."""
+"""Activations: ReLU, sigmoid, softplus, SiLU, GELU, and the error function."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def _zeros(dtype: Any) -> np.ndarray:
 
 @primitive(arrays=1, float_inputs=True)
 def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
-    """Limit each element to the range from `low` to `high`; flat at the bounds, unlike `clip`.
+    """Limit each element to the range from `low` to `high`, with slope 0 at the bounds.
+
+    `clip` has slope 1 there.
 
     Args:
         x: Tensor, array or number.
@@ -102,7 +104,7 @@ def softplus(x: Any, beta: float = 1.0) -> Any:
 
     Args:
         x: Tensor, array or number.
-        beta: How sharp its bend is.
+        beta: Sharpness of the bend.
 
     Returns:
         Positive numbers. They need no threshold above which `x` itself is taken: they are exact.

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention: the op and its rule above, its meaning below.
+"""Scaled dot-product attention: the op and its rule, then its decomposition.
 
     weights = softmax(query @ key.T * scale + bias)    with -inf where nothing may be attended
     output  = dropout(weights) @ value

@@ -1,4 +1,4 @@
-"""Batch normalization: each channel brought to mean 0 and variance 1 over all images."""
+"""Batch normalization: each channel gets mean 0 and variance 1 over the batch."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
 
     Returns:
         The normalized input, of the shape of `x`; the mean and the variance of each channel, both
-        of shape (C,), zeros where there is nothing to take them of.
+        of shape (C,), zeros for an empty batch.
 
     Raises:
         ValueError: The shapes do not fit.

@@ -1,4 +1,4 @@
-"""Broadcasting: shapes in which several elements share one place of memory."""
+"""Broadcasting: views in which several elements share one memory location."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def broadcast_to(x: Any, shape: Shape) -> Any:
         shape: The shape to reach.
 
     Returns:
-        A view, in which several elements share one place of memory.
+        A view, in which several elements share one memory location.
 
     Raises:
         ValueError: The shape cannot be reached.
@@ -63,7 +63,7 @@ def expand(x: Any, *sizes: Any) -> Tensor:
         *sizes: The lengths to reach, or one tuple of them; new axes come first.
 
     Returns:
-        A view, in which several elements share one place of memory.
+        A view, in which several elements share one memory location.
 
     Raises:
         ValueError: The lengths cannot be reached.
@@ -77,7 +77,7 @@ def expand(x: Any, *sizes: Any) -> Tensor:
 
 
 def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
-    """Bring tensors to the shape in which they meet in arithmetic.
+    """Broadcast tensors against each other.
 
     Args:
         *tensors: Tensors, arrays or numbers.

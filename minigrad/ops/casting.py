@@ -1,4 +1,4 @@
-"""Copies: the same numbers in memory of their own, perhaps in another dtype."""
+"""Copies and casts to another dtype."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["as_tensor", "astype", "clone"]
 
 @primitive(np.copy, arrays=1)
 def clone(x: Any) -> Any:
-    """A copy with memory of its own; gradients pass through.
+    """A copy; gradients pass through it.
 
     Args:
         x: Tensor or array.
@@ -52,10 +52,10 @@ def astype(x: Any, dtype: Any) -> Tensor:
 
     Args:
         x: Tensor or array.
-        dtype: A bool, integer or float dtype. Conversions to bool and integer record nothing.
+        dtype: A bool, integer or float dtype. Casts to bool and integer are not differentiable.
 
     Returns:
-        A tensor with memory of its own; `x` itself if it is a tensor that has the dtype.
+        A new tensor; `x` itself if it is a tensor that has the dtype.
 
     Raises:
         TypeError: Tensors cannot have the dtype.

@@ -1,4 +1,4 @@
-"""Questions with a yes or no for each element. They have no rules and record nothing."""
+"""Comparisons, element by element. They return bools, so they have no rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _comparison(function: Any, symbol: str) -> Any:
         return function(a, b)
 
     compare.__name__ = compare.__qualname__ = function.__name__
-    compare.__doc__ = f"""Compare element by element: ``a {symbol} b``. It records nothing.
+    compare.__doc__ = f"""Compare element by element: ``a {symbol} b``. Not differentiable.
 
     Args:
         a: Tensor, array or number.
@@ -49,7 +49,7 @@ greater_equal = _comparison(np.greater_equal, ">=")
 
 @primitive(np.isnan)
 def isnan(x: Any) -> Any:
-    """Tell which elements are NaN. It records nothing.
+    """Which elements are NaN. Not differentiable.
 
     Args:
         x: Tensor, array or number.
@@ -67,7 +67,7 @@ def isnan(x: Any) -> Any:
 
 @primitive(np.isinf)
 def isinf(x: Any) -> Any:
-    """Tell which elements are infinite, of either sign. It records nothing.
+    """Which elements are infinite, of either sign. Not differentiable.
 
     Args:
         x: Tensor, array or number.
@@ -85,7 +85,7 @@ def isinf(x: Any) -> Any:
 
 @primitive(np.isfinite)
 def isfinite(x: Any) -> Any:
-    """Tell which elements are neither infinite nor NaN. It records nothing.
+    """Which elements are finite: neither infinite nor NaN. Not differentiable.
 
     Args:
         x: Tensor, array or number.

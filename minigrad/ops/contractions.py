@@ -1,4 +1,4 @@
-"""Contractions of several axes at once: einsum and tensordot."""
+"""Contractions over several axes: einsum and tensordot."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
         The contraction.
 
     Raises:
-        TypeError: The subscripts are no text: lists of axes between the operands are not taken.
+        TypeError: The subscripts are not a string; lists of axes are not supported.
         ValueError: The labels do not fit the operands.
 
     Example:

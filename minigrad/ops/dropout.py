@@ -1,4 +1,4 @@
-"""Dropout by a key: the same key gives the same mask, however the work is divided."""
+"""Dropout by a key: the same key gives the same mask, however many threads share the work."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> n
 
 
 def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any) -> np.ndarray:
-    """What dropout multiplies by: 0 with probability `p`, else what makes up for it.
+    """The factor of dropout: 0 with probability `p`, else ``1 / (1 - p)``.
 
     Args:
         key: Chooses the stream.

@@ -1,6 +1,6 @@
 """Element by element: arithmetic, powers and roots.
 
-One derivative a line. Un-broadcasting is the engine's business, so a rule is the textbook's.
+One derivative a line. The engine sums over broadcast axes; rules need not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of a table, by index."""
+"""Embedding: rows of a table, by index."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["embedding"]
 
 @primitive
 def embedding(ids: Any, weight: Any, padding_idx: int | None = None) -> Any:
-    """Look rows up: ``weight[ids]``.
+    """Rows of a table by index: ``weight[ids]``.
 
     Args:
         ids: Integers of any shape, from 0 to below the number of rows.

@@ -1,4 +1,4 @@
-"""Gathering by integers along one axis, and adding back to where they point."""
+"""Gathering by integer indices along one axis, and its transpose, scatter-add."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def _within(indices: np.ndarray, n: int, mode: str) -> np.ndarray:
 
 
 def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Tensor:
-    """Take whole slices along an axis, by their places on it.
+    """Take slices along an axis by index.
 
     Args:
         x: Tensor or array.
         indices: Integers of any shape; negative ones count from the end.
         axis: The axis; the tensor is flattened if None.
-        mode: What an index outside the axis does: "raise" an error; "wrap": go on at the other
-            end; "clip": stop at the end, and negative ones at 0.
+        mode: For an index out of range: "raise" an error, "wrap" around, or "clip" to the range
+            from 0.
 
     Returns:
-        The shape of `x` with the shape of `indices` in the place of the axis. What is taken
-        several times receives the sum of the gradients.
+        The shape of `x` with the shape of `indices` in the place of the axis. An element that
+        is taken several times receives the sum of the gradients.
 
     Raises:
         IndexError: An index is out of range.
@@ -122,7 +122,7 @@ def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
 
 
 def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Tensor:
-    """Take elements along an axis, each line of the tensor by indices of its own.
+    """Take elements along an axis, with separate indices for each 1-D slice.
 
     Args:
         x: Tensor or array.

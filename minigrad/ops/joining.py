@@ -1,4 +1,4 @@
-"""Joining tensors into one, and cutting one into pieces, which are views of it."""
+"""Joining tensors into one, and splitting one into views."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _stack(*tensors: Any, axis: int) -> Any:
 
 
 def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
-    """Join along an axis that exists.
+    """Join along an existing axis.
 
     Args:
         tensors: At least one tensor; the shapes agree but along `axis`.
@@ -80,7 +80,7 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
 
 
 def hstack(tensors: Sequence[Any]) -> Tensor:
-    """Join side by side: along the second axis, or the only one.
+    """Join horizontally: along the second axis, or the only one.
 
     Args:
         tensors: At least one tensor; numbers count as one axis of length 1.
@@ -102,7 +102,7 @@ def hstack(tensors: Sequence[Any]) -> Tensor:
 
 
 def vstack(tensors: Sequence[Any]) -> Tensor:
-    """Join one below the other: along the first axis, of tensors with at least two.
+    """Join vertically: along the first axis of tensors with at least two.
 
     Args:
         tensors: At least one tensor; one with a single axis counts as a row.
@@ -123,7 +123,7 @@ def vstack(tensors: Sequence[Any]) -> Tensor:
 
 
 def dstack(tensors: Sequence[Any]) -> Tensor:
-    """Join one behind the other: along the third axis, which matrices are given.
+    """Join in depth: along the third axis, which is added to matrices.
 
     Args:
         tensors: At least one tensor; shape (n, m) counts as (n, m, 1), (n,) as (1, n, 1).
@@ -144,7 +144,7 @@ def dstack(tensors: Sequence[Any]) -> Tensor:
 
 
 def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
-    """Cut along an axis, into equal parts or at given places.
+    """Split along an axis, into equal parts or at given indices.
 
     Args:
         x: Tensor or array.
@@ -169,7 +169,7 @@ def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tu
 def array_split(
     x: Any, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """Cut along an axis as `split` does, into parts that may differ by one in length.
+    """Split as `split` does, into parts whose lengths may differ by one.
 
     Args:
         x: Tensor or array.
@@ -192,7 +192,7 @@ def array_split(
 
 
 def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-    """Cut along an axis into parts of one length, the last of which may be shorter.
+    """Split along an axis into parts of equal length; the last may be shorter.
 
     Args:
         x: Tensor or array.
@@ -219,7 +219,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
 
 def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """Take an axis apart: one tensor, without that axis, for each place along it.
+    """Split an axis into tensors without it, one for each index.
 
     Args:
         x: Tensor or array.

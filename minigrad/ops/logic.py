@@ -1,6 +1,6 @@
-"""True and False: combined element by element, and counted over axes.
+"""Logic: bools combined element by element, and reduced over axes.
 
-None of these has a derivative; they record nothing.
+None of these is differentiable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = [
 
 @primitive(np.bitwise_and)
 def bitwise_and(a: Any, b: Any) -> Any:
-    """Both hold, element by element; for integers, bit by bit. It records nothing.
+    """Logical and, element by element; bitwise for integers. Not differentiable.
 
     Args:
         a: Bools or integers.
@@ -42,7 +42,7 @@ def bitwise_and(a: Any, b: Any) -> Any:
 
 @primitive(np.bitwise_or)
 def bitwise_or(a: Any, b: Any) -> Any:
-    """Either holds, element by element; for integers, bit by bit. It records nothing.
+    """Logical or, element by element; bitwise for integers. Not differentiable.
 
     Args:
         a: Bools or integers.
@@ -64,7 +64,7 @@ def bitwise_or(a: Any, b: Any) -> Any:
 
 @primitive(np.bitwise_xor)
 def bitwise_xor(a: Any, b: Any) -> Any:
-    """One of the two holds, element by element; for integers, bit by bit. It records nothing.
+    """Exclusive or, element by element; bitwise for integers. Not differentiable.
 
     Args:
         a: Bools or integers.
@@ -86,7 +86,7 @@ def bitwise_xor(a: Any, b: Any) -> Any:
 
 @primitive(np.invert)
 def invert(x: Any) -> Any:
-    """It does not hold, element by element; for integers, bit by bit. It records nothing.
+    """Logical not, element by element; bitwise for integers. Not differentiable.
 
     Args:
         x: Bools or integers.
@@ -107,7 +107,7 @@ def invert(x: Any) -> Any:
 
 @primitive(np.logical_and)
 def logical_and(a: Any, b: Any) -> Any:
-    """Both are other than 0, element by element, with broadcasting. It records nothing.
+    """Logical and: both are nonzero, element by element, with broadcasting. Not differentiable.
 
     Args:
         a: Tensor, array or number.
@@ -129,7 +129,7 @@ def logical_and(a: Any, b: Any) -> Any:
 
 @primitive(np.logical_or)
 def logical_or(a: Any, b: Any) -> Any:
-    """Either is other than 0, element by element, with broadcasting. It records nothing.
+    """Logical or: either is nonzero, element by element, with broadcasting. Not differentiable.
 
     Args:
         a: Tensor, array or number.
@@ -151,7 +151,7 @@ def logical_or(a: Any, b: Any) -> Any:
 
 @primitive(np.logical_xor)
 def logical_xor(a: Any, b: Any) -> Any:
-    """One of the two is other than 0, element by element. It records nothing.
+    """Exclusive or: one of the two is nonzero, element by element. Not differentiable.
 
     Args:
         a: Tensor, array or number.
@@ -173,7 +173,7 @@ def logical_xor(a: Any, b: Any) -> Any:
 
 @primitive(np.logical_not)
 def logical_not(x: Any) -> Any:
-    """Tell which elements are 0. It records nothing.
+    """Which elements are 0. Not differentiable.
 
     Args:
         x: Tensor, array or number.
@@ -191,10 +191,10 @@ def logical_not(x: Any) -> Any:
 
 @primitive(np.any, arrays=1)
 def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Tell whether an element over axes is other than 0. It records nothing.
+    """Whether any element over axes is nonzero. Not differentiable.
 
     Args:
-        x: Tensor, array or number; NaN is other than 0.
+        x: Tensor, array or number; NaN counts as nonzero.
         axis: The axis or axes to reduce; all of them if None.
         keepdims: Keep the reduced axes with length 1.
 
@@ -214,10 +214,10 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.all, arrays=1)
 def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Tell whether all elements over axes are other than 0. It records nothing.
+    """Whether all elements over axes are nonzero. Not differentiable.
 
     Args:
-        x: Tensor, array or number; NaN is other than 0.
+        x: Tensor, array or number; NaN counts as nonzero.
         axis: The axis or axes to reduce; all of them if None.
         keepdims: Keep the reduced axes with length 1.
 
@@ -237,10 +237,10 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.count_nonzero, arrays=1)
 def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Count the elements over axes that are other than 0. It records nothing.
+    """The number of nonzero elements over axes. Not differentiable.
 
     Args:
-        x: Tensor, array or number; NaN is other than 0.
+        x: Tensor, array or number; NaN counts as nonzero.
         axis: The axis or axes to count over; all of them if None.
         keepdims: Keep the reduced axes with length 1.
 

@@ -1,4 +1,4 @@
-"""Cross-entropy against class indices: kernel and rule above, meaning below.
+"""Cross-entropy against class indices: kernel and rule, then its decomposition.
 
 No one-hot array is ever made. The class axis is moved last, and everything else is one axis:
 logits (M, C), targets (M,).
@@ -129,8 +129,8 @@ def cross_entropy(
         target: Class indices, shape (N, ...), or ().
         weight: How much each class counts, shape (C,); a constant.
         reduction: "mean" (weighted by `weight`), "sum", or "none" for one loss per target.
-        ignore_index: A target that counts nothing and receives no gradient.
-        label_smoothing: The part of the probability that is spread over all classes.
+        ignore_index: A target that is ignored and receives no gradient.
+        label_smoothing: The share of the probability that is distributed over all classes.
 
     Returns:
         The loss. The mean over no target at all is NaN, with gradients of zero.

@@ -1,4 +1,4 @@
-"""Layer and root-mean-square normalization: for each, kernel and rule, then its meaning.
+"""Layer and root-mean-square normalization: for each, kernel and rule, then its decomposition.
 
 The kernels go through the rows in blocks that stay in the cache, from the first pass to the last,
 and are divided among threads. The normalized axes are one: x (R, W), weight (W,), bias (W,).

@@ -37,7 +37,7 @@ def _cannot_pool(
 
 @primitive(arrays=1, residuals=("chosen",))
 def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
-    """The largest element of each window; what is padded never is. NaN is larger than all else.
+    """The largest element of each window, padding excluded. NaN counts as larger than any number.
 
     Args:
         x: Shape (N, C, *S).

@@ -1,4 +1,4 @@
-"""Arranging: the same elements turned round, moved along, or repeated."""
+"""Rearranging: the same elements flipped, rolled or repeated."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def flip(x: Any, axis: Axis = None) -> Any:
 
 
 def fliplr(x: Any) -> Tensor:
-    """Exchange left and right: reverse the second axis.
+    """Flip left and right: reverse the second axis.
 
     Args:
         x: Tensor or array with at least two axes.
@@ -62,7 +62,7 @@ def fliplr(x: Any) -> Tensor:
 
 
 def flipud(x: Any) -> Tensor:
-    """Exchange up and down: reverse the first axis.
+    """Flip up and down: reverse the first axis.
 
     Args:
         x: Tensor or array with at least one axis.
@@ -83,11 +83,11 @@ def flipud(x: Any) -> Tensor:
 
 @primitive(np.rot90, arrays=1)
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """Turn a plane by right angles.
+    """Rotate a plane by multiples of 90 degrees.
 
     Args:
         x: Tensor or array with at least two axes.
-        k: How many right angles, from the first axis of the plane towards the second.
+        k: How many times by 90 degrees, from the first axis of the plane towards the second.
         axes: The two axes of the plane.
 
     Returns:
@@ -107,7 +107,7 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 @primitive(np.roll, arrays=2)
 def roll(x: Any, shift: int | tuple[int, ...], axis: Axis = None) -> Any:
-    """Move the elements along an axis; those pushed over its end come in at its beginning.
+    """Shift the elements along an axis; those beyond the end re-enter at the beginning.
 
     Args:
         x: Tensor or array.
@@ -146,7 +146,7 @@ def _repeat(x: Any, repeats: Any, axis: int) -> Any:
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Repeat each element as often as is said for it, one copy beside the other.
+    """Repeat each element, its copies side by side.
 
     Args:
         x: Tensor or array.
@@ -170,7 +170,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
 @primitive(np.tile, arrays=1)
 def tile(x: Any, reps: int | Sequence[int]) -> Any:
-    """Repeat the whole, like tiles on a floor.
+    """Repeat the whole tensor along its axes.
 
     Args:
         x: Tensor or array.

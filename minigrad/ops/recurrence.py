@@ -1,4 +1,4 @@
-"""Recurrent steps over a sequence: LSTM, GRU, and the plain recurrence. Kernel, rule, meaning.
+"""LSTM, GRU, and the plain recurrence: kernel, rule, decomposition.
 
 What the input contributes to the gates of all steps is one matrix product outside of these ops
 (`gates`, of shape (L, N, gates · H)); inside is what has to go step by step. Step t of the hidden

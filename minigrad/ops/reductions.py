@@ -128,7 +128,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.argmax, arrays=1)
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Where the greatest element stands; the first of equal ones. It records nothing.
+    """The index of the greatest element; the first of equal ones. Not differentiable.
 
     Args:
         x: Tensor, array or number.
@@ -151,7 +151,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 @primitive(np.argmin, arrays=1)
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Where the least element stands; the first of equal ones. It records nothing.
+    """The index of the least element; the first of equal ones. Not differentiable.
 
     Args:
         x: Tensor, array or number.

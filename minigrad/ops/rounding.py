@@ -1,7 +1,7 @@
-"""Steps: rounding, whole quotients and remainders, signs.
+"""Piecewise constant functions: rounding, floor division and remainders, signs.
 
-A step is flat between its jumps, so its derivative is 0, as in PyTorch; at a jump it is taken as 0
-too. The ops are recorded nevertheless: the gradient through a step is zeros, not an error.
+Between its jumps such a function is constant, so its derivative is 0; at a jump it is 0 by
+convention, as in PyTorch. The ops are recorded: the gradient through them is zeros, not an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _stepped(function: Any, x: Any) -> Any:
 
 @primitive(np.floor)
 def floor(x: Any) -> Any:
-    """The greatest whole number that is not above each element; its derivative is 0.
+    """The greatest integer at or below each element; its derivative is 0.
 
     Args:
         x: Tensor, array or number.
@@ -41,7 +41,7 @@ def floor(x: Any) -> Any:
 
 @primitive(np.ceil)
 def ceil(x: Any) -> Any:
-    """The least whole number that is not below each element; its derivative is 0.
+    """The least integer at or above each element; its derivative is 0.
 
     Args:
         x: Tensor, array or number.
@@ -118,7 +118,7 @@ def sign(x: Any) -> Any:
 
 @primitive(np.copysign, float_inputs=True)
 def copysign(a: Any, b: Any) -> Any:
-    """The size of `a` with the sign of `b`, element by element, with broadcasting.
+    """The absolute value of `a` with the sign of `b`, element by element, with broadcasting.
 
     The derivative with respect to `a` is 0 at 0; the sign of `b` counts for -0.0 too.
 
@@ -164,7 +164,7 @@ def floor_divide(a: Any, b: Any) -> Any:
 
 @primitive(np.remainder)
 def remainder(a: Any, b: Any) -> Any:
-    """What a division rounded down leaves over, element by element, with broadcasting.
+    """The remainder of floor division, element by element, with broadcasting.
 
     ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``.
 

@@ -1,4 +1,4 @@
-"""Scans: what has come together so far along an axis, and what changes from place to place."""
+"""Scans: cumulative sums and products along an axis, and differences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["cumprod", "cumsum", "diff"]
 
 @primitive(np.cumsum, arrays=1)
 def cumsum(x: Any, axis: int | None = None) -> Any:
-    """Sum up along an axis: the sum of each element and all before it.
+    """The cumulative sum along an axis: of each element and all before it.
 
     Args:
         x: Tensor, array or number.
@@ -45,7 +45,7 @@ def cumsum(x: Any, axis: int | None = None) -> Any:
 
 @primitive(np.cumprod, arrays=1)
 def cumprod(x: Any, axis: int | None = None) -> Any:
-    """Multiply up along an axis: the product of each element and all before it.
+    """The cumulative product along an axis: of each element and all before it.
 
     Derivatives of every order are right beside any number of zeros, since nothing is divided. A
     backward pass along n elements takes log2(n) steps, each over the whole tensor.

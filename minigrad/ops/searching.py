@@ -1,4 +1,4 @@
-"""Searching: where elements stand, and which there are. Places record nothing, elements do."""
+"""Searching: the indices of elements (not differentiable), and the unique elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique
 
 @primitive(np.nonzero, arrays=1, multiple_outputs=True)
 def nonzero(x: Any) -> Any:
-    """Where the elements that are not zero (or the True ones) stand. It records nothing.
+    """The indices of the elements that are not zero (or True). Not differentiable.
 
     Args:
         x: Tensor or array with at least one axis.
@@ -44,7 +44,7 @@ def nonzero(x: Any) -> Any:
 
 @primitive(np.flatnonzero, arrays=1)
 def flatnonzero(x: Any) -> Any:
-    """Where the elements that are not zero stand in the flattened tensor. It records nothing.
+    """The indices of the nonzero elements of the flattened tensor. Not differentiable.
 
     Args:
         x: Tensor or array.
@@ -62,7 +62,7 @@ def flatnonzero(x: Any) -> Any:
 
 @primitive(np.argwhere, arrays=1)
 def argwhere(x: Any) -> Any:
-    """Where the elements that are not zero stand, one row for each. It records nothing.
+    """The indices of the nonzero elements, one row for each. Not differentiable.
 
     Args:
         x: Tensor or array.
@@ -84,13 +84,13 @@ def _isin(element: Any, test_elements: Any, invert: bool) -> Any:
 
 
 def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
-    """Tell which elements are among given ones. It records nothing.
+    """Which elements occur among given ones. Not differentiable.
 
     Args:
         element: Tensor, array or number.
         test_elements: What they are compared with, of any shape. Numbers and lists of them take
             the dtype of the other argument: 0.1 is found in float32.
-        invert: Tell which are not among them.
+        invert: Which do not occur among them.
 
     Returns:
         Bools of the shape of `element`.
@@ -115,7 +115,7 @@ def _searchsorted(a: Any, v: Any, side: str) -> Any:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
-    """Where to insert values into a sorted tensor so that it stays sorted. It records nothing.
+    """Where to insert values into a sorted tensor so that it stays sorted. Not differentiable.
 
     Args:
         a: The sorted values, in ascending order, shape (n,). The order is not checked.
@@ -157,13 +157,13 @@ def unique(
     return_counts: bool = False,
     axis: int | None = None,
 ) -> Any:
-    """The different elements, sorted.
+    """The unique elements, sorted.
 
     Args:
         x: Tensor or array.
-        return_index: Also return where each of them stands first.
-        return_inverse: Also return which of them each element of `x` is.
-        return_counts: Also return how often each of them stands in `x`.
+        return_index: Also return the first index of each.
+        return_inverse: Also return, for each element of `x`, its index among them.
+        return_counts: Also return how often each occurs.
         axis: Compare the slices along this axis; the elements of the flattened tensor if None.
 
     Returns:

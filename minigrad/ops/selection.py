@@ -1,4 +1,4 @@
-"""Choices between values, element by element: maximum, minimum, clip, where, masked_fill."""
+"""Selection between values, element by element: maximum, minimum, clip, where, masked_fill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes: the same elements under other axes. All of these are views where memory allows it."""
+"""Shapes: the same elements with other axes. The results are views where memory allows it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def reshape(x: Any, shape: Shape) -> Any:
 
     Args:
         x: Tensor or array.
-        shape: The new shape; one length may be -1, to be worked out.
+        shape: The new shape; one length may be -1, to be computed.
 
     Returns:
         A view where the memory allows it.
@@ -51,7 +51,7 @@ def reshape(x: Any, shape: Shape) -> Any:
 
 @primitive(np.ravel, arrays=1)
 def ravel(x: Any) -> Any:
-    """The elements in a row, the last axis running fastest.
+    """The elements as one axis, in C order.
 
     Args:
         x: Tensor or array.
@@ -69,7 +69,7 @@ def ravel(x: Any) -> Any:
 
 @primitive(arrays=1)
 def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
-    """Make one axis of several neighbouring ones.
+    """Merge neighbouring axes into one.
 
     Args:
         x: Tensor or array.
@@ -208,7 +208,7 @@ def expand_dims(x: Any, axis: Shape) -> Any:
 
 
 def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """Give an axis to what has none.
+    """At least one axis: a number becomes shape (1,).
 
     Args:
         *tensors: Tensors, arrays or numbers.
@@ -225,7 +225,7 @@ def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
 
 
 def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """Make rows of a matrix of what has less than two axes.
+    """At least two axes: shape (n,) becomes (1, n).
 
     Args:
         *tensors: Tensors, arrays or numbers.
@@ -242,7 +242,7 @@ def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
 
 
 def atleast_3d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """Give three axes to what has less.
+    """At least three axes.
 
     Args:
         *tensors: Tensors, arrays or numbers.

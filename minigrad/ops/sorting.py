@@ -63,7 +63,7 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
 
 
 def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
-    """Where the elements stand that come first, second ... in sorted order. It records nothing.
+    """The indices that sort along an axis. Not differentiable.
 
     Args:
         x: Tensor or array.
@@ -128,14 +128,14 @@ def topk(
     largest: bool = True,
     sorted: bool = True,  # noqa: A002
 ) -> tuple[Tensor, Tensor]:
-    """The k greatest elements along an axis, and where they stand.
+    """The k greatest elements along an axis, and their indices.
 
     Args:
         x: Tensor or array.
         k: How many.
         axis: The axis to search along.
         largest: False: the k least. Of equal elements the first are taken.
-        sorted: Begin with the greatest (or the least); False: in the order in which they stand.
+        sorted: Begin with the greatest (or the least); False: in their order in `x`.
 
     Returns:
         The values, whose gradient goes back to where they stood, and their places, int64.
@@ -155,7 +155,7 @@ def topk(
 
 @primitive(np.median, float_inputs=True)
 def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The middle of the sorted elements over axes, the mean of the two middle ones if even.
+    """The median over axes; the mean of the two middle elements if their number is even.
 
     Args:
         x: Tensor, array or number.

@@ -1,4 +1,4 @@
-"""Triangles of matrices: what lies on one side of a diagonal."""
+"""Triangular parts of matrices."""
 
 from __future__ import annotations
 

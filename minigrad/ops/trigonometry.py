@@ -1,6 +1,6 @@
 """Circular and hyperbolic functions, their inverses, and lengths and angles in the plane.
 
-One derivative a line. Where a formula can be had that neither overflows nor cancels, it is taken:
+One derivative a line. Formulas are chosen that neither overflow nor cancel:
 ``(1 - x) * (1 + x)`` for 1 - x², ``hypot(x, 1)`` for √(x² + 1).
 """
 

@@ -1,4 +1,4 @@
-"""Optimizers, which move parameters along their gradients, and schedules of their step sizes."""
+"""Optimizers, and schedules of their learning rates."""
 
 from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop

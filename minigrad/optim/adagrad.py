@@ -1,4 +1,4 @@
-"""Adagrad and what it led to, Adadelta and RMSprop: steps divided by the size of past gradients."""
+"""Adagrad, Adadelta and RMSprop: steps scaled by the size of past gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class Adagrad(Optimizer):
-    r"""Steps that shrink with all the gradients that an element has had.
+    r"""Adaptive gradient: the step of an element shrinks with the sum of its squared gradients.
 
     With the sum s ← s + g², the parameter moves by θ ← θ - lrₜ · g / (√s + eps), where
     lrₜ = lr / (1 + (t - 1) lr_decay).
@@ -168,7 +168,7 @@ class RMSprop(Optimizer):
 
 
 class Adadelta(Optimizer):
-    r"""Steps in the parameter's own unit: as large, relative to the gradient, as past ones were.
+    r"""Adaptive steps without a global learning rate, scaled by past updates.
 
     With running means v of g² and u of Δ², where Δ = g · √(u + eps) / √(v + eps), the parameter
     moves by θ ← θ - lr · Δ.

@@ -11,7 +11,7 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class ASGD(Optimizer):
-    r"""Gradient descent that keeps the average of its way beside the parameters.
+    r"""Gradient descent that also keeps the running average of the parameters.
 
     A step is θ ← (1 - lambd · η) θ - η g, and the average follows: a ← a + μ (θ - a). The two rates
     are lr and 1 at first, then η = lr / (1 + lambd · lr · t)^alpha and μ = 1 / max(1, t - t0), of

@@ -1,4 +1,4 @@
-"""Updates in blocks that fit the cache: small parameters are joined, large ones are cut.
+"""Updates in blocks that fit the cache: small parameters are joined, large ones are split.
 
 A call of NumPy takes about as long as its arithmetic on a thousand numbers, and many parameters of
 a transformer have fewer. A large parameter, in turn, has left the cache when the next call comes to
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
 
 class Blocks:
-    """Memory in which parameters are joined, and the way there and back."""
+    """A buffer in which parameters are joined, and copies into it and back."""
 
     def __init__(self) -> None:
         self._memory: dict[tuple[int, np.dtype[Any]], np.ndarray] = {}

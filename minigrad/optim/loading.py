@@ -1,4 +1,4 @@
-"""Whether a saved state fits an optimizer, and what becomes of it there."""
+"""Checking a saved state against an optimizer, and converting it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class NAdam(Optimizer):
-    r"""Adam that looks ahead along its mean of gradients, as Nesterov's momentum does.
+    r"""Adam with Nesterov momentum.
 
     With the means m and v of Adam, the factors μₜ = β₁ (1 - 0.96^(t · momentum_decay) / 2) and
     their product M = μ₁ ⋯ μₜ, the parameter moves by

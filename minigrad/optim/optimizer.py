@@ -20,7 +20,7 @@ Params = Iterable[Tensor] | Iterable[dict[str, Any]]
 
 
 class Optimizer:
-    """The base of all optimizers: a subclass says how one parameter is moved, in `_update`.
+    """The base of all optimizers: a subclass defines the update of one parameter, in `_update`.
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
@@ -74,7 +74,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
-        """Train further parameters, with options of their own.
+        """Add a group of parameters, with its own options.
 
         Args:
             param_group: "params", a tensor or several, and any of the optimizer's options.
@@ -158,13 +158,13 @@ class Optimizer:
         return type(self).__name__
 
     def zero_grad(self) -> None:
-        """Forget the gradients of all parameters: each ``.grad`` becomes None."""
+        """Reset the gradients of all parameters: each ``.grad`` becomes None."""
         for group in self.param_groups:
             for param in group["params"]:
                 param.grad = None
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Move every parameter that has a gradient.
+        """Update every parameter that has a gradient.
 
         Args:
             closure: Computes the loss anew, with gradients, before the step.
@@ -283,7 +283,7 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a saved state: all of it, or, if it does not fit, none.
+        """Load a saved state: completely, or not at all if it does not fit.
 
         Args:
             state_dict: What `state_dict` returned, for an optimizer of the same class whose groups

@@ -1,4 +1,4 @@
-"""RAdam: Adam that knows how little its first steps can tell."""
+"""RAdam: Adam with a rectified step in the first iterations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class RAdam(Optimizer):
-    r"""Rectified Adam: as long as the mean of squares has seen too little, it is left out.
+    r"""Rectified Adam: the mean of squares is not used until its variance is small enough.
 
     With the corrected means m and v of Adam, ρ = 2 / (1 - β₂) - 1 and
     ρₜ = ρ - 2 t β₂ᵗ / (1 - β₂ᵗ), the parameter moves by θ ← θ - lr · m while ρₜ ≤ 5, and then by

@@ -1,4 +1,4 @@
-"""Rprop: steps by the sign of the gradient alone."""
+"""Rprop: steps by the sign of the gradient."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class SGD(Optimizer):
-    r"""Gradient descent, with momentum if wanted.
+    r"""Stochastic gradient descent, optionally with momentum.
 
     With g the gradient plus weight_decay · θ, the velocity v ← momentum · v + (1 - dampening) · g
     (g itself in the first step) moves the parameter: θ ← θ - lr · v. With `nesterov`,

@@ -1,6 +1,6 @@
 """Models from outside: BERT, GPT-2 and sentence embeddings from folders in Hugging Face's layout.
 
-Nothing is downloaded. Weights are read by the package safetensors, texts are cut into tokens by the
+Nothing is downloaded. Weights are read by the package safetensors, texts are tokenized by the
 package tokenizers: ``pip install safetensors tokenizers``.
 """
 

@@ -1,4 +1,4 @@
-"""BERT: an encoder that reads a text in both directions.
+"""BERT: a bidirectional encoder.
 
 Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers for language
 understanding", 2019. Fields have their names in the library transformers.
@@ -22,7 +22,7 @@ from minigrad.pretrained.layers import activation, transformer
 
 @dataclass(frozen=True, kw_only=True)
 class BertConfig(Checked):
-    """The fields of a BERT's `config.json` that are honoured, with the values of absent ones.
+    """The fields of BERT's `config.json` that are used, with their defaults.
 
     Attributes:
         vocab_size: How many tokens there are.
@@ -75,7 +75,7 @@ class BertConfig(Checked):
 
 
 class BertEmbeddings(Module):
-    """The sum of what a token, its position and its type are looked up as, normalised."""
+    """The normalized sum of the embeddings of token, position and token type."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class BertEmbeddings(Module):
 
 
 class BertPooler(Module):
-    """One vector for a sequence, made of that of its first token by a linear map and tanh."""
+    """One vector for a sequence: a linear map and tanh of its first token's."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class BertPooler(Module):
 
 
 class BertMaskedHead(Module):
-    """Scores of what each token may be, for tokens that were masked."""
+    """The masked language model head: logits for each token."""
 
     def __init__(self, config: BertConfig, words: Embedding) -> None:
         super().__init__()
@@ -130,7 +130,7 @@ class BertMaskedHead(Module):
 
 
 class Bert(Module):
-    """BERT: embeddings, post-norm transformer layers, and the heads that it comes with.
+    """BERT: embeddings, post-norm transformer layers, and the heads of the checkpoint.
 
     Called, it returns the hidden states of the last layer. A head is a module of its own that
     takes them: ``model.masked_lm(model(ids))``.

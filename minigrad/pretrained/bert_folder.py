@@ -88,8 +88,8 @@ def _places(
 def load_bert(folder: str | Path) -> Bert:
     """Load a BERT from a folder with `config.json` and `model.safetensors`.
 
-    The pooler and the heads are there if their tensors are. Whatever the config says is honoured,
-    known to change nothing, or refused.
+    The pooler and the heads are there if their tensors are. Every field of the config is used,
+    known to have no effect, or refused.
 
     Args:
         folder: The folder.

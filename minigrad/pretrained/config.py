@@ -1,4 +1,4 @@
-"""Configs: JSON files whose every field is honoured, or known to change nothing, or refused.
+"""Configs: JSON files whose every field is used, known to have no effect, or refused.
 
 What a file holds is looked at nowhere else before it is checked here, and an error shows only the
 beginning of it: files come from outside, and may hold anything.

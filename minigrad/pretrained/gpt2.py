@@ -1,4 +1,4 @@
-"""GPT-2: a decoder that writes a text on.
+"""GPT-2: a decoder that continues a text.
 
 Source: Radford et al., "Language models are unsupervised multitask learners", 2019. Fields
 have their names in the library transformers.
@@ -18,12 +18,12 @@ from minigrad.pretrained.layers import activation, transformer
 
 @dataclass(frozen=True, kw_only=True)
 class GPT2Config(Checked):
-    """The fields of a GPT-2's `config.json` that are honoured, with the values of absent ones.
+    """The fields of GPT-2's `config.json` that are used, with their defaults.
 
     Attributes:
         vocab_size: How many tokens there are.
         n_positions: How many positions there are.
-        n_ctx: The same, if it is said a second time.
+        n_ctx: The same, in older files.
         n_embd: The width.
         n_layer: How many layers there are.
         n_head: How many heads attention has.
@@ -73,7 +73,7 @@ class GPT2Config(Checked):
 
 
 class GPT2(Module):
-    """GPT-2: embeddings, pre-norm layers that see no later position, and scores of what follows.
+    """GPT-2: embeddings, causal pre-norm layers, and logits of the next token.
 
     Called with ids and a cache it returns logits, as `nn.generation` wants it.
 
@@ -136,7 +136,7 @@ class GPT2(Module):
         return self.decoder(x, is_causal=True, kv_cache=cache, use_cache=cache is not None)
 
     def forward(self, ids: Any, cache: Cache | None = None) -> Tensor:
-        """Score what comes behind each token.
+        """Logits of the next token at each position.
 
         Args:
             ids: Tokens, integers of shape (N, L).

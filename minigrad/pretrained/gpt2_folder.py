@@ -71,7 +71,7 @@ def _places(config: GPT2Config) -> dict[str, Place]:
 def load_gpt2(folder: str | Path) -> GPT2:
     """Load a GPT-2 from a folder with `config.json` and `model.safetensors`.
 
-    Whatever the config says is honoured, known to change nothing, or refused.
+    Every field of the config is used, known to have no effect, or refused.
 
     Args:
         folder: The folder.

@@ -1,4 +1,4 @@
-"""What models of both kinds are made of: a stack of transformer layers, told as configs tell it."""
+"""The stack of transformer layers that BERT and GPT-2 share, built from a config."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class SentenceEncoder(Module):
         self.tokenizer.enable_truncation(self.max_length)
 
     def tokenize(self, texts: Iterable[str]) -> Tokens:
-        """Turn texts into tokens, the shorter ones filled up with padding.
+        """Tokenize texts, with padding for the shorter ones.
 
         Args:
             texts: N texts.
@@ -195,7 +195,7 @@ class SentenceEncoder(Module):
         return ops.concatenate(vectors)[np.argsort(order)]
 
     def similarity(self, a: Tensor, b: Tensor) -> Tensor:
-        """How alike vectors are, as the model was trained to have it.
+        """Similarity of vectors, by the function that the model was trained with.
 
         Args:
             a: Vectors, of shape (N, D).

@@ -107,7 +107,7 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
     """Load a model of sentence-transformers: a BERT, pooling, and perhaps normalisation.
 
     It is read from `modules.json`, the folders that this names, `sentence_bert_config.json` and
-    `config_sentence_transformers.json`. Whatever they say is honoured, known to change nothing, or
+    `config_sentence_transformers.json`. Every field is used, known to have no effect, or
     refused. How long a text may be is in them or in `tokenizer_config.json`.
 
     Args:

@@ -1,4 +1,4 @@
-"""Linear algebra on matrices and stacks of matrices: what `minigrad.linalg` offers."""
+"""Linear algebra on matrices and stacks of matrices; imported as `minigrad.linalg`."""
 
 from minigrad.ops.linalg.chains import matrix_power, multi_dot
 from minigrad.ops.linalg.determinants import det, slogdet

@@ -1,4 +1,4 @@
-"""Products of many matrices: powers, and chains in the cheapest order."""
+"""Products of several matrices: powers, and chains in the cheapest order."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _slogdet(x: Any) -> Any:
 
 
 def slogdet(x: Any) -> SlogdetResult:
-    """The sign and the logarithm of the size of a determinant, which may be beyond all floats.
+    """The sign and the logarithm of the absolute value of a determinant, without overflow.
 
     Args:
         x: Shape (..., n, n).

@@ -77,7 +77,7 @@ class LstsqResult(NamedTuple):
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
-    """The least-squares solution of ``a @ x = b``: of all the best, the shortest.
+    """The least-squares solution of ``a @ x = b``: of all the best, the one of smallest norm.
 
     Args:
         a: Shape (m, n).

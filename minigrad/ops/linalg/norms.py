@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices with NumPy's meaning, and what is told by singular values."""
+"""Norms as in numpy.linalg, condition numbers and ranks."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _no_rank(x: Any, *_: Any) -> str | None:
     np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_rank
 )
 def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) -> Any:
-    """How many singular values are not zero. It records nothing.
+    """The number of singular values that are not zero. Not differentiable.
 
     Args:
         x: Shape (..., m, n).

@@ -1,4 +1,4 @@
-"""A learning rate that falls along a cosine."""
+"""Cosine annealing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class CosineAnnealingLR(LRScheduler):
-    r"""Fall along half a period of a cosine, and rise along the next.
+    r"""Cosine annealing of the learning rate.
 
     If nothing else changes it, the learning rate is eta_min + (lr - eta_min) (1 + cos(π t / T_max))
     / 2 after t steps. Each step goes on from the rate that it finds, so that schedules can be

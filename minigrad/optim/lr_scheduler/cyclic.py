@@ -1,4 +1,4 @@
-"""Learning rates that go up and down, and momentum that goes down and up with them."""
+"""Cyclic learning rates, with momentum cycled inversely."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _WithMomentum(LRScheduler):
 
 
 class CyclicLR(_WithMomentum):
-    """Go up and down evenly between two learning rates, again and again.
+    """Cycle the learning rate linearly between two bounds.
 
     Source: Smith, "Cyclical learning rates for training neural networks", 2015; as in PyTorch.
 
@@ -149,7 +149,7 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """Go up once, then down to almost nothing by the end of the training.
+    """The 1cycle policy: one rise of the learning rate, then a fall until the end of the training.
 
     Source: Smith and Topin, "Super-convergence: very fast training of neural networks using large
     learning rates", 2017; as in PyTorch.

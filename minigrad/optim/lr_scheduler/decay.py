@@ -1,4 +1,4 @@
-"""Learning rates that fall: by a function of one's own, in steps, at milestones, or steadily."""
+"""Decaying learning rates: by a function, in steps, at milestones, or exponentially."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class LambdaLR(LRScheduler):
-    """The first learning rate times a function of the step.
+    """The initial learning rate times a function of the step.
 
     Args:
         optimizer: Whose learning rates are set. It comes first, as in PyTorch; Lucid has it second.

@@ -1,4 +1,4 @@
-"""A learning rate that falls when nothing gets better any more."""
+"""Reducing the learning rate when a metric stops improving."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiply the learning rate by a factor when a measure has not got better for some steps.
+    """Multiply the learning rate by a factor when a metric has not improved for some steps.
 
     Args:
         optimizer: Whose learning rates are set.
@@ -74,7 +74,7 @@ class ReduceLROnPlateau(LRScheduler):
         return self._lrs
 
     def step(self, metrics: Any = None) -> None:
-        """Look at a measure, and reduce the learning rates if it is time.
+        """Take the latest value of the metric, and reduce the learning rates if it is time.
 
         Args:
             metrics: The measure: a number, or a tensor that holds one.

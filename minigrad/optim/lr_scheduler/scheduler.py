@@ -11,10 +11,10 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class LRScheduler:
-    """The base of all schedules: a subclass says what the learning rates are, in `get_lr`.
+    """The base of all schedules: a subclass defines the learning rates, in `get_lr`.
 
     Making a scheduler sets the first learning rates. Each call of `step`, after the optimizer's,
-    sets the next ones. A step may be a batch or an epoch, whichever the numbers were chosen for.
+    sets the next ones. A step may be a batch or an epoch.
 
     Args:
         optimizer: Whose learning rates are set.
@@ -84,7 +84,7 @@ class LRScheduler:
 
     @property
     def _starting(self) -> bool:
-        """Whether this is the first call of `get_lr`, which only sets the scene."""
+        """Whether this is the first call of `get_lr`, which sets the initial values."""
         return self._step_count == 1
 
     def _per_group(self, name: str, value: Any) -> list[float]:
@@ -157,7 +157,7 @@ class LRScheduler:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a saved state; the optimizer's is to be loaded too, before or after.
+        """Load a saved state; load the optimizer's too, before or after.
 
         Args:
             state_dict: What `state_dict` returned, for a scheduler of the same class whose

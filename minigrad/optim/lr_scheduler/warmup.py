@@ -1,4 +1,4 @@
-"""Learning rates that rise first, then fall, as transformers are trained."""
+"""Warm-up: learning rates that rise first, then fall, as for transformers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class NoamScheduler(LRScheduler):
-    r"""The schedule of the first transformer: rise evenly, then fall with the root of the step.
+    r"""The schedule of the original transformer: linear warm-up, then inverse square root decay.
 
     In step t = 1, 2, ... the learning rate is factor · model_size^(-1/2) ·
     min(t^(-1/2), t · warmup_steps^(-3/2)), whatever the optimizer began with.
@@ -59,7 +59,7 @@ class NoamScheduler(LRScheduler):
 
 
 class WarmupCosineLR(LRScheduler):
-    r"""Rise evenly to the learning rate of the optimizer, then fall along a cosine.
+    r"""Linear warm-up to the learning rate of the optimizer, then cosine annealing.
 
     After t steps it is lr · (t + 1) / (warmup_steps + 1) while t < warmup_steps, then
     eta_min + (lr - eta_min) (1 + cos(π (t - warmup_steps) / (total_steps - warmup_steps))) / 2,
