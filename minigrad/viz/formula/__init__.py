@@ -121,7 +121,8 @@ def _reading(
         try:
             return read_written(op, home.__globals__, *texts)
         except Unreadable as error:
-            message = f"{op.name}: the formula of {name!r} cannot be read: {error}"
+            reason = str(error) or "it has a statement, or a call, that is no formula"
+            message = f"{op.name}: the formula of {name!r} cannot be read: {reason}"
             raise ValueError(message) from None
     try:
         return read(rule.function, given, place)

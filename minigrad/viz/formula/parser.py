@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType, ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,32 +33,20 @@ from minigrad.viz.formula.terms import (
     walk,
 )
 
+if TYPE_CHECKING:
+    from minigrad.viz.formula.reader import Reader
+
 __all__ = ["SYMBOLS", "Body", "Keywords", "Unreadable", "in_module", "item", "outside"]
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.MatMult: operator.matmul,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-    ast.Not: operator.not_,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.USub: operator.neg, ast.UAdd: operator.pos,
+    ast.Invert: operator.invert, ast.Not: operator.not_, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+}  # fmt: skip
 
 Keywords = tuple[tuple[str, Term], ...]
 
@@ -73,31 +61,19 @@ class Unreadable(Exception):
     """A function has statements that are no formula: loops, for one."""
 
 
-class Context(Protocol):
-    """What keeps definitions, and knows what calling a function amounts to."""
-
-    def call(
-        self, function: Any, args: tuple[Term, ...], keywords: Keywords, inside: bool | None
-    ) -> Term: ...
-    def define(
-        self, names: tuple[str, ...], term: Term, comment: str | None = None
-    ) -> tuple[str, ...]: ...
-    def is_view(self, term: Term) -> bool: ...
-
-
 @dataclass
 class Body:
     """The inside of a function, or the lines of a written formula.
 
     Attributes:
-        context: Where definitions go.
+        reader: Where definitions go.
         local: What each of its own names stands for.
         outside: Finds what another name stands for.
         scope: The globals of the module.
         comments: The comments of a written formula, by line; None for a function.
     """
 
-    context: Context
+    reader: Reader
     local: dict[str, Term]
     outside: Callable[[str], Term]
     scope: dict[str, Any]
@@ -117,7 +93,7 @@ class Body:
                     self.comments and statement.end_lineno in self.comments
                 ):
                     comment = self.comments.pop(statement.end_lineno)
-                    (name_used,) = self.context.define((name,), self.computed(value), comment)
+                    (name_used,) = self.reader.define((name,), self.computed(value), comment)
                     self.local[name] = Variable(name_used)
                 case ast.Assign(targets=[target], value=value):
                     self.assign(target, self.term(value))
@@ -142,7 +118,7 @@ class Body:
         """Whether changing an array in place changes what this name stands for and nothing else."""
         term = self.local.get(name)
         shared = [other for other in self.local.values() if other == term]
-        return term is not None and len(shared) == 1 and not self.context.is_view(term)
+        return term is not None and len(shared) == 1 and not self.reader.is_view(term)
 
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Term | None:
         """What an ``if`` returns, together with what comes after it."""
@@ -175,7 +151,7 @@ class Body:
                 if isinstance(term, (Variable, Constant)):
                     self.local[name] = term
                 else:
-                    self.local[name] = Variable(*self.context.define((name,), term))
+                    self.local[name] = Variable(*self.reader.define((name,), term))
             case ast.Tuple(elts=targets) if (
                 isinstance(term, Call) and term.function is row and len(term.args) == len(targets)
             ):
@@ -184,7 +160,7 @@ class Body:
             case ast.Tuple(elts=targets) if all(isinstance(one, ast.Name) for one in targets):
                 names = tuple(one.id for one in targets)  # type: ignore[attr-defined]
                 given = term == Variable("g") and all(name.startswith("g_") for name in names)
-                used = self.context.define(names, term, "" if given else None)
+                used = self.reader.define(names, term, "" if given else None)
                 self.local.update(zip(names, map(Variable, used), strict=True))
             case _:
                 raise Unreadable
@@ -317,10 +293,10 @@ class Body:
             raise Unreadable
         given = isinstance(func, ast.Name) and func.id in self.local
         inside = True if given else None if self.comments is None else False
-        return self.context.call(function.value, args, keywords, inside)
+        return self.reader.call(function.value, args, keywords, inside)
 
 
-def outside(context: Context, function: FunctionType, name: str) -> Term:
+def outside(reader: Reader, function: FunctionType, name: str) -> Term:
     """What a name stands for in a function that is not its own."""
     code = function.__code__
     if name in (*code.co_varnames, *code.co_cellvars):
@@ -330,10 +306,10 @@ def outside(context: Context, function: FunctionType, name: str) -> Term:
         return Constant(cells[code.co_freevars.index(name)].cell_contents)
     if name not in function.__globals__ and hasattr(builtins, name):
         return Constant(getattr(builtins, name))
-    return in_module(context, function.__globals__, name)
+    return in_module(reader, function.__globals__, name)
 
 
-def in_module(context: Context, scope: dict[str, Any], name: str) -> Term:
+def in_module(reader: Reader, scope: dict[str, Any], name: str) -> Term:
     """What a name at the top of a module stands for."""
     if name not in scope:
         raise Unreadable(f"there is no {name!r}")
@@ -342,7 +318,7 @@ def in_module(context: Context, scope: dict[str, Any], name: str) -> Term:
         expression = defined(sys.modules.get(scope.get("__name__", "")), name)
         if expression is None:
             return Constant(value)
-        term = Body(context, {}, partial(in_module, context, scope), scope).term(expression)
+        term = Body(reader, {}, partial(in_module, reader, scope), scope).term(expression)
         return term if _is_arithmetic(term) and evaluate(term, {}) == value else Constant(value)
     plain = value is None or callable(value) or isinstance(value, (str, bool, tuple, ModuleType))
     return Constant(value) if plain else Constant(value, name.strip("_"))

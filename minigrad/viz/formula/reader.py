@@ -30,7 +30,7 @@ from minigrad.viz.formula.parser import (
     in_module,
     item,
     outside,
-)  # fmt: skip
+)
 from minigrad.viz.formula.signs import NAMES, SIGNS
 from minigrad.viz.formula.sources import Source, source
 from minigrad.viz.formula.terms import (
@@ -44,33 +44,21 @@ from minigrad.viz.formula.terms import (
     same,
     shown_part,
     size,
-)  # fmt: skip
+)
 
-__all__ = ["Definition", "Reading", "read", "read_written"]
+__all__ = ["Definition", "Reader", "Reading", "read", "read_written"]
 
 TRANSPARENT = (np.asarray, float)
 """Functions that give back their first argument."""
 
 OPERATORS = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.divide: operator.truediv,
-    np.negative: operator.neg,
-    np.power: operator.pow,
-    np.matmul: operator.matmul,
-    np.floor_divide: operator.floordiv,
-    np.remainder: operator.mod,
-    np.equal: operator.eq,
-    np.not_equal: operator.ne,
-    np.less: operator.lt,
-    np.less_equal: operator.le,
-    np.greater: operator.gt,
-    np.greater_equal: operator.ge,
-    np.logical_and: operator.and_,
-    np.logical_or: operator.or_,
-    np.logical_not: operator.invert,
-}
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
+    np.divide: operator.truediv, np.negative: operator.neg, np.power: operator.pow,
+    np.matmul: operator.matmul, np.floor_divide: operator.floordiv, np.remainder: operator.mod,
+    np.equal: operator.eq, np.not_equal: operator.ne, np.less: operator.lt,
+    np.less_equal: operator.le, np.greater: operator.gt, np.greater_equal: operator.ge,
+    np.logical_and: operator.and_, np.logical_or: operator.or_, np.logical_not: operator.invert,
+}  # fmt: skip
 """Functions of NumPy that an operator stands for."""
 
 VIEWS = (operator.getitem, np.reshape, np.swapaxes, np.transpose, np.moveaxis, np.diagonal)
@@ -132,7 +120,7 @@ def read(
     Raises:
         Unreadable: It is no formula, or its source is not known.
     """
-    reader = _Reader()
+    reader = Reader()
     value = reader.function(function, given)
     return reader.reading(value if joint is None else item(value, Constant(joint)))
 
@@ -153,13 +141,13 @@ def read_written(op: Primitive, scope: dict[str, Any], *texts: str) -> Reading:
     """
     names = ["g", "out", *["i"] * op.variadic, *op.params, *op.residuals]
     names += [f"{name}_shape" for name in op.params] + [f"g_{name}" for name in op.params]
-    reader, local = _Reader(), {name: Variable(name) for name in names}
+    reader, local = Reader(), {name: Variable(name) for name in names}
     value = reader.written(local, scope, *texts)
     return reader.reading(value, written=True)
 
 
 @dataclass
-class _Reader:
+class Reader:
     """Collects what is defined on the way."""
 
     definitions: dict[tuple[str, ...], Definition] = field(default_factory=dict)
