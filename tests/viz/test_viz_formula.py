@@ -30,25 +30,13 @@ FACTOR = 3.0
 LETTERS = np.array([1.0, 2.0])
 
 TEXTS = {
-    "add": ("ḡ", "ḡ"),
-    "subtract": ("ḡ", "−ḡ"),
-    "multiply": ("ḡ ⊙ b", "ḡ ⊙ a"),
     "divide": ("ḡ / b", "−ḡ ⊙ y / b"),
     "power": ("ḡ ⊙ b ⊙ a^(b − 1)", "ḡ ⊙ y ⊙ log(a)"),
     "matmul": ("ḡ bᵀ", "aᵀ ḡ"),
     "linear": ("ḡ weight", "ḡᵀ x", "ḡ"),
-    "exp": ("ḡ ⊙ y",),
-    "exp2": ("log(2) · ḡ ⊙ y",),
-    "log": ("ḡ / x",),
     "sqrt": ("ḡ / (2y)",),
-    "square": ("2ḡ ⊙ x",),
-    "cbrt": ("ḡ / (3y²)",),
-    "tanh": ("ḡ ⊙ (1 − y²)",),
-    "sigmoid": ("ḡ ⊙ y ⊙ (1 − y)",),
     "relu": ("ḡ ⊙ [y > 0]",),
-    "arcsin": ("ḡ / √((1 − x) ⊙ (1 + x))",),
     "erf": ("2ḡ ⊙ exp(−x²) / √π",),
-    "rad2deg": ("180ḡ / π",),
     "sum": ("spread_axis(ḡ)",),
     "mean": ("spread_axis(ḡ / n)",),
     "max": ("spread_axis(ḡ) ⊙ [attained] / Σ_axis attained, where attained = [x = y]",),
@@ -58,10 +46,8 @@ TEXTS = {
     "where": ("ḡ ⊙ [condition]", "ḡ ⊙ [not condition]"),
     "clip": ("ḡ ⊙ [low ≤ x ≤ high]", "ḡ ⊙ [x < low ≤ high]", "ḡ ⊙ [max(x, low) > high]"),
     "getitem": ("ḡ at index, 0 elsewhere",),
-    "reshape": ("reshape(ḡ, shape(x))",),
     "floor": ("0",),
     "inv": ("−yᵀ ḡ yᵀ",),
-    "solve": ("−a⁻ᵀ ḡ yᵀ", "a⁻ᵀ ḡ"),
     "rms_norm": (
         "rstd ⊙ (u − z ⊙ mean_axes(u ⊙ z)), where z = rstd ⊙ x, u = ḡ ⊙ weight",
         "ḡ ⊙ rstd ⊙ x",
@@ -69,9 +55,8 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_text(name: str) -> None:
-    assert tuple(formula.text for formula in viz.formulas(name).values()) == TEXTS[name]
+def test_texts() -> None:
+    assert {name: tuple(f.text for f in viz.formulas(name).values()) for name in TEXTS} == TEXTS
 
 
 def test_attention_in_full() -> None:
@@ -128,9 +113,8 @@ ATTRIBUTES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", checked_ops())
-def test_mathml_is_well_formed_and_core(name: str) -> None:
-    for formula in viz.formulas(name).values():
+def test_mathml_is_well_formed_and_core() -> None:
+    for formula in [f for name in checked_ops() for f in viz.formulas(name).values()]:
         root = ElementTree.fromstring(formula.mathml)
         assert root.tag == "math"
         assert root.get("alttext") == formula.text
@@ -289,9 +273,8 @@ SIGNS: list[tuple[Callable[..., Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "text"), SIGNS, ids=[text for _, text in SIGNS])
-def test_signs(rule: Callable[..., Any], text: str) -> None:
-    assert text_of(rule) == text
+def test_signs() -> None:
+    assert [text_of(rule) for rule, _ in SIGNS] == [text for _, text in SIGNS]
 
 
 def test_conditions() -> None:
