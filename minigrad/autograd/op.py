@@ -178,6 +178,12 @@ class Primitive:
 
         Raises:
             TypeError: An argument has no rule.
+
+        Example:
+            >>> from minigrad import viz
+            >>> from minigrad.ops import linear
+            >>> linear.op.formulas["weight"][-1], viz.formulas(linear)["weight"].text
+            ('g.mT @ x', 'ḡᵀ x')
         """
         joint = {self.params[slot]: self.joint for slot in self.joint_slots}
         for name, text in formulas.items():

@@ -46,6 +46,9 @@ def _before(out: np.ndarray, first: np.ndarray) -> np.ndarray:
     return np.concatenate([first[None], out])[:-1]
 
 
+# `_next` and `_carried` serve the formulas below, which tell each step from the next one.
+
+
 def _next(x: np.ndarray) -> np.ndarray:
     """The same of the next step; 0 at the last."""
     return np.concatenate([x[1:], np.zeros_like(x[:1])])

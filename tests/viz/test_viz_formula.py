@@ -75,6 +75,7 @@ def test_recurrences_are_told_from_the_next_step() -> None:
     found = viz.formulas("rnn")
     assert found["gates"].text.startswith("(ḡ + next(gates̄ weight)) ⊙ (1 − y² if ")
     assert found["weight"].text == "Σ_step gates̄ᵀ before(y, h0)"
+    assert "gates̄: what gates gets" in found["weight"].notes
     assert "next: the same of the next step; 0 at the last" in found["gates"].notes
 
 

@@ -96,6 +96,8 @@ class Typesetter:
         if name in (*self._op.params, *self._op.residuals):
             return n.Symbol(name)
         if name == "g" or name.startswith("g_"):
+            if (argument := name.removeprefix("g_")) in self._op.params and argument != name:
+                self.note(f"{argument}\u0304: what {argument} gets")
             return n.Symbol(name.removeprefix("g_"), bar=True)
         if name == "out":
             return n.Symbol("out" if "y" in self._op.params else "y")
