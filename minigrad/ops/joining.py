@@ -304,7 +304,7 @@ def _stack_tensors(g: Any, needed: tuple[bool, ...], axis: int) -> list[Any]:
 _concatenate.defformula(
     tensors="""
     ends = np.cumsum([0, *(shape[axis] for shape in tensors_shape)])  #
-    part = (slice(None),) * (axis % g.ndim) + (slice(*ends[i : i + 2]),)  # tensor i, along axis
+    part = (slice(None),) * (axis % g.ndim) + (slice(*ends[i : i + 2]),)  # of tensor i, along axis
     g[part]
     """
 )
