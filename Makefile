@@ -29,8 +29,7 @@ mutants: setup-dev  ## put a mistake into every derivative, one at a time: a tes
 
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check
-	@# From another folder: here mypy would take minigrad/ as it stands, without nn/ inside it.
-	@cd .venv && bin/python -m mypy --config-file ../pyproject.toml
+	@$(RUN) -m mypy
 
 docs: setup-dev  ## build the documentation; a warning is an error
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build

@@ -1,10 +1,7 @@
 """Neural networks: modules, layers, losses and their initialisation."""
 
 if __name__ != "minigrad.nn":
-    raise ImportError(
-        "this folder is the package minigrad.nn: write `import minigrad.nn`, with minigrad "
-        "installed (pip install -e . --config-settings editable_mode=strict)"
-    )
+    raise ImportError("this folder is the package minigrad.nn: write `import minigrad.nn`")
 
 from minigrad.nn import by_hand, functional, generation, init, utils
 from minigrad.nn.attention.cache import DynamicKVCache, EncoderDecoderCache, StaticKVCache

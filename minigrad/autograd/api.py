@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd import mutation
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.engine import Arrival, propagate
@@ -17,6 +18,8 @@ from minigrad.autograd.node import Leaf, Variable
 from minigrad.autograd.results import with_history, without_rules, wrap
 
 __all__ = ["backward", "grad"]
+
+Inputs = Sequence[Tensor] | Iterator[Tensor]
 
 _lock = threading.RLock()
 
@@ -54,6 +57,21 @@ def backward(
                 _accumulate(owner, arrival, create_graph)
 
 
+@overload
+def grad(
+    outputs: Any, inputs: Tensor, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: Literal[False] = False,
+) -> Tensor: ...  # fmt: skip
+@overload
+def grad(
+    outputs: Any, inputs: Inputs, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: Literal[False] = False,
+) -> tuple[Tensor, ...]: ...  # fmt: skip
+@overload
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: bool = False,
+) -> Any: ...  # fmt: skip
 def grad(
     outputs: Any,
     inputs: Any,

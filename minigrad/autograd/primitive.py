@@ -17,7 +17,6 @@ import functools
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import (
-    TYPE_CHECKING,
     Any,
     Concatenate,
     Generic,
@@ -29,11 +28,9 @@ from typing import (
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.call import call_path
 from minigrad.autograd.op import Primitive
-
-if TYPE_CHECKING:  # for type checkers only: nothing below _tensor.py imports it
-    from minigrad._tensor import Tensor
 
 __all__ = ["Op", "by_numpy", "primitive", "registry"]
 

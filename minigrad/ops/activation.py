@@ -12,7 +12,7 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import SMALL, array_of, erf_array, formula, within_rule, zero, zeroed
 from minigrad.ops._parallel import ELEMENTS, in_blocks
 
-__all__ = ["erf", "gelu", "hardtanh", "relu", "sigmoid", "silu", "softplus"]
+__all__ = ["erf", "gelu", "relu", "sigmoid", "silu", "softplus"]
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_TWO_OVER_PI = math.sqrt(2 / math.pi)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._attention_kernel import (
@@ -192,7 +193,7 @@ def attention_weights(
     *,
     causal: bool = False,
     scale: float | None = None,
-) -> Any:
+) -> Tensor:
     """The weights that `attention` uses, before dropout, as an ordinary differentiable tensor.
 
     Args:

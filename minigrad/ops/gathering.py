@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import formula
 from minigrad.ops.indexing import IndexUpdate, add_at, integers
 from minigrad.ops.shapes import ravel
 
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
-
-__all__ = ["gather", "open_grid", "scatter_add", "take", "take_along_axis"]
+__all__ = ["gather", "scatter_add", "take", "take_along_axis"]
 
 Shape = tuple[int, ...]
 

@@ -16,7 +16,7 @@ from minigrad.ops._numerics import formula, widened, within_rule, zeroed
 from minigrad.ops._windows import Padding, Window, cut, offsets, padded
 from minigrad.ops.indexing import IndexUpdate
 
-__all__ = ["max_pool", "parts", "sum_parts", "sum_pool", "sum_pool_transpose"]
+__all__ = ["max_pool", "sum_pool"]
 
 Sizes = tuple[int, ...]
 

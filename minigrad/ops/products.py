@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, within_rule
@@ -15,10 +16,7 @@ from minigrad.ops.contractions import tensordot
 from minigrad.ops.elementwise import multiply
 from minigrad.ops.shapes import moveaxis, reshape
 
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
-
-__all__ = ["cross", "dot", "inner", "kron", "linear", "matmul", "outer", "vdot", "vecdot"]
+__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "vdot", "vecdot"]
 
 
 def _cannot_multiply(a: Any, b: Any) -> str | None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import formula, widened, within_rule, zero_safe
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.comparisons import not_equal
 from minigrad.ops.elementwise import add, subtract
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["cumprod", "cumsum", "diff"]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.dtypes import fitted
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
@@ -91,6 +92,10 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)
 
 
+@overload
+def where(condition: Any) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Any, a: Any, b: Any) -> Tensor: ...
 def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     """Take from `a` where the condition holds, from `b` elsewhere.
 
@@ -130,7 +135,7 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
     return np.where(mask, fitted(np.asarray(value), x.dtype, "masked_fill").reshape(()), x)
 
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     """Replace elements by a value where the mask is True.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
@@ -65,7 +67,7 @@ class Embedding(Module):
         if self.padding_idx is not None:
             self.weight.data[self.padding_idx] = 0.0
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input_: Any) -> Tensor:
         """Look up vectors.
 
         Args:

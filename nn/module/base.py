@@ -6,7 +6,7 @@ What it owns, and how that is found by name, is in `tree`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,13 @@ from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.module_paths import path_to
 from minigrad.nn.module.registry import Tree
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class _Runs(Protocol[P, R]):
+    def forward(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
 
 class Module(Tree):
@@ -64,20 +71,21 @@ class Module(Tree):
         """Compute the output; every subclass that is called defines it."""
         raise NotImplementedError(f"{type(self).__name__} does not define forward()")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self: _Runs[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run `forward` between its hooks; every op inside is marked as made in this call."""
+        module: Any = self  # of `self` checkers know `forward` alone, so as to take its types
         outer = state.get()
         caller = None if outer.scope is None else outer.scope.module
-        name = "" if caller is None else path_to(caller, self)
+        name = "" if caller is None else path_to(caller, module)
         token = None
         try:
-            scope = Scope(self, name, outer.scope)
+            scope = Scope(module, name, outer.scope)
             token = state.set(State(outer.recording, scope, outer.observers))
-            if self._pre_hooks or self._hooks:
-                return self._forward_with_hooks(args, kwargs)
-            return self.forward(*args, **kwargs)
+            if module._pre_hooks or module._hooks:
+                return module._forward_with_hooks(args, kwargs)
+            return module.forward(*args, **kwargs)
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-            check_tensors(type(self).__name__, self.forward, args, kwargs, error)
+            check_tensors(type(module).__name__, module.forward, args, kwargs, error)
             raise
         finally:
             if token is None:  # an interrupt came right behind the change

@@ -153,17 +153,19 @@ class TransformerDecoderLayer(Module):
         use_cache: bool,
         layer_idx: int,
         start: int,
-        *masks: Any,
+        padding: MaskLike,
+        mask: MaskLike,
+        causal: bool,
     ) -> Tensor:
         """Attend from the positions `start` and on to the memory, which is projected once."""
         if cache is None:
-            output = self.multihead_attn(x, memory, memory, *masks, query_offset=start)
-        else:
-            if cache.get_seq_length(layer_idx):
-                memory, use_cache = memory[:, :0], False
-            output = self.multihead_attn(
-                x, memory, memory, *masks, cache, use_cache, None, layer_idx, query_offset=start
-            )
+            use_cache = False
+        elif cache.get_seq_length(layer_idx):
+            memory, use_cache = memory[:, :0], False
+        output = self.multihead_attn(
+            x, memory, memory, padding, mask, causal, cache, use_cache, None,
+            None if cache is None else layer_idx, query_offset=start,
+        )  # fmt: skip
         return self.dropout2(output)
 
     def _feed_forward(self, x: Tensor) -> Tensor:

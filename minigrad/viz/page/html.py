@@ -16,8 +16,7 @@ from importlib.resources import files
 
 from minigrad.viz.drawing.colour_scale import diverging, hexadecimal, sequential
 from minigrad.viz.drawing.labels import printable, shape_text
-from minigrad.viz.drawing.legend import entries
-from minigrad.viz.drawing.svg import draw
+from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page import squeeze
 from minigrad.viz.page.payload import payload
 from minigrad.viz.record.fold import closed_boxes, residuals, view
@@ -120,7 +119,7 @@ def _guide(diagram: Diagram, start: str) -> str:
     samples = "".join(
         f'<svg class="minigrad-graph" width="27" height="15" viewBox="-.5 -.5 27 15" '
         f'aria-hidden="true">{sample}</svg><span>{name}</span>'
-        for sample, name in entries(boxes, bool(residuals(diagram)))
+        for sample, name in legend_entries(boxes, bool(residuals(diagram)))
     )
     begins = f"It begins at {start}." if diagram.steps else start
     button = '<button class="primary" data-move="on">Take the first step →</button>'

@@ -1,4 +1,4 @@
-"""The reasons behind a step: index forms against the rules themselves, and what the words say."""
+"""Explanations of a step: index forms against the rules themselves, and the texts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import minigrad
 from minigrad import Tensor, nn, no_grad, viz
 from minigrad.autograd.primitive import registry
 from minigrad.viz.explanation.explanations import (
-    broadcast_reason,
-    saved_reasons,
-    sum_reason,
-    transpose_reason,
-    worked,
+    explain_broadcast,
+    explain_saved,
+    explain_sum,
+    explain_transpose,
+    worked_example,
 )
 from minigrad.viz.explanation.matrix_products import product
 from minigrad.viz.explanation.missing_gradients import missing_gradients
@@ -116,13 +116,13 @@ def test_the_words_for_a_weight() -> None:
     assert found is not None and found.share("bias") is None
     share = found.share("weight")
     assert share is not None
-    assert "used weight[o, i] 5 times: once for each n (0 … 4)" in sum_reason(share)
-    assert "ḡ[n, o] · x[n, i], and shares add up: hence the sum over n" in sum_reason(share)
-    why = transpose_reason(found, share)
+    assert "used weight[o, i] 5 times: once for each n (0 … 4)" in explain_sum(share)
+    assert "ḡ[n, o] · x[n, i], and shares add up: hence the sum over n" in explain_sum(share)
+    why = explain_transpose(found, share)
     assert "ḡᵀ @ x" in why and "n, the first axis of ḡ: so ḡ is transposed" in why
     share = found.share("x")
     assert share is not None
-    assert "nothing is transposed" in transpose_reason(found, share)
+    assert "nothing is transposed" in explain_transpose(found, share)
 
 
 def test_one_element_worked_out() -> None:
@@ -130,12 +130,12 @@ def test_one_element_worked_out() -> None:
     share = found.share("weight") if found else None
     assert share is not None
     g, x = np.array([[2.0], [-1.0]]), np.array([[0.5, 9, 9], [4.0, 9, 9]])
-    assert worked(share, summary(g), summary(x)) == "2 · 0.5 + (−1) · 4 = −3"
-    assert worked(share, summary(g), None) == ""
+    assert worked_example(share, summary(g), summary(x)) == "2 · 0.5 + (−1) · 4 = −3"
+    assert worked_example(share, summary(g), None) == ""
     found = product("linear", {"x": (20, 3), "weight": (1, 3)})
     share = found.share("weight") if found else None
     assert share is not None
-    assert worked(share, summary(np.ones((20, 1))), summary(np.ones((20, 3)))) == ""
+    assert worked_example(share, summary(np.ones((20, 1))), summary(np.ones((20, 3)))) == ""
 
 
 @pytest.mark.parametrize(
@@ -152,13 +152,13 @@ def test_one_element_worked_out() -> None:
     ],
 )
 def test_unbroadcasting_in_words(raw: Any, shape: Any, said: str) -> None:
-    assert said in broadcast_reason(raw, shape)
+    assert said in explain_broadcast(raw, shape)
 
 
 def test_the_axes_of_unbroadcasting_are_those_of_the_engine() -> None:
-    assert broadcast_reason((3,), (3,)) == ""
-    assert "over axes 0 and 2" in broadcast_reason((2, 4, 3), (4, 1))
-    assert "over axes 0, 1 and 2" in broadcast_reason((2, 4, 3), (1,))
+    assert explain_broadcast((3,), (3,)) == ""
+    assert "over axes 0 and 2" in explain_broadcast((2, 4, 3), (4, 1))
+    assert "over axes 0, 1 and 2" in explain_broadcast((2, 4, 3), (1,))
 
 
 def test_what_was_saved_and_why() -> None:
@@ -167,14 +167,14 @@ def test_what_was_saved_and_why() -> None:
         model(minigrad.randn(5, 3)).sum().backward()
     graph = traced.graph()
     nodes = {node.id: node for node in graph.nodes}
-    told = [saved_reasons(nodes[step.node], step) for step in graph.steps]
+    told = [explain_saved(nodes[step.node], step) for step in graph.steps]
     assert dict(told[1])["weight"] == "the rule for x reads it"
     assert dict(told[1])["x"] == "the rule for weight reads it"
     assert ("", "only the rule for x reads weight, and x needs no gradient") in told[3]
     assert dict(told[2])["out"] == "the rule for x reads it"
 
 
-def test_every_op_has_reasons_for_what_it_saves() -> None:
+def test_every_op_says_what_each_saved_array_is_for() -> None:
     """Also fused ops, and those of several tensors."""
     layer = nn.TransformerEncoderLayer(8, 2, 16)
     with viz.trace() as traced:
@@ -182,14 +182,14 @@ def test_every_op_has_reasons_for_what_it_saves() -> None:
     graph = traced.graph()
     for node in [*graph.nodes, *(group.op for group in graph.groups if group.op)]:
         if node.kind in ("op", "fused") and node.label in registry:
-            named = {name for name, why in saved_reasons(node, None) if why}
+            named = {name for name, why in explain_saved(node, None) if why}
             assert {one.name for one in node.saved} <= named
 
 
 class TestMissing:
     """Why is there no gradient here?"""
 
-    def reasons(self, traced: viz.Trace, **names: Any) -> dict[str, str]:
+    def explained(self, traced: viz.Trace, **names: Any) -> dict[str, str]:
         graph = traced.graph(**names)
         labels = {node.id: node.label for node in graph.nodes}
         labels |= {group.id: group.name for group in graph.groups}
@@ -201,7 +201,7 @@ class TestMissing:
         x = minigrad.randn(5, 3)
         with viz.trace() as traced:
             model(x).sum().backward()
-        found = self.reasons(traced, x=x)
+        found = self.explained(traced, x=x)
         assert set(found) == {"x", "weight"}
         assert "frozen" in found["weight"] and "given from outside" in found["x"]
 
@@ -214,7 +214,7 @@ class TestMissing:
             index = minigrad.argmax(h)
             (h.detach() * x + a).sum().backward()
         assert index.shape == ()
-        found = self.reasons(traced, x=x, y=y)
+        found = self.explained(traced, x=x, y=y)
         assert set(found) == {"y", "exp", "sin", "argmax", "detach"}
         assert "no_grad" in found["sin"] and "argmax has no derivative" in found["argmax"]
         assert "cut at sin" in found["y"] and "no_grad" in found["y"]
@@ -226,18 +226,18 @@ class TestMissing:
             unused = minigrad.cos(x)
             minigrad.exp(x).sum()
         assert unused.shape == (3,)
-        assert set(self.reasons(traced, x=x).values()) == {"No backward pass has run yet."}
+        assert set(self.explained(traced, x=x).values()) == {"No backward pass has run yet."}
         with viz.trace() as traced:
             unused = minigrad.cos(x)
             minigrad.exp(x).sum().backward()
-        assert "Nothing that the backward pass began from" in self.reasons(traced, x=x)["cos"]
+        assert "tensors that do not depend on it" in self.explained(traced, x=x)["cos"]
 
     def test_constants_only(self) -> None:
         x = leaf(3)
         with viz.trace() as traced:
             scale = minigrad.ones(3) * minigrad.ones(3)
             (x * scale).sum().backward()
-        found = self.reasons(traced, x=x)
+        found = self.explained(traced, x=x)
         assert "Nothing that it reads requires a gradient" in found["multiply"]
 
     def test_a_fused_op_has_its_gradient(self) -> None:
@@ -245,4 +245,4 @@ class TestMissing:
         x = minigrad.randn(2, 3, 8)
         with viz.trace() as traced:
             attention(x, x, x).sum().backward()
-        assert set(self.reasons(traced, x=x)) == {"x"}
+        assert set(self.explained(traced, x=x)) == {"x"}
