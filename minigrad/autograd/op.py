@@ -38,6 +38,7 @@ class Primitive:
         rules: The rule of each differentiable argument.
         joint: One rule for all of them, for fused ops.
         decomposition: The same function composed of primitives, for higher orders and drawings.
+        formulas: For an argument its rule, and the formula that was written for that rule.
         records: Whether it has any rule: an op without one leaves no node.
 
     Example:
@@ -87,6 +88,7 @@ class Primitive:
         self.joint: Rule | None = None
         self.joint_slots: tuple[int, ...] = ()
         self.decomposition: Callable[..., Any] | None = None
+        self.formulas: dict[str, tuple[Rule, str, str]] = {}
         self.differentiable = False
         self._plans: dict[tuple[int, ...], Plan] = {}
 
@@ -160,6 +162,39 @@ class Primitive:
         self.decomposition = decomposition
         self._plans.clear()
         return decomposition
+
+    def defformula(self, shared: str = "", /, **formulas: str) -> None:
+        """Write down, for readers, what the rule of an argument computes; see `viz.formulas`.
+
+        A formula is read off a rule by itself. Write one where the rule is a kernel. It goes when
+        the rule is replaced.
+
+        Args:
+            shared: Lines of Python that define what several of the formulas name.
+            **formulas: For an argument, lines of Python of which the last is the formula. They name
+                what a rule can name; ``g_x`` is what the rule itself gives to ``x``, and ``i`` the
+                position of a variadic op's tensor. A definition with a comment is explained by the
+                comment; any other comment is a note.
+
+        Raises:
+            TypeError: An argument has no rule.
+
+        Example:
+            >>> from minigrad import viz
+            >>> from minigrad.ops import linear
+            >>> linear.op.formulas["weight"][-1], viz.formulas(linear)["weight"].text
+            ('g.mT @ x', 'ḡᵀ x')
+        """
+        joint = {self.params[slot]: self.joint for slot in self.joint_slots}
+        for name, text in formulas.items():
+            rule = self.rules.get(name) or joint.get(name)
+            if rule is None:
+                known = ", ".join({**self.rules, **joint}) or "none"
+                raise TypeError(
+                    f"{self.name}: a formula stands for a rule, and {name!r} has none (arguments "
+                    f"with a rule: {known}); define the rule first"
+                )
+            self.formulas[name] = (rule, shared, text)
 
     def _slot(self, name: str) -> int:
         """The position of an argument that can have a rule."""

@@ -54,6 +54,7 @@ class Op(Protocol, Generic[P]):
     def defvjp(self, /, **rules: Callable[..., Any]) -> None: ...
     def defjoint(self, *names: str) -> Callable[[F], F]: ...
     def defdecomposition(self, decomposition: F) -> F: ...
+    def defformula(self, shared: str = "", /, **formulas: str) -> None: ...
     def __call__(self, first: Any, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
     def __get__(self, instance: None, owner: Any) -> Op[P]: ...
@@ -91,7 +92,8 @@ def primitive(*numpy_functions: Any, **options: Any) -> Any:
             becomes the message of the error, after the op's name.
 
     Returns:
-        The op: a plain function with ``defvjp``, ``defjoint``, ``defdecomposition``, and ``op``.
+        The op: a plain function with ``defvjp``, ``defjoint``, ``defdecomposition``,
+        ``defformula``, and ``op``.
 
     Example:
         >>> from minigrad import Tensor
@@ -119,7 +121,7 @@ def _make(
     call.__signature__ = op.signature  # type: ignore[attr-defined]
     call.__name__ = op.name
     _name(op)
-    for name in ("defvjp", "defjoint", "defdecomposition"):
+    for name in ("defvjp", "defjoint", "defdecomposition", "defformula"):
         setattr(call, name, getattr(op, name))
     call.op = op  # type: ignore[attr-defined]
     for function in numpy_functions:

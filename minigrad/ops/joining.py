@@ -297,3 +297,13 @@ def _concatenate_tensors(
 def _stack_tensors(g: Any, needed: tuple[bool, ...], axis: int) -> list[Any]:
     before = (slice(None),) * (axis % g.ndim)
     return [g[(*before, i)] if want else None for i, want in enumerate(needed)]
+
+
+_concatenate.defformula(
+    tensors="""
+    ends = np.cumsum([0, *(shape[axis] for shape in tensors_shape)])  #
+    part = (slice(None),) * (axis % g.ndim) + (slice(*ends[i : i + 2]),)  # of tensor i, along axis
+    g[part]
+    """
+)
+_stack.defformula(tensors="take(g, i, axis)")

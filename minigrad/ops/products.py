@@ -406,3 +406,20 @@ linear.defvjp(
 )
 _vecdot.defvjp(a=lambda g, b: g[..., None] * b, b=lambda g, a: g[..., None] * a)
 _cross.defvjp(a=lambda g, b: np.cross(b, g), b=lambda g, a: np.cross(g, a))
+matmul.defformula(
+    """
+    g = g[..., None] if b.ndim == 1 else g  #
+    g = g[..., None, :] if a.ndim == 1 else g  #
+    a = a[None] if a.ndim == 1 else a  # a vector counts as a row
+    b = b[:, None] if b.ndim == 1 else b  # a vector counts as a column
+    """,
+    a="g @ b.mT",
+    b="a.mT @ g",
+)
+linear.defformula(
+    """
+    g = _rows(np.atleast_2d(g))  #
+    x = _rows(np.atleast_2d(x))  # the leading axes count as one
+    """,
+    weight="g.mT @ x",
+)

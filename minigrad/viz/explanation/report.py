@@ -17,7 +17,6 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
 from minigrad.autograd.op import Primitive
-from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitive import by_numpy, registry
 from minigrad.debugging.memory import readable
 from minigrad.viz.drawing.labels import printable, shape_text
@@ -163,12 +162,14 @@ def formula_of(op: Primitive | None, argument: str) -> Formula | None:
     """
     if op is None:
         return None
-    return _formulas(op, op.joint, *op.rules.values()).get(argument.partition("[")[0])
+    return _formulas(op, op.joint, *op.rules.values(), *op.formulas.values()).get(
+        argument.partition("[")[0]
+    )
 
 
 @functools.lru_cache(maxsize=512)
-def _formulas(op: Primitive, *rules: Rule | None) -> dict[str, Formula]:
-    """The formulas of an op as long as its rules are these."""
+def _formulas(op: Primitive, *known: object) -> dict[str, Formula]:
+    """The formulas of an op as long as its rules, and what was written for them, are these."""
     return formulas(op)
 
 

@@ -1,4 +1,4 @@
-"""Statements and expressions of Python as terms.
+"""Statements and expressions of Python as terms: those of a rule, or of a written formula.
 
 Names stand for terms, so an assignment changes what a name stands for and nothing else. A loop, or
 anything else that is no formula, is `Unreadable`.
@@ -13,8 +13,9 @@ import operator
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from types import FunctionType, ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,32 +33,22 @@ from minigrad.viz.formula.terms import (
     walk,
 )
 
-__all__ = ["Body", "Context", "Unreadable", "item"]
+if TYPE_CHECKING:
+    from minigrad.viz.formula.reader import Reader
+
+__all__ = ["SYMBOLS", "Body", "Keywords", "Unreadable", "in_module", "item", "outside"]
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.MatMult: operator.matmul,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-    ast.Not: operator.not_,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.USub: operator.neg, ast.UAdd: operator.pos,
+    ast.Invert: operator.invert, ast.Not: operator.not_, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+}  # fmt: skip
+
+Keywords = tuple[tuple[str, Term], ...]
 
 SYMBOLS = {"pi": "π", "e": "e", "inf": "∞"}
 
@@ -70,29 +61,23 @@ class Unreadable(Exception):
     """A function has statements that are no formula: loops, for one."""
 
 
-class Context(Protocol):
-    """What keeps definitions, and knows what calling a function amounts to."""
-
-    def call(
-        self, function: Any, args: tuple[Term, ...], keywords: tuple[tuple[str, Term], ...]
-    ) -> Term: ...
-    def define(self, names: tuple[str, ...], term: Term, shown: bool = True) -> tuple[str, ...]: ...
-    def is_view(self, term: Term) -> bool: ...
-
-
 @dataclass
 class Body:
-    """The inside of a function.
+    """The inside of a function, or the lines of a written formula.
 
     Attributes:
-        context: Where definitions go.
-        function: The function, for the names that are not its own.
+        reader: Where definitions go.
         local: What each of its own names stands for.
+        outside: Finds what another name stands for.
+        scope: The globals of the module.
+        comments: The comments of a written formula, by line; None for a function.
     """
 
-    context: Context
-    function: FunctionType
+    reader: Reader
     local: dict[str, Term]
+    outside: Callable[[str], Term]
+    scope: dict[str, Any]
+    comments: dict[int, str] | None = None
 
     # Statements ---------------------------------------------------------------------------------
 
@@ -104,6 +89,12 @@ class Body:
             match statement:
                 case ast.Return(value=ast.expr() as value):
                     return self.term(value)
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+                    self.comments and statement.end_lineno in self.comments
+                ):
+                    comment = self.comments.pop(statement.end_lineno)
+                    (name_used,) = self.reader.define((name,), self.computed(value), comment)
+                    self.local[name] = Variable(name_used)
                 case ast.Assign(targets=[target], value=value):
                     self.assign(target, self.term(value))
                 case ast.AnnAssign(target=target, value=ast.expr() as value):
@@ -120,14 +111,14 @@ class Body:
                 case ast.Expr(value=ast.Constant()):
                     pass
                 case _:
-                    raise Unreadable(self.function)
+                    raise Unreadable
         return None
 
     def owns(self, name: str) -> bool:
         """Whether changing an array in place changes what this name stands for and nothing else."""
         term = self.local.get(name)
         shared = [other for other in self.local.values() if other == term]
-        return term is not None and len(shared) == 1 and not self.context.is_view(term)
+        return term is not None and len(shared) == 1 and not self.reader.is_view(term)
 
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Term | None:
         """What an ``if`` returns, together with what comes after it."""
@@ -141,7 +132,7 @@ class Body:
             self.local = before
             otherwise = self.run([*statement.orelse, *rest])
             if then is None or otherwise is None:
-                raise Unreadable(self.function)
+                raise Unreadable
             return Choice(test, then, otherwise)
         self.run(statement.body)
         after_then, self.local = self.local, before
@@ -160,7 +151,7 @@ class Body:
                 if isinstance(term, (Variable, Constant)):
                     self.local[name] = term
                 else:
-                    self.local[name] = Variable(*self.context.define((name,), term))
+                    self.local[name] = Variable(*self.reader.define((name,), term))
             case ast.Tuple(elts=targets) if (
                 isinstance(term, Call) and term.function is row and len(term.args) == len(targets)
             ):
@@ -168,13 +159,11 @@ class Body:
                     self.assign(one, part)
             case ast.Tuple(elts=targets) if all(isinstance(one, ast.Name) for one in targets):
                 names = tuple(one.id for one in targets)  # type: ignore[attr-defined]
-                given = isinstance(term, Variable) and term.name in ("g", "out")
-                for name, used in zip(
-                    names, self.context.define(names, term, shown=not given), strict=True
-                ):
-                    self.local[name] = Variable(used)
+                given = term == Variable("g") and all(name.startswith("g_") for name in names)
+                used = self.reader.define(names, term, "" if given else None)
+                self.local.update(zip(names, map(Variable, used), strict=True))
             case _:
-                raise Unreadable(self.function)
+                raise Unreadable
 
     # Expressions --------------------------------------------------------------------------------
 
@@ -204,7 +193,7 @@ class Body:
                     return self.term(body if is_constant(condition, True) else orelse)
                 return Choice(condition, self.term(body), self.term(orelse))
             case ast.Tuple(elts=items) | ast.List(elts=items):
-                return Call(row, tuple(map(self.term, items)))
+                return Call(row, self.terms(items))
             case ast.Subscript(value=value, slice=index):
                 return item(self.term(value), self.term(index))
             case ast.Slice(lower=lower, upper=upper, step=step):
@@ -215,13 +204,26 @@ class Body:
             case ast.Call(func=func, args=args, keywords=keywords):
                 named = tuple((k.arg or "", self.term(k.value)) for k in keywords)
                 if any(name in ("", "out") for name, _ in named):
-                    raise Unreadable(self.function)
-                return self.call(func, tuple(map(self.term, args)), named)
-        raise Unreadable(self.function)
+                    raise Unreadable
+                return self.call(func, self.terms(args), named)
+        raise Unreadable
+
+    def terms(self, nodes: list[ast.expr]) -> tuple[Term, ...]:
+        """The terms of a list; a starred tuple stands for its items."""
+        found: list[Term] = []
+        for node in nodes:
+            if not isinstance(node, ast.Starred):
+                found.append(self.term(node))
+                continue
+            whole = self.term(node.value)
+            if not isinstance(whole, Call) or whole.function is not row:
+                raise Unreadable
+            found += whole.args
+        return tuple(found)
 
     def comparison(self, nodes: list[ast.expr], ops: list[ast.cmpop]) -> Term:
         if not {*map(type, ops)} <= OPERATORS.keys():
-            raise Unreadable(self.function)
+            raise Unreadable
         terms = [self.term(node) for node in nodes]
         pairs = zip(terms, ops, terms[1:], strict=False)
         return self.conditions(True, [Call(OPERATORS[type(op)], (a, b)) for a, op, b in pairs])
@@ -237,28 +239,17 @@ class Body:
                 found = Choice(term, found, term) if all_of else Choice(term, term, found)
         return found
 
-    def outside(self, name: str) -> Term:
-        """What a name stands for that is not of the function itself."""
-        code = self.function.__code__
-        if name in (*code.co_varnames, *code.co_cellvars):
-            raise Unreadable(self.function)  # it is its own, but has no value on every way here
-        if name in code.co_freevars:
-            cells = self.function.__closure__ or ()
-            return Constant(cells[code.co_freevars.index(name)].cell_contents)
-        scope = self.function.__globals__
-        if name not in scope:
-            if not hasattr(builtins, name):
-                raise Unreadable(self.function)
-            return Constant(getattr(builtins, name))
-        value = scope[name]
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            expression = defined(sys.modules.get(scope.get("__name__", "")), name)
-            term = self.term(expression) if expression is not None else Constant(value)
-            return term if _is_arithmetic(term) and evaluate(term, {}) == value else Constant(value)
-        plain = (
-            value is None or callable(value) or isinstance(value, (str, bool, tuple, ModuleType))
+    def computed(self, node: ast.expr) -> Term:
+        """A value that a comment explains: any Python, computed and not shown."""
+        names = sorted(
+            {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} & {*self.local}
         )
-        return Constant(value) if plain else Constant(value, name.strip("_"))
+        function = eval(f"lambda {', '.join(names)}: {ast.unparse(node)}", self.scope)
+        term = Call(function, tuple(self.local[name] for name in names))
+        match node:
+            case ast.Call(func=ast.Name(id="float" | "int" | "len")):
+                return Call(float, (term,))  # a number: it is not multiplied by elements
+        return term
 
     def attribute(self, value: ast.expr, name: str) -> Term:
         base = self.term(value)
@@ -278,11 +269,9 @@ class Body:
                 return Call(np.swapaxes, (base, Constant(-1), Constant(-2)))
             case "dtype":
                 return Call(getattr, (base, Constant(name)))
-        raise Unreadable(self.function)
+        raise Unreadable
 
-    def call(
-        self, func: ast.expr, args: tuple[Term, ...], keywords: tuple[tuple[str, Term], ...]
-    ) -> Term:
+    def call(self, func: ast.expr, args: tuple[Term, ...], keywords: Keywords) -> Term:
         """A call of a function, or of a method as of the function of the same name."""
         if isinstance(func, ast.Attribute):
             base = self.term(func.value)
@@ -292,14 +281,47 @@ class Body:
                     return base
                 function = getattr(np, name, None)
                 if function is None:
-                    raise Unreadable(self.function)
+                    raise Unreadable
                 if name in ("reshape", "transpose") and len(args) > 1:
                     args = (Call(row, args),)
                 return Call(function, (base, *args), keywords)
-        function = self.term(func)
+        if isinstance(func, ast.Name) and isinstance(self.local.get(func.id), Variable):
+            function = self.outside(func.id)  # such as `mean`, which is also an array here
+        else:
+            function = self.term(func)
         if not isinstance(function, Constant) or not callable(function.value):
-            raise Unreadable(self.function)
-        return self.context.call(function.value, args, keywords)
+            raise Unreadable
+        given = isinstance(func, ast.Name) and func.id in self.local
+        inside = True if given else None if self.comments is None else False
+        return self.reader.call(function.value, args, keywords, inside)
+
+
+def outside(reader: Reader, function: FunctionType, name: str) -> Term:
+    """What a name stands for in a function that is not its own."""
+    code = function.__code__
+    if name in (*code.co_varnames, *code.co_cellvars):
+        raise Unreadable  # it is its own, but has no value on every way here
+    if name in code.co_freevars:
+        cells = function.__closure__ or ()
+        return Constant(cells[code.co_freevars.index(name)].cell_contents)
+    if name not in function.__globals__ and hasattr(builtins, name):
+        return Constant(getattr(builtins, name))
+    return in_module(reader, function.__globals__, name)
+
+
+def in_module(reader: Reader, scope: dict[str, Any], name: str) -> Term:
+    """What a name at the top of a module stands for."""
+    if name not in scope:
+        raise Unreadable(f"there is no {name!r}")
+    value = scope[name]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        expression = defined(sys.modules.get(scope.get("__name__", "")), name)
+        if expression is None:
+            return Constant(value)
+        term = Body(reader, {}, partial(in_module, reader, scope), scope).term(expression)
+        return term if _is_arithmetic(term) and evaluate(term, {}) == value else Constant(value)
+    plain = value is None or callable(value) or isinstance(value, (str, bool, tuple, ModuleType))
+    return Constant(value) if plain else Constant(value, name.strip("_"))
 
 
 def _is_arithmetic(term: Term) -> bool:
