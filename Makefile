@@ -4,13 +4,14 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all mutants lint docs notebook bench bench-all install clean
+.PHONY: help demo test check test-all mutants lint docs notebook bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
 # One BLAS thread: on matrices this small, threads spend their time waiting for one another.
 CALM := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN)
-TEST := $(CALM) -m pytest -n 2
+# Tests start Python hundreds of times: compiled files are kept, wherever bytecode is switched off.
+TEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(CALM) -m pytest -n 2
 
 help:  ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +22,9 @@ demo: setup-demo  ## train a transformer on handwritten digits, draw its graph
 test: lint docs  ## run everything that must pass: lint, types, documentation, tests
 	@$(TEST)
 
+check: lint  ## a minute's tests of one op, layer or file: make check WHAT=softmax
+	@$(CALM) tools/check.py $(WHAT)
+
 test-all: lint docs  ## the same, with the long tests and many more random examples
 	@HYPOTHESIS_PROFILE=long $(TEST) -m ''
 
@@ -29,8 +33,7 @@ mutants: setup-dev  ## put a mistake into every derivative, one at a time: a tes
 
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check
-	@# From another folder: here mypy would take minigrad/ as it stands, without nn/ inside it.
-	@cd .venv && bin/python -m mypy --config-file ../pyproject.toml
+	@$(RUN) -m mypy
 
 docs: setup-dev  ## build the documentation; a warning is an error
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build

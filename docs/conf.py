@@ -22,7 +22,7 @@ version = release = minigrad.__version__
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
 
-extensions = ["drawing", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["drawing", "families", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]

@@ -1,432 +1,83 @@
 """minigrad: reverse-mode autograd on NumPy, to build, see and study compute graphs."""
 
-from __future__ import annotations
+import importlib as _importlib
+import os as _os
+import types as _types
+import typing as _typing
 
-import importlib
-import os
-from typing import TYPE_CHECKING, Any
+from numpy import dtype as _dtype
 
-import numpy as np
+if __name__ != "minigrad":
+    raise ImportError("this folder is the package minigrad: write `import minigrad`")
+if not _os.path.isdir(_os.path.join(__path__[0], "nn")):
+    from minigrad import _checkout as _checkout
 
-from minigrad import autograd, linalg, ops, random
+from minigrad import autograd as autograd
 from minigrad import interop as interop  # einops and einx come to know tensors
-from minigrad._creation import (
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    ones,
-    ones_like,
-    tensor,
-    zeros,
-    zeros_like,
-)
-from minigrad._dlpack import from_dlpack
-from minigrad._memory import keep_freed_memory
-from minigrad._tensor import Tensor
-from minigrad.autograd import (
-    detect_anomaly,
-    enable_grad,
-    get_default_dtype,
-    is_grad_enabled,
-    no_grad,
-    set_default_dtype,
-    set_grad_enabled,
-)
-from minigrad.ops import (
-    abs,
-    add,
-    all,
-    any,
-    arccos,
-    arccosh,
-    arcsin,
-    arcsinh,
-    arctan,
-    arctan2,
-    arctanh,
-    argmax,
-    argmin,
-    argsort,
-    argwhere,
-    array_split,
-    astype,
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
-    broadcast_arrays,
-    broadcast_to,
-    cbrt,
-    ceil,
-    chunk,
-    clip,
-    clone,
-    concatenate,
-    copysign,
-    cos,
-    cosh,
-    count_nonzero,
-    cross,
-    cumprod,
-    cumsum,
-    deg2rad,
-    diag,
-    diagonal,
-    diff,
-    divide,
-    dot,
-    dstack,
-    einsum,
-    equal,
-    erf,
-    exp,
-    exp2,
-    expand,
-    expand_dims,
-    expm1,
-    flatnonzero,
-    flatten,
-    flip,
-    fliplr,
-    flipud,
-    floor,
-    floor_divide,
-    gather,
-    gelu,
-    greater,
-    greater_equal,
-    hstack,
-    hypot,
-    inner,
-    invert,
-    isfinite,
-    isin,
-    isinf,
-    isnan,
-    kron,
-    less,
-    less_equal,
-    log,
-    log1p,
-    log2,
-    log10,
-    log_softmax,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    logsumexp,
-    masked_fill,
-    matmul,
-    max,
-    maximum,
-    mean,
-    median,
-    meshgrid,
-    min,
-    minimum,
-    moveaxis,
-    multiply,
-    negative,
-    nonzero,
-    norm,
-    not_equal,
-    outer,
-    pad,
-    power,
-    prod,
-    rad2deg,
-    ravel,
-    reciprocal,
-    relu,
-    remainder,
-    repeat,
-    reshape,
-    roll,
-    rot90,
-    round,
-    scatter_add,
-    searchsorted,
-    sigmoid,
-    sign,
-    silu,
-    sin,
-    sinh,
-    softmax,
-    softplus,
-    sort,
-    split,
-    sqrt,
-    square,
-    squeeze,
-    stack,
-    std,
-    subtract,
-    sum,
-    swapaxes,
-    take,
-    take_along_axis,
-    tan,
-    tanh,
-    tensordot,
-    tile,
-    topk,
-    trace,
-    transpose,
-    tril,
-    triu,
-    trunc,
-    unbind,
-    unique,
-    var,
-    vdot,
-    vecdot,
-    vstack,
-    where,
-)
-from minigrad.ops._parallel import get_num_threads, set_num_threads
-from minigrad.random import rand, randint, randn
-
-if TYPE_CHECKING:
-    from minigrad import data, io, nn, onnx, optim, pretrained, viz
-    from minigrad.io import load, save
+from minigrad import linalg as linalg
+from minigrad import ops as ops
+from minigrad import random as random
+from minigrad._creation import *
+from minigrad._dlpack import *
+from minigrad._memory import *
+from minigrad._tensor import *
+from minigrad.autograd import detect_anomaly as detect_anomaly
+from minigrad.autograd import enable_grad as enable_grad
+from minigrad.autograd import get_default_dtype as get_default_dtype
+from minigrad.autograd import is_grad_enabled as is_grad_enabled
+from minigrad.autograd import no_grad as no_grad
+from minigrad.autograd import set_default_dtype as set_default_dtype
+from minigrad.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.ops._parallel import get_num_threads as get_num_threads
+from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.ops.functions import *
+from minigrad.random import rand as rand
+from minigrad.random import randint as randint
+from minigrad.random import randn as randn
 
 __version__ = "0.2.0"
 
-# In a checkout nn/ stands beside this folder, not in it. Python started there finds it as well;
-# under any other name this package refuses to be imported, so that there is one copy of it.
-if __name__ != "minigrad":
-    raise ImportError("this folder is the package minigrad: write `import minigrad`")
-if not os.path.isdir(os.path.join(__path__[0], "nn")):
-    __path__.append(os.path.dirname(__path__[0]))
+bool_ = _dtype("bool")
+int8 = _dtype("int8")
+int16 = _dtype("int16")
+int32 = _dtype("int32")
+int64 = _dtype("int64")
+uint8 = _dtype("uint8")
+float16 = _dtype("float16")
+float32 = _dtype("float32")
+float64 = _dtype("float64")
 
-bool_ = np.dtype(np.bool_)
-int8 = np.dtype(np.int8)
-int16 = np.dtype(np.int16)
-int32 = np.dtype(np.int32)
-int64 = np.dtype(np.int64)
-uint8 = np.dtype(np.uint8)
-float16 = np.dtype(np.float16)
-float32 = np.dtype(np.float32)
-float64 = np.dtype(np.float64)
+# Loaded when they are first used. Checkers see them in what follows, and that there are no others.
+_LATER = ("data", "io", "nn", "onnx", "optim", "pretrained", "viz")
+_LATER_FROM_IO = ("load", "save")
 
-__all__ = [
-    "Tensor",
-    "abs",
-    "add",
-    "all",
-    "any",
-    "arange",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctan2",
-    "arctanh",
-    "argmax",
-    "argmin",
-    "argsort",
-    "argwhere",
-    "array_split",
-    "astype",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "autograd",
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "bool_",
-    "broadcast_arrays",
-    "broadcast_to",
-    "cbrt",
-    "ceil",
-    "chunk",
-    "clip",
-    "clone",
-    "concatenate",
-    "copysign",
-    "cos",
-    "cosh",
-    "count_nonzero",
-    "cross",
-    "cumprod",
-    "cumsum",
-    "data",
-    "deg2rad",
-    "detect_anomaly",
-    "diag",
-    "diagonal",
-    "diff",
-    "divide",
-    "dot",
-    "dstack",
-    "einsum",
-    "empty",
-    "empty_like",
-    "enable_grad",
-    "equal",
-    "erf",
-    "exp",
-    "exp2",
-    "expand",
-    "expand_dims",
-    "expm1",
-    "eye",
-    "flatnonzero",
-    "flatten",
-    "flip",
-    "fliplr",
-    "flipud",
-    "float16",
-    "float32",
-    "float64",
-    "floor",
-    "floor_divide",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "gather",
-    "gelu",
-    "get_default_dtype",
-    "get_num_threads",
-    "greater",
-    "greater_equal",
-    "hstack",
-    "hypot",
-    "inner",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "invert",
-    "io",
-    "is_grad_enabled",
-    "isfinite",
-    "isin",
-    "isinf",
-    "isnan",
-    "keep_freed_memory",
-    "kron",
-    "less",
-    "less_equal",
-    "linalg",
-    "linspace",
-    "load",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "log_softmax",
-    "logaddexp",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "logsumexp",
-    "masked_fill",
-    "matmul",
-    "max",
-    "maximum",
-    "mean",
-    "median",
-    "meshgrid",
-    "min",
-    "minimum",
-    "moveaxis",
-    "multiply",
-    "negative",
-    "nn",
-    "no_grad",
-    "nonzero",
-    "norm",
-    "not_equal",
-    "ones",
-    "ones_like",
-    "onnx",
-    "ops",
-    "optim",
-    "outer",
-    "pad",
-    "power",
-    "pretrained",
-    "prod",
-    "rad2deg",
-    "rand",
-    "randint",
-    "randn",
-    "random",
-    "ravel",
-    "reciprocal",
-    "relu",
-    "remainder",
-    "repeat",
-    "reshape",
-    "roll",
-    "rot90",
-    "round",
-    "save",
-    "scatter_add",
-    "searchsorted",
-    "set_default_dtype",
-    "set_grad_enabled",
-    "set_num_threads",
-    "sigmoid",
-    "sign",
-    "silu",
-    "sin",
-    "sinh",
-    "softmax",
-    "softplus",
-    "sort",
-    "split",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "subtract",
-    "sum",
-    "swapaxes",
-    "take",
-    "take_along_axis",
-    "tan",
-    "tanh",
-    "tensor",
-    "tensordot",
-    "tile",
-    "topk",
-    "trace",
-    "transpose",
-    "tril",
-    "triu",
-    "trunc",
-    "uint8",
-    "unbind",
-    "unique",
-    "var",
-    "vdot",
-    "vecdot",
-    "viz",
-    "vstack",
-    "where",
-    "zeros",
-    "zeros_like",
-]  # fmt: skip
+if _typing.TYPE_CHECKING:
+    from minigrad import data as data
+    from minigrad import io as io
+    from minigrad import nn as nn
+    from minigrad import onnx as onnx
+    from minigrad import optim as optim
+    from minigrad import pretrained as pretrained
+    from minigrad import viz as viz
+    from minigrad.io import load as load
+    from minigrad.io import save as save
+else:
+
+    def __getattr__(name):
+        if name in _LATER:
+            return _importlib.import_module(f"minigrad.{name}")
+        if name in _LATER_FROM_IO:
+            return getattr(_importlib.import_module("minigrad.io"), name)
+        raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
 
 
-def __getattr__(name: str) -> Any:
-    """Load layers, optimizers, loaders, files, models and drawings when they are first used."""
-    if name in ("data", "io", "nn", "onnx", "optim", "pretrained", "viz"):
-        return importlib.import_module(f"minigrad.{name}")
-    if name in ("load", "save"):
-        return getattr(importlib.import_module("minigrad.io"), name)
-    raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
+_eager = [
+    name
+    for name, value in globals().items()
+    if not name.startswith("_") and not isinstance(value, _types.ModuleType)
+]
+__all__ = sorted([*_eager, "autograd", "linalg", "ops", "random", *_LATER, *_LATER_FROM_IO])
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

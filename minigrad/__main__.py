@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from minigrad.checking import self_check
+from minigrad.checking.self_check import Outcome, check_op, checked_ops, report
 
 
 def main() -> int:
@@ -19,21 +19,21 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="compare derivatives with finite differences")
     check.add_argument("ops", nargs="*", metavar="OP", help="which ops; all by default")
-    check.add_argument("--seed", type=int, default=0, help="chooses the arguments (default 0)")
+    check.add_argument("--seed", type=int, default=0, help="chooses the directions (default 0)")
     options = parser.parse_args()
-    unknown = sorted(set(options.ops) - set(self_check.checked_ops()))
-    if unknown:
+    known = checked_ops()
+    if unknown := sorted(set(options.ops) - set(known)):
         check.error(f"no op with a derivative is called {', '.join(unknown)}")
     wrong = []
 
-    def outcomes() -> Iterator[self_check.Outcome]:
-        for name in options.ops or self_check.checked_ops():
-            outcome = self_check.check_op(name, options.seed)
+    def outcomes() -> Iterator[Outcome]:
+        for name in options.ops or known:
+            outcome = check_op(name, options.seed)
             if not outcome.right:
                 wrong.append(name)
             yield outcome
 
-    for line in self_check.report(outcomes()):
+    for line in report(outcomes()):
         print(line, flush=True)
     return 1 if wrong else 0
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import _creation, ops
+from minigrad import linalg as _linalg
 from minigrad._creation import (
     arange,
     empty,
@@ -174,7 +175,7 @@ def _diagonal(x: Any, /, *, offset: int = 0) -> Variable:
 
 
 linalg = SimpleNamespace(
-    **{name: getattr(ops.linalg, name) for name in ops.linalg.__all__},
+    **{name: getattr(_linalg, name) for name in _linalg.__all__},
     cross=ops.cross,
     diagonal=_diagonal,
     matmul=ops.matmul,

@@ -1,7 +1,8 @@
-"""Checks of options: whole numbers, numbers in a range, probabilities."""
+"""Checks of options: whole numbers, numbers in a range, probabilities, optional packages."""
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -112,3 +113,14 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
                     f"{limits.max}"
                 )
     return array.astype(dtype, copy=False)
+def optional_package(owner: str, name: str) -> Any:
+    """Import a module of an optional package.
+
+    Raises:
+        ImportError: The package is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        package = name.partition(".")[0]
+        raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None

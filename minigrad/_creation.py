@@ -5,20 +5,18 @@ from __future__ import annotations
 import functools
 import reprlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from minigrad._checks import fitted
+from minigrad._typing import Tensor
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.node import Variable
 
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
-
 __all__ = [
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "made", "named",
-    "on_cpu", "ones", "ones_like", "shape_of", "tensor", "zeros", "zeros_like",
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like",
+    "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
 
 P = ParamSpec("P")

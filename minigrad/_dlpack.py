@@ -7,17 +7,15 @@ memory as read-only, but PyTorch has no read-only tensors and writes to it all t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from minigrad._creation import made
+from minigrad._typing import Tensor
 from minigrad.autograd.dtypes import to_array
 
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
-
-__all__ = ["from_dlpack", "to_dlpack"]
+__all__ = ["from_dlpack"]
 
 
 def from_dlpack(

@@ -9,19 +9,17 @@ there when they are read next (autograd/mutation.py).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.api import rebind
 from minigrad.autograd.dtypes import operand, to_array
 from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, state
 from minigrad.autograd.mutation import history, mark_written, owner, rewrote
 from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.ops.indexing import getitem, normalized, write
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["assign", "inplace", "overwritten", "read_again", "set_item"]
 
@@ -58,7 +56,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
     mark_written(tensor._data)
 
 
-def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
+def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """The in-place form of an op whose result has the shape of its first argument.
 
     Args:
@@ -123,7 +121,7 @@ def assign(tensor: Any, values: Any) -> None:
 def read_again(view: Any) -> None:
     """Give a view the history that it has after a recorded write to its base."""
     with enable_grad():
-        result = getitem(view._base, _places(view))
+        result: Any = getitem(view._base, _places(view))
     rebind(view, result._node)
     view._current = next(clock)
 

@@ -22,7 +22,7 @@ from minigrad.autograd.node import Leaf, Node, Variable, node_of
 __all__ = ["Tensor"]
 
 
-def _reflected(op: Callable[..., Any]) -> Callable[..., Any]:
+def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
     """The method for ``other ∘ tensor``."""
 
     def method(self: Tensor, other: Any) -> Tensor:
@@ -399,7 +399,7 @@ class Tensor(Variable, results=True):
 
     # Copies ---------------------------------------------------------------------------------
 
-    def __copy__(self) -> Self:
+    def __copy__(self) -> Tensor:
         if not self.is_leaf:
             return self[...]  # a view that has the history too
         twin = object.__new__(type(self))
@@ -501,7 +501,6 @@ class Tensor(Variable, results=True):
     __ror__ = _reflected(ops.bitwise_or)
     __rxor__ = _reflected(ops.bitwise_xor)
     __neg__ = ops.negative
-    __abs__ = ops.abs
     __invert__ = ops.invert
     __lt__ = ops.less
     __le__ = ops.less_equal
@@ -511,16 +510,20 @@ class Tensor(Variable, results=True):
     __getitem__ = ops.getitem
     __setitem__ = set_item
 
-    def __eq__(self, other: Any) -> Any:
+    # For None and words Python's own answer; object declares a bool, NumPy and we a tensor.
+    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         return NotImplemented if other is None or isinstance(other, str) else ops.equal(self, other)
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
         if other is None or isinstance(other, str):
             return NotImplemented
         return ops.not_equal(self, other)
 
     def __pos__(self) -> Tensor:
         return self
+
+    def __abs__(self) -> Tensor:  # written out, so that checkers know it for what abs() takes
+        return ops.abs(self)
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return ops.floor_divide(self, other), ops.remainder(self, other)

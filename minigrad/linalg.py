@@ -1,31 +1,13 @@
 """Linear algebra on matrices and stacks of matrices, under the names of `numpy.linalg`."""
 
-from __future__ import annotations
+from types import FunctionType as _FunctionType
 
-from minigrad.ops.linalg import (
-    cholesky,
-    cond,
-    det,
-    eigh,
-    eigvalsh,
-    inv,
-    lstsq,
-    matrix_norm,
-    matrix_power,
-    matrix_rank,
-    multi_dot,
-    norm,
-    pinv,
-    qr,
-    slogdet,
-    solve,
-    svd,
-    svdvals,
-    vector_norm,
-)
+from minigrad.ops.linalg.chains import *
+from minigrad.ops.linalg.determinants import *
+from minigrad.ops.linalg.factors import *
+from minigrad.ops.linalg.least_squares import *
+from minigrad.ops.linalg.norms import *
+from minigrad.ops.linalg.solving import *
+from minigrad.ops.linalg.spectra import *
 
-__all__ = [
-    "cholesky", "cond", "det", "eigh", "eigvalsh", "inv", "lstsq", "matrix_norm", "matrix_power",
-    "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",
-    "vector_norm",
-]  # fmt: skip
+__all__ = sorted(name for name, value in globals().items() if isinstance(value, _FunctionType))

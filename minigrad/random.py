@@ -15,16 +15,14 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from minigrad._creation import made, named, on_cpu, shape_of
+from minigrad._typing import Tensor
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
-from minigrad.transforms.random_state import repeats
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
+from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [
     "bernoulli", "generator", "get_state", "key", "normal", "permutation", "rand", "randint",
@@ -349,4 +347,4 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
     return again
 
 
-repeats(_snapshot)
+register_snapshot(_snapshot)

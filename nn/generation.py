@@ -1,8 +1,8 @@
-"""Generation: a model says what may come next, one token is chosen, and goes back into the model.
+"""Autoregressive generation: sampling tokens from a model one by one, with a cache.
 
-A model here is anything that is called with ids of shape (N, L) and a cache, and returns logits of
-shape (N, L, classes). It is given each token once: what came before is in the cache, whose
-`get_seq_length()` is the position of the first of the ids.
+A model is any callable of ids (N, L) and a cache that returns logits (N, L, classes). It gets each
+token once; earlier ones are in the cache, and `cache.get_seq_length()` is the position of the first
+id.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
+from minigrad._checks import check_number, check_probability, check_size
 from minigrad._creation import made
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import no_grad
-from minigrad.nn.attention.cache import DynamicKVCache
-from minigrad.nn.attention.cache_base import Cache
-from minigrad.nn.module.checks import check_number, check_probability, check_size
+from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.module.eval_mode import evaluating
 from minigrad.ops._numerics import array_of
 
@@ -36,30 +35,29 @@ def generate(
     stop: int | None = None,
     cache: Cache | None = None,
 ) -> Tensor:
-    """Continue a batch of sequences, token by token.
+    """Continue a batch of sequences token by token.
 
-    A module runs in evaluation mode, and is put back into its own afterwards; nothing is recorded
-    for differentiation. `minigrad.random.seed` makes what is drawn repeatable.
+    A module runs in evaluation mode without recording; its mode is restored afterwards. Call
+    `minigrad.random.seed` for reproducible samples.
 
     Args:
         model: Called as ``model(ids, cache)``, it returns logits of shape (N, L, classes).
-        ids: The beginnings, integers of shape (N, L), all of one length of at least 1.
-        max_new_tokens: How many tokens to add at most.
-        temperature: Logits are divided by it: below 1 the likely becomes likelier. 0 is greedy,
-            the likeliest token always.
-        top_k: Draw from the k likeliest tokens only.
-        top_p: Draw from the fewest likeliest tokens that have this probability together only.
-        stop: A token that ends a sequence. The sequence is filled up with it, and generation ends
-            when all of them have.
-        cache: The cache to use, by default a new `DynamicKVCache`. If it is not empty, `ids` are
-            what comes behind what it holds. A decoder gets an `EncoderDecoderCache`.
+        ids: The prompts, integers of shape (N, L) with L at least 1.
+        max_new_tokens: The largest number of tokens to add.
+        temperature: The logits are divided by it. 0 is greedy: always the most likely token.
+        top_k: Sample from the k most likely tokens only.
+        top_p: Sample from the smallest set of most likely tokens with this total probability.
+        stop: A token that ends a sequence. The sequence is padded with it; generation ends when
+            all sequences have ended.
+        cache: The cache, by default a new `DynamicKVCache`. If it is not empty, `ids` continue
+            it. Use an `EncoderDecoderCache` for a decoder.
 
     Returns:
-        The ids and those added to them, a tensor of int64, of shape (N, L + new).
+        The ids with the new tokens, an int64 tensor of shape (N, L + new).
 
     Raises:
-        TypeError: The ids are no integers.
-        ValueError: An argument is out of its range, or the model's logits have a wrong shape.
+        TypeError: The ids are not integers.
+        ValueError: An argument is out of range, or the model's logits have a wrong shape.
 
     Example:
         >>> import minigrad
@@ -101,29 +99,29 @@ def stream(
     stop: int | None = None,
     cache: Cache | None = None,
 ) -> Iterator[Tensor]:
-    """Continue a batch of sequences like `generate`, handing out each step as soon as it is drawn.
+    """Like `generate`, but yield each step as soon as it is sampled.
 
     Args:
-        model: As in `generate`, as all arguments.
-        ids: The beginnings.
-        max_new_tokens: How many tokens to add at most.
-        temperature: What logits are divided by.
-        top_k: How many of the likeliest tokens to draw from.
-        top_p: What probability the likeliest tokens to draw from have together.
+        model: As in `generate`, like all arguments.
+        ids: The prompts.
+        max_new_tokens: The largest number of tokens to add.
+        temperature: The divisor of the logits.
+        top_k: Sample from the k most likely tokens only.
+        top_p: Sample from the smallest set with this total probability only.
         stop: A token that ends a sequence.
         cache: The cache to use.
 
     Returns:
-        An iterator over tensors of int64 of shape (N,): the next token of each sequence.
+        An iterator over int64 tensors of shape (N,): the next token of each sequence.
 
     Raises:
-        TypeError: The ids are no integers.
-        ValueError: An argument is out of its range, or the model's logits have a wrong shape.
+        TypeError: The ids are not integers.
+        ValueError: An argument is out of range, or the model's logits have a wrong shape.
 
     Example:
         >>> import numpy as np
         >>> from minigrad import Tensor, nn
-        >>> def successor(ids, cache):  # it is sure that n + 1 comes after n
+        >>> def successor(ids, cache):  # predicts n + 1 after n
         ...     return Tensor(1000.0 * (np.asarray(ids)[..., None] + 1 == np.arange(10)))
         >>> [step.item() for step in nn.generation.stream(successor, [[3]], 4)]
         [4, 5, 6, 7]
@@ -165,28 +163,27 @@ def _steps(
 def sample(
     logits: Any, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Tensor:
-    """Draw a class for each row of logits, from `minigrad.random`'s generator.
+    """Sample a class for each row of logits.
 
-    The temperature comes first, then `top_k`, then `top_p`, which looks at what `top_k` has left.
+    Temperature is applied first, then `top_k`, then `top_p` to what `top_k` keeps.
 
     Source: top-p: Holtzman et al., "The curious case of neural text degeneration", 2020.
 
     Args:
-        logits: A tensor of shape (..., classes); -inf for a class that must not come.
-        temperature: What logits are divided by. 0 takes the likeliest class, and draws nothing.
-        top_k: How many of the likeliest classes to draw from; of equal ones the first.
-        top_p: What probability the likeliest classes to draw from have together at least.
+        logits: A tensor of shape (..., classes); -inf excludes a class.
+        temperature: The divisor of the logits. 0 takes the most likely class.
+        top_k: Sample from the k most likely classes only; of equal ones the first.
+        top_p: Sample from the smallest set with at least this total probability only.
 
     Returns:
-        A tensor of int64 of shape (...).
+        An int64 tensor of shape (...).
 
     Raises:
-        ValueError: An argument is out of its range, or a row has a NaN, or no class that may come.
+        ValueError: An argument is out of range, or a row has a NaN or only -inf.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> logits = minigrad.tensor([[0.0, 1.0, 0.9], [9.0, 0.0, 8.0]])
+        >>> from minigrad import nn, tensor
+        >>> logits = tensor([[0.0, 1.0, 0.9], [9.0, 0.0, 8.0]])
         >>> nn.generation.sample(logits, temperature=0.0).tolist()
         [1, 0]
         >>> set(nn.generation.sample(logits[[0] * 100], top_k=2).tolist()) == {1, 2}
@@ -199,13 +196,13 @@ def sample(
         raise ValueError("sample: each row of logits needs a largest finite one, and no NaN")
     if temperature == 0:
         return made(scores.argmax(axis=-1), False)
-    with np.errstate(over="ignore"):  # a temperature next to 0 is almost greedy
+    with np.errstate(over="ignore"):  # a temperature near 0
         weights = np.exp((scores - best) / temperature)  # (..., classes)
     order = np.argsort(-scores, axis=-1, kind="stable")
-    weights = np.take_along_axis(weights, order, axis=-1)  # the likeliest first
+    weights = np.take_along_axis(weights, order, axis=-1)  # most likely first
     if top_k is not None:
         weights[..., top_k:] = 0.0
-    before = np.cumsum(weights, axis=-1) - weights  # of all that are likelier
+    before = np.cumsum(weights, axis=-1) - weights  # of the more likely classes
     total = weights.sum(axis=-1, keepdims=True)
     if top_p is not None:
         weights = np.where(before < top_p * total, weights, 0.0)

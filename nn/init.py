@@ -1,7 +1,7 @@
-"""Initialisation: fill a tensor with values to begin training from.
+"""Initialization of parameters.
 
-Every function writes into the tensor it is given, in its dtype, and returns it. The numbers come
-from `minigrad.random`.
+Every function fills the given tensor in place and returns it. Random numbers come from
+`minigrad.random`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import random
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
-from minigrad.nn.module.checks import check_number
 
 __all__ = [
     "calculate_gain",
@@ -31,7 +31,7 @@ FanMode = Literal["fan_in", "fan_out"]
 
 
 def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Fill with numbers drawn uniformly from [a, b).
+    """Fill with samples from the uniform distribution on [a, b).
 
     Args:
         tensor: A floating-point tensor of any shape; written in place.
@@ -42,9 +42,8 @@ def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> weight = nn.init.uniform(minigrad.empty(3, 5), -0.1, 0.1)
+        >>> from minigrad import nn, empty
+        >>> weight = nn.init.uniform(empty(3, 5), -0.1, 0.1)
         >>> weight.min() >= -0.1, weight.max() < 0.1
         (Tensor(True, dtype=bool), Tensor(True, dtype=bool))
     """
@@ -53,7 +52,7 @@ def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
 
 
 def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Fill with numbers drawn from the normal distribution.
+    """Fill with samples from a normal distribution.
 
     Args:
         tensor: A floating-point tensor of any shape; written in place.
@@ -64,9 +63,8 @@ def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.normal(minigrad.empty(3, 5), std=0.02).shape
+        >>> from minigrad import nn, empty
+        >>> nn.init.normal(empty(3, 5), std=0.02).shape
         (3, 5)
     """
     mean, std = check_number("normal", "mean", mean), check_number("normal", "std", std, 0.0)
@@ -74,7 +72,7 @@ def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 
 
 def constant(tensor: Tensor, value: float) -> Tensor:
-    """Fill with one number.
+    """Fill with a constant.
 
     Args:
         tensor: A tensor of any shape; written in place.
@@ -84,16 +82,15 @@ def constant(tensor: Tensor, value: float) -> Tensor:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.constant(minigrad.empty(2), 7.0).tolist()
+        >>> from minigrad import nn, empty
+        >>> nn.init.constant(empty(2), 7.0).tolist()
         [7.0, 7.0]
     """
     return _write("constant", tensor, value)
 
 
 def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    r"""Fill uniformly so that forward and backward signals keep their variance.
+    r"""Fill by Xavier (Glorot) initialization with a uniform distribution.
 
     The bounds are ±gain · √(6 / (fan_in + fan_out)).
 
@@ -102,15 +99,14 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        gain: A factor for the activation that follows: see `calculate_gain`.
+        gain: The factor for the activation that follows: see `calculate_gain`.
 
     Returns:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.xavier_uniform(minigrad.empty(3, 5)).max() <= (6 / 8) ** 0.5
+        >>> from minigrad import nn, empty
+        >>> nn.init.xavier_uniform(empty(3, 5)).max() <= (6 / 8) ** 0.5
         Tensor(True, dtype=bool)
     """
     fan_in, fan_out = fans("xavier_uniform", tensor)
@@ -120,7 +116,7 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 
 def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Fill normally so that forward and backward signals keep their variance.
+    """Fill by Xavier (Glorot) initialization with a normal distribution.
 
     The standard deviation is gain · √(2 / (fan_in + fan_out)).
 
@@ -129,15 +125,14 @@ def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        gain: A factor for the activation that follows: see `calculate_gain`.
+        gain: The factor for the activation that follows: see `calculate_gain`.
 
     Returns:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.xavier_normal(minigrad.empty(3, 5)).shape
+        >>> from minigrad import nn, empty
+        >>> nn.init.xavier_normal(empty(3, 5)).shape
         (3, 5)
     """
     fan_in, fan_out = fans("xavier_normal", tensor)
@@ -152,7 +147,7 @@ def kaiming_uniform(
     nonlinearity: str = "relu",
     a: float | None = None,
 ) -> Tensor:
-    """Fill uniformly so that signals keep their variance through a rectifier.
+    """Fill by Kaiming (He) initialization with a uniform distribution.
 
     The bounds are ±gain · √(3 / fan).
 
@@ -160,17 +155,16 @@ def kaiming_uniform(
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        mode: Whether the forward ("fan_in") or the backward ("fan_out") signal is kept.
+        mode: Keep the variance of the forward ("fan_in") or the backward ("fan_out") pass.
         nonlinearity: The activation that follows: see `calculate_gain`.
-        a: Its parameter, the negative slope of "leaky_relu".
+        a: The negative slope of "leaky_relu".
 
     Returns:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.kaiming_uniform(minigrad.empty(3, 6)).max() <= 1.0
+        >>> from minigrad import nn, empty
+        >>> nn.init.kaiming_uniform(empty(3, 6)).max() <= 1.0
         Tensor(True, dtype=bool)
     """
     bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / _fan("kaiming_uniform", tensor, mode))
@@ -184,7 +178,7 @@ def kaiming_normal(
     nonlinearity: str = "relu",
     a: float | None = None,
 ) -> Tensor:
-    """Fill normally so that signals keep their variance through a rectifier.
+    """Fill by Kaiming (He) initialization with a normal distribution.
 
     The standard deviation is gain / √fan.
 
@@ -192,17 +186,16 @@ def kaiming_normal(
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        mode: Whether the forward ("fan_in") or the backward ("fan_out") signal is kept.
+        mode: Keep the variance of the forward ("fan_in") or the backward ("fan_out") pass.
         nonlinearity: The activation that follows: see `calculate_gain`.
-        a: Its parameter, the negative slope of "leaky_relu".
+        a: The negative slope of "leaky_relu".
 
     Returns:
         The tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.init.kaiming_normal(minigrad.empty(3, 5), mode="fan_out").shape
+        >>> from minigrad import nn, empty
+        >>> nn.init.kaiming_normal(empty(3, 5), mode="fan_out").shape
         (3, 5)
     """
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan("kaiming_normal", tensor, mode))
@@ -210,7 +203,7 @@ def kaiming_normal(
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor by which weights before an activation are widened to keep the variance.
+    """Return the recommended gain for an activation.
 
     Args:
         nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
@@ -242,10 +235,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def fans(name: str, tensor: Tensor) -> tuple[int, int]:
-    """How many numbers each output is made of, and how many outputs each number goes into.
+    """Compute fan_in and fan_out of a weight.
 
     Args:
-        name: Who asks, for the error.
+        name: The caller, for the error.
         tensor: A tensor of shape (out, in, ...), the further axes being a window.
 
     Returns:

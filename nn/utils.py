@@ -1,8 +1,4 @@
-"""Gradients of many parameters as one vector, and what else one does with a whole module.
-
-`functional_call` is in `stateless`, `attention_weights` in `attention_maps`, `to_pytorch` in
-`state_dict`.
-"""
+"""Utilities for models: gradient norms and clipping, functional calls, attention weights."""
 
 from __future__ import annotations
 
@@ -11,21 +7,22 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
-from minigrad.nn.module.checks import check_number
+from minigrad.nn.module.eval_mode import evaluating
 from minigrad.nn.module.state_dict import to_pytorch
 from minigrad.nn.module.stateless import functional_call
 
 __all__ = [
-    "attention_weights", "clip_grad_norm", "clip_grad_value", "functional_call", "get_total_norm",
-    "grad_norm", "to_pytorch",
+    "attention_weights", "clip_grad_norm", "clip_grad_value", "evaluating", "functional_call",
+    "get_total_norm", "grad_norm", "to_pytorch",
 ]  # fmt: skip
 
 
 def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
-    """The norm of several tensors, as if they were one vector.
+    """Return the norm of several tensors, as if they were one vector.
 
     Args:
         tensors: Tensors of any shapes.
@@ -35,9 +32,8 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
         The norm; 0 if there is no tensor.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.utils.get_total_norm([minigrad.tensor([3.0]), minigrad.tensor([[4.0]])])
+        >>> from minigrad import nn, tensor
+        >>> nn.utils.get_total_norm([tensor([3.0]), tensor([[4.0]])])
         5.0
     """
     check_number("get_total_norm", "norm_type", norm_type, above=0.0, infinite=True)
@@ -54,19 +50,18 @@ def _flat(array: np.ndarray) -> np.ndarray:
 
 
 def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> float:
-    """The norm of the gradients of some parameters, as if they were one vector.
+    """Return the norm of the gradients of some parameters, as if they were one vector.
 
     Args:
-        parameters: A tensor, or several; those without a gradient do not count.
+        parameters: A tensor, or several; those without a gradient are skipped.
         norm_type: The p of the p-norm; inf for the largest absolute value.
 
     Returns:
         The norm.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x = minigrad.tensor([1.5, 2.0], requires_grad=True)
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([1.5, 2.0], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> nn.utils.grad_norm([x])
         5.0
@@ -82,13 +77,13 @@ def clip_grad_norm(
     *,
     error_if_nonfinite: bool = False,
 ) -> float:
-    """Scale the gradients of some parameters, in place, so that their norm is at most `max_norm`.
+    """Scale gradients in place so that their total norm is at most `max_norm`.
 
     Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks",
     2013.
 
     Args:
-        parameters: A tensor, or several; those without a gradient are left alone.
+        parameters: A tensor, or several; those without a gradient are skipped.
         max_norm: The largest norm allowed.
         norm_type: The p of the p-norm; inf for the largest absolute value.
         eps: Added to the norm before dividing by it.
@@ -102,9 +97,8 @@ def clip_grad_norm(
         RuntimeError: The norm is not finite, and `error_if_nonfinite`.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x = minigrad.tensor([3.0, 4.0], requires_grad=True)
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([3.0, 4.0], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> nn.utils.clip_grad_norm([x], max_norm=1.0)
         10.0
@@ -118,7 +112,7 @@ def clip_grad_norm(
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(f"clip_grad_norm: the norm of the gradients is {total}")
     factor = max_norm / (total + eps)
-    if not factor >= 1.0:  # not a number counts: it must not pass unseen
+    if not factor >= 1.0:  # also for NaN
         for gradient in gradients:
             gradient.data *= factor
             mark_written(gradient.data)
@@ -126,19 +120,18 @@ def clip_grad_norm(
 
 
 def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Clip each element of the gradients of some parameters, in place.
+    """Clip each element of the gradients in place to [-clip_value, clip_value].
 
     Args:
-        parameters: A tensor, or several; those without a gradient are left alone.
-        clip_value: Elements are brought to between minus this and this.
+        parameters: A tensor, or several; those without a gradient are skipped.
+        clip_value: The largest absolute value of an element.
 
     Raises:
         ValueError: clip_value is negative, or no number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x = minigrad.tensor([-3.0, 0.25], requires_grad=True)
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([-3.0, 0.25], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> nn.utils.clip_grad_value([x], 1.0)
         >>> x.grad.tolist()

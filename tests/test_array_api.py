@@ -66,7 +66,7 @@ def test_array_api_compat_finds_it() -> None:
 def test_versions() -> None:
     assert x.__array_namespace__(api_version="2024.12") is xp
     assert xp.__array_api_version__ == "2024.12"
-    with pytest.raises(ValueError, match=r"^__array_namespace__: .*got '1999\.12'$"):
+    with pytest.raises(ValueError, match=r"^__array_namespace__: .*'1999\.12'"):
         x.__array_namespace__(api_version="1999.12")
 
 
@@ -112,7 +112,7 @@ def test_what_is_listed_is_there() -> None:
 
 def test_what_is_missing_is_said_to_be() -> None:
     assert not hasattr(xp, "fft")
-    with pytest.raises(AttributeError, match="^minigrad has no 'fft' of the array API standard$"):
+    with pytest.raises(AttributeError, match="minigrad .*'fft'"):
         xp.fft
 
 

@@ -1,19 +1,22 @@
-"""House rules that neither ruff nor mypy knows: imports point one way, builtins stay builtins."""
+"""House rules that neither ruff nor mypy knows: imports point one way, builtins stay builtins.
+
+Each test reads every file of the library and lists what breaks its rule, as file:line.
+"""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
-FILES = sorted([*(ROOT / "minigrad").rglob("*.py"), *(ROOT / "nn").rglob("*.py")])
 
 # Each part may import those before it, and itself. What is new finds its place here first.
 LAYERS = [
+    "_checkout",
+    "_typing",
     "_memory",
     "_checks",
     "_decorators",
@@ -55,8 +58,21 @@ def part_of(path: Path) -> str:
     return inside[0] if inside[0] == "nn" else inside[1]
 
 
-def syntax(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+@functools.cache
+def files() -> dict[Path, ast.Module]:
+    """Every file of the library, with its syntax tree."""
+    paths = sorted([*(ROOT / "minigrad").rglob("*.py"), *(ROOT / "nn").rglob("*.py")])
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def refuse(offenders: Iterable[tuple[Path, int, str]], remedy: str) -> None:
+    """Fail with one line for each offender, and say what to do about them."""
+    lines = [f"{name_of(path)}:{line}: {what}" for path, line, what in offenders]
+    assert not lines, "\n".join([remedy, *lines])
 
 
 SHOWN = """
@@ -93,56 +109,68 @@ def imported_parts(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
             yield name.split(".")[1]
 
 
-ids = {"ids": lambda path: path.relative_to(ROOT).as_posix()}
+def test_the_files_of_both_packages_are_read() -> None:
+    assert {"minigrad/_tensor.py", "nn/__init__.py"} <= {name_of(path) for path in files()}
 
 
-@pytest.mark.parametrize("path", FILES, **ids)
-def test_imports_point_one_way(path: Path) -> None:
-    part = part_of(path)
-    allowed = LAYERS[: LAYERS.index(part) + 1]
-    for node in imports(syntax(path)):
-        for target in imported_parts(node):
-            assert target in allowed, f"line {node.lineno}: {part} imports {target}"
+def test_every_part_has_its_place_among_the_layers() -> None:
+    parts = {part_of(path) for path in files()}
+    assert parts <= {*LAYERS}, f"add to LAYERS in {__file__}, after what it imports"
+    assert {*LAYERS} <= parts, f"no longer there: remove from LAYERS in {__file__}"
 
 
-@pytest.mark.parametrize("path", FILES, **ids)
-def test_imports_are_absolute(path: Path) -> None:
+def test_imports_point_one_way() -> None:
+    refuse(
+        (
+            (path, node.lineno, f"{part_of(path)} imports {target}")
+            for path, tree in files().items()
+            for node in imports(tree)
+            for target in imported_parts(node)
+            if target not in LAYERS[: LAYERS.index(part_of(path)) + 1]
+        ),
+        "A part imports only what stands before it in LAYERS (tests/test_conventions.py): "
+        "move what is shared to the lower part",
+    )
+
+
+def test_imports_are_absolute() -> None:
     """A relative import in nn/ would make a second copy of every class it reaches."""
-    relative = [
-        node.lineno
-        for node in imports(syntax(path))
-        if isinstance(node, ast.ImportFrom) and node.level
-    ]
-    assert not relative
+    refuse(
+        (
+            (path, node.lineno, ast.unparse(node))
+            for path, tree in files().items()
+            for node in imports(tree)
+            if isinstance(node, ast.ImportFrom) and node.level
+        ),
+        "Write the whole name: from minigrad.ops import ...",
+    )
 
 
-@pytest.mark.parametrize("path", FILES, **ids)
-def test_an_op_is_not_called_by_a_builtins_name(path: Path) -> None:
-    """Where a file defines its own `sum`, a reader takes `sum(...)` for Python's: neither is meant.
+def names_bound(tree: ast.Module) -> Iterator[str]:
+    """What a file defines, assigns or imports at its top level."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
 
-    Say `builtins.sum(...)` for the one, and NumPy's or the operator's spelling for the other.
-    """
-    tree = syntax(path)
-    own = {
-        name
-        for node in tree.body
-        for name in (
-            [node.name]
-            if isinstance(node, ast.FunctionDef)
-            else [target.id for target in node.targets if isinstance(target, ast.Name)]
-            if isinstance(node, ast.Assign)
-            else [alias.asname or alias.name for alias in node.names]
-            if isinstance(node, ast.ImportFrom)
-            else []
-        )
-        if hasattr(builtins, name)
-    }
-    called = [
-        f"line {node.lineno}: {node.func.id}(...)"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own
-    ]
-    assert not called
+
+def test_an_op_is_not_called_by_a_builtins_name() -> None:
+    """Where a file defines its own `sum`, a reader takes `sum(...)` for Python's."""
+    refuse(
+        (
+            (path, node.lineno, f"{node.func.id}(...)")
+            for path, tree in files().items()
+            for own in [{name for name in names_bound(tree) if hasattr(builtins, name)}]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in own
+        ),
+        "Write builtins.sum(...) for Python's, and x.sum(...) or np.sum(...) for the op",
+    )
 
 
 # What these stand for is a tensor or an array in this house, or None; `bias=True` is a flag.
@@ -164,16 +192,18 @@ def truths(tree: ast.Module) -> Iterator[ast.expr]:
             yield node.operand
 
 
-@pytest.mark.parametrize("path", FILES, **ids)
-def test_no_one_takes_the_truth_of_a_tensor(path: Path) -> None:
+def test_no_one_takes_the_truth_of_a_tensor() -> None:
     """``x._base or x`` asks whether a number is 0 where it means ``is None``."""
-    asked = [
-        f"line {node.lineno}: {ast.unparse(node)}"
-        for node in truths(syntax(path))
-        if (isinstance(node, ast.Name) and node.id in ARRAYS)
-        or (isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES)
-    ]
-    assert not asked
+    refuse(
+        (
+            (path, node.lineno, ast.unparse(node))
+            for path, tree in files().items()
+            for node in truths(tree)
+            if (isinstance(node, ast.Name) and node.id in ARRAYS)
+            or (isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES)
+        ),
+        "Write `is None` or `is not None`",
+    )
 
 
 def is_name_of_an_op(node: ast.AST) -> bool:
@@ -208,17 +238,25 @@ def by_name(tree: ast.AST) -> Iterator[int]:
 NAMES_GIVEN = {
     "minigrad/autograd/primitive.py", "minigrad/viz/formula/__init__.py",
     "minigrad/viz/record/model.py",
-    "minigrad/checking/self_check.py", "minigrad/viz/record/passes.py",
+    "minigrad/checking/self_check.py", "minigrad/viz/explanation/report.py",
     "minigrad/viz/record/attention.py",
     "minigrad/onnx/export.py",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", FILES, **ids)
-def test_an_op_is_looked_up_by_its_object(path: Path) -> None:
+def test_an_op_is_looked_up_by_its_object() -> None:
     """Two ops may have one name: a program's own, or one that is defined anew."""
-    if path.relative_to(ROOT).as_posix() not in NAMES_GIVEN:
-        assert not [*by_name(syntax(path))]
+    found = [(path, line) for path, tree in files().items() for line in by_name(tree)]
+    refuse(
+        (
+            (path, line, "by an op's name")
+            for path, line in found
+            if name_of(path) not in NAMES_GIVEN
+        ),
+        "Compare the op itself (op is exp.op), or key the table by it",
+    )
+    needless = NAMES_GIVEN - {name_of(path) for path, _ in found}
+    assert not needless, f"nothing is looked up by name there: remove from NAMES_GIVEN {needless}"
 
 
 def test_look_ups_by_name_are_found() -> None:
@@ -230,11 +268,17 @@ def test_look_ups_by_name_are_found() -> None:
         assert not [*by_name(ast.parse(line))], line
 
 
-@pytest.mark.parametrize("path", FILES, **ids)
-def test_no_error_is_a_mere_signal(path: Path) -> None:
+def test_no_error_is_a_mere_signal() -> None:
     """An error says what is wrong; one word alone is meant for code that catches it."""
-    for node in ast.walk(syntax(path)):
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            for message in node.exc.args[:1]:
-                said = isinstance(message, ast.Constant) and isinstance(message.value, str)
-                assert not said or len(message.value.split()) > 1, f"line {node.lineno}"
+    refuse(
+        (
+            (path, node.lineno, ast.unparse(node))
+            for path, tree in files().items()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+            for message in node.exc.args[:1]
+            if isinstance(message, ast.Constant) and isinstance(message.value, str)
+            if len(message.value.split()) < 2
+        ),
+        "Say what came, what was expected, and the remedy",
+    )

@@ -119,7 +119,7 @@ class TestIn:
     @pytest.mark.parametrize("value", [[1.0], 1.0, None, "abc"])
     def test_what_has_no_dlpack(self, value: Any) -> None:
         name = type(value).__name__
-        with pytest.raises(TypeError, match=f"^from_dlpack: .*__dlpack__ expected, got {name}$"):
+        with pytest.raises(TypeError, match=f"^from_dlpack: .*__dlpack__.*{name}"):
             minigrad.from_dlpack(value)
 
     def test_complex_numbers(self) -> None:
@@ -174,5 +174,5 @@ class TestPyTorch:
     def test_what_numpy_does_not_know(self) -> None:
         import torch
 
-        with pytest.raises(BufferError, match=r"^from_dlpack: bools, integers and floats"):
+        with pytest.raises(BufferError, match="^from_dlpack: .*bools.*integers"):
             minigrad.from_dlpack(torch.ones(3, dtype=torch.bfloat16))

@@ -20,7 +20,7 @@ import minigrad
 from minigrad import Tensor
 from minigrad.autograd import Observer
 from minigrad.ops import _parallel
-from minigrad.transforms.random_state import repeatable
+from minigrad.transforms.random_state import take_snapshots
 
 HERE = Path(__file__).resolve().parent
 kept: list[Any] = []
@@ -39,7 +39,7 @@ def retain() -> None:
 
 
 def repeat() -> None:
-    kept.append(repeatable()())
+    kept.append(take_snapshots()())
     kept[0].__enter__()
 
 

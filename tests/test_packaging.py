@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -12,6 +11,8 @@ import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -61,13 +62,19 @@ def sources(folder: Path) -> set[str]:
     return {f"minigrad/{name}" if name.startswith("nn/") else name for name in files}
 
 
+def copied(folder: Path) -> Path:
+    """A copy of the repository, its link included."""
+    skip = {"ignore": lambda _, names: {*filter(made_by_tools, names)}, "symlinks": True}
+    return Path(shutil.copytree(ROOT, folder, **skip))
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an sdist and the wheel built from it, made in a copy of the repository."""
-    copy = tmp_path_factory.mktemp("build") / "minigrad"
-    shutil.copytree(ROOT, copy, ignore=lambda _, names: {*filter(made_by_tools, names)})
-    done = python("-m", "build", "--no-isolation", "--outdir", "out", cwd=copy)
-    assert done.returncode == 0, done.stdout + done.stderr
+    """A folder with a wheel of the repository, an sdist, and in `again` the wheel of that."""
+    copy = copied(tmp_path_factory.mktemp("build") / "minigrad")
+    for options in (["--wheel", "--sdist", "--outdir", "out"], ["--outdir", "out/again"]):
+        done = python("-m", "build", "--no-isolation", *options, cwd=copy)
+        assert done.returncode == 0, done.stdout + done.stderr
     return copy / "out"
 
 
@@ -76,24 +83,46 @@ def wheel(built: Path) -> Path:
     return next(built.glob("*.whl"))
 
 
+@pytest.fixture(scope="module")
+def without_links(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository as Git makes it on Windows: in the place of the link a file that names it."""
+    copy = copied(tmp_path_factory.mktemp("without_links") / "minigrad")
+    link = copy / "minigrad" / "nn"
+    target = os.readlink(link)
+    link.unlink()
+    link.write_text(target)
+    return copy
+
+
 @pytest.mark.slow
-def test_the_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+@pytest.mark.parametrize("folder", [".", "again"])
+def test_a_wheel_holds_the_whole_package_and_nothing_else(built: Path, folder: str) -> None:
+    with zipfile.ZipFile(next((built / folder).glob("*.whl"))) as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
         metadata = next(name for name in archive.namelist() if name.endswith("/METADATA"))
         described = archive.read(metadata).decode()
-    assert names == sources(ROOT)
+    assert sorted(names) == sorted(sources(ROOT))
     assert f"Version: {minigrad.__version__}\n" in described
     assert "License-Expression: MIT\n" in described
 
 
 @pytest.mark.slow
-def test_the_sdist_holds_tests_and_docs_too(built: Path) -> None:
+def test_the_sdist_holds_tests_and_docs_too_and_nn_once(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for name in ("LICENSE", "README.md", "Makefile", "nn/__init__.py", "tests/conftest.py"):
+    for name in ("LICENSE", "README.md", "Makefile", "docs/index.md", "tests/conftest.py"):
         assert name in names
-    assert "docs/index.md" in names
+    in_nn = {name for name in names if re.match(r"(minigrad/)?nn/.*\.py", name)}
+    assert in_nn == {name[9:] for name in sources(ROOT) if name.startswith("minigrad/nn/")}
+
+
+@pytest.mark.slow
+def test_a_checkout_without_links_makes_the_same_wheel(without_links: Path) -> None:
+    done = python("-m", "build", "--wheel", "--no-isolation", "-o", "out", cwd=without_links)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(next((without_links / "out").glob("*.whl"))) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert names == sources(ROOT)
 
 
 @pytest.mark.slow
@@ -114,24 +143,18 @@ def test_an_installed_package_imports_from_elsewhere(
     assert Path(nn) == target / "minigrad" / "nn" / "__init__.py"
 
 
-def test_every_folder_of_the_package_is_listed() -> None:
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    folders = {str(Path(name).parent) for name in sources(ROOT) if name.endswith("__init__.py")}
-    assert {*listed} == {folder.replace(os.sep, ".") for folder in folders}
-
-
-def test_the_install_has_every_file_of_the_repository() -> None:
-    for name in sources(ROOT):
-        if name.endswith(".py"):
-            module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-            found = importlib.util.find_spec(module)
-            assert found and found.origin, f"{module} is not installed: run `make install`"
-            source = ROOT / name.removeprefix(
-                "minigrad/" if name.startswith("minigrad/nn/") else ""
-            )
-            assert Path(found.origin).read_bytes() == source.read_bytes(), (
-                f"{module} is an older one"
-            )
+@pytest.mark.slow
+def test_an_editable_install_is_a_path(tmp_path: Path) -> None:
+    """Type checkers and editors follow it too, and a new file needs no second install."""
+    copy = copied(tmp_path / "minigrad")
+    call = "from setuptools import build_meta; print(build_meta.build_editable('out'))"
+    (copy / "out").mkdir()
+    done = python("-c", call, cwd=copy)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(next((copy / "out").glob("*.whl"))) as archive:
+        installed = [name for name in archive.namelist() if ".dist-info/" not in name]
+        assert [Path(name).suffix for name in installed] == [".pth"]
+        assert archive.read(installed[0]).decode().split() == [str(copy)]
 
 
 @pytest.mark.slow
@@ -150,35 +173,56 @@ def test_the_tests_run_against_what_is_installed(wheel: Path, tmp_path: Path) ->
     assert done.returncode == 4 and "these tests are of" in done.stderr
 
 
-def test_it_imports_from_the_repository_itself() -> None:
-    """Python puts the current folder first, and there nn/ stands beside minigrad/, not in it."""
-    done = python("-c", f"{EVERYTHING}; print(minigrad.nn.Linear.__module__)", cwd=ROOT)
-    assert (done.returncode, done.stdout.split()) == (0, ["minigrad.nn.layers.linear"]), done.stderr
+ONE_COPY = f"""
+{EVERYTHING}, sys, os
+from minigrad.nn.layers.linear import Linear
+assert Linear is minigrad.nn.Linear and Linear.__module__ == "minigrad.nn.layers.linear"
+modules = [m.__file__ for m in sys.modules.values() if getattr(m, "__file__", None)]
+real = [os.path.realpath(file) for file in modules if "minigrad" in file]
+print(len(real) - len(set(real)), end="")
+"""
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"), [("nn", "minigrad.nn"), ("minigrad.minigrad", "minigrad")]
-)
-def test_a_second_copy_is_refused(wrong: str, right: str) -> None:
-    done = python("-c", f"import {wrong}", cwd=ROOT)
-    assert done.returncode != 0
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("ImportError: ")
-    assert f"`import {right}`" in last
+@pytest.mark.parametrize("kind", ["repository", "without links"])
+def test_it_imports_from_a_checkout_itself_and_once(kind: str, request: Any) -> None:
+    checkout = ROOT if kind == "repository" else request.getfixturevalue("without_links")
+    done = python("-c", ONE_COPY, cwd=checkout)
+    assert (done.returncode, done.stdout) == (0, "0"), done.stderr
+    for beside in ("tests", "tools", "examples"):
+        done = python("-c", f"import minigrad.{beside}", cwd=checkout)
+        assert f"No module named 'minigrad.{beside}'" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "late",
-    [
-        "graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn", "einx", "safetensors",
-        "onnx", "onnxruntime", "tokenizers",
-    ],
-)  # fmt: skip
-def test_importing_minigrad_does_not_import(late: str, tmp_path: Path) -> None:
+def test_nn_on_its_own_is_refused_in_one_line() -> None:
+    done = python("-c", "import nn", cwd=ROOT)
+    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
+    assert "`import minigrad.nn`" in done.stderr.splitlines()[-1]
+
+
+def test_dir_shows_what_is_public_and_nothing_else() -> None:
+    shown = {*dir(minigrad)}
+    assert shown == {*minigrad.__all__, "__version__"}
+    assert {"Tensor", "exp", "float32", "linalg", "load", "nn", "ops", "optim", "viz"} <= shown
+    assert not {name for name in shown if name.startswith("_")} - {"__version__"}
+    assert not {"TYPE_CHECKING", "annotations", "importlib", "interop", "np", "os"} & shown
+    for name in shown:
+        module = getattr(minigrad, name)
+        if isinstance(module, ModuleType):
+            assert module.__name__ == f"minigrad.{name}"
+    assert not [name for name in vars(minigrad) if name in {"np", "os", "importlib", "sys"}]
+
+
+LATE = {
+    "graphviz", "tqdm", "matplotlib", "torch", "scipy", "sklearn", "einx", "safetensors", "onnx",
+    "onnxruntime", "tokenizers",
+}  # fmt: skip
+
+
+def test_importing_minigrad_does_not_import_others(tmp_path: Path) -> None:
     path = Path(minigrad.__file__).parent.parent
-    show = f"{EVERYTHING}, sys; print({late!r} in sys.modules)"
+    show = f"{EVERYTHING}, sys; print(*({LATE!r} & {{*sys.modules}}))"
     done = python("-c", show, cwd=tmp_path, path=path)
-    assert (done.returncode, done.stdout.split()) == (0, ["False"]), done.stderr
+    assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
 
 
 def test_importing_minigrad_writes_nothing(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from together import together
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, optim
@@ -151,7 +152,7 @@ class TestGraphs:
         x, unused = var(1.0), var(2.0)
         (x * 2.0).backward()
         assert unused.grad is None
-        with pytest.raises(RuntimeError, match="do not depend on input 1"):
+        with pytest.raises(RuntimeError, match="not depend.* input 1"):
             grad(x * 2.0, [x, unused])
         assert grad(x * 2.0, [x, unused], allow_unused=True)[1] is None
 
@@ -371,10 +372,10 @@ class TestTypes:
         assert w.grad is not None and w.grad.dtype == np.float32
 
     def test_integers_take_no_gradient(self) -> None:
-        with pytest.raises(TypeError, match="only floats can require grad"):
+        with pytest.raises(TypeError, match="float.*grad"):
             Tensor([1, 2], requires_grad=True)
         x = minigrad.tensor([1, 2])
-        with pytest.raises(TypeError, match="only floats can require grad"):
+        with pytest.raises(TypeError, match="float.*grad"):
             x.requires_grad_()
 
     def test_a_number_times_a_row(self) -> None:
@@ -406,11 +407,11 @@ class TestTypes:
         np.testing.assert_allclose(op(one).numpy(), op(other).numpy(), rtol=1e-14)
         np.testing.assert_allclose(slope(op, one), slope(op, other), rtol=1e-14)
 
-    @pytest.mark.parametrize(
-        "axis", [0, -1, (0, 1), (-1, 0), (0, -2), (0, 1, 2), (), None], ids=str
+    @together(
+        name=["sum", "mean", "max", "min", "prod", "var", "std"],
+        axis=[0, -1, (0, 1), (-1, 0), (0, -2), (0, 1, 2), (), None],
+        keepdims=[False, True],
     )
-    @pytest.mark.parametrize("keepdims", [False, True])
-    @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod", "var", "std"])
     def test_axes(self, name: str, axis: Any, keepdims: bool) -> None:
         x = normal(2, 3, 2)
         op = getattr(minigrad, name)
@@ -486,7 +487,7 @@ class TestIndexingAndMutation:
         y = minigrad.exp(x)
         with no_grad():
             y += 1.0
-        with pytest.raises(RuntimeError, match="exp: its output was written in place"):
+        with pytest.raises(RuntimeError, match="exp: .*output.* in place"):
             y.sum().backward()
 
     def test_the_callers_array_may_change_and_stays_writable(self) -> None:

@@ -79,7 +79,7 @@ def test_libraries_compute_on_values_where_no_gradient_is_lost(call: Callable[[A
         assert not isinstance(result, Tensor)
         np.testing.assert_allclose(result, wanted)
     for history in (recorded, 1 * recorded):
-        with pytest.raises((RuntimeError, TypeError), match=r"\.detach\(\) or \.numpy\(\)"):
+        with pytest.raises((RuntimeError, TypeError), match=r"\.detach\(\).*\.numpy\(\)"):
             call(history)
 
 
@@ -103,7 +103,7 @@ def test_scipy_minimizes_what_returns_tensors(method: str) -> None:
     function = rosenbrock if gradients else lambda values: rosenbrock(values)[0]
     found = optimize.minimize(function, [-1.2, 1.0], jac=gradients, method=method, tol=1e-8)
     np.testing.assert_allclose(found.x, 1.0, atol=1e-3)
-    with pytest.raises(RuntimeError, match=r"\.detach\(\) or \.numpy\(\)"):
+    with pytest.raises(RuntimeError, match=r"\.detach\(\).*\.numpy\(\)"):
         optimize.minimize(
             lambda v: (Tensor(v, requires_grad=True) ** 2).sum(), [1.0], method=method
         )
@@ -143,7 +143,7 @@ def test_matplotlib_draws_tensors(draw: Callable[[Any, Any], Any]) -> None:
     recorded = Tensor(POINTS, requires_grad=True)
     with minigrad.no_grad():
         assert drawn(recorded) == wanted
-    with pytest.raises((RuntimeError, TypeError), match=r"\.detach\(\) or \.numpy\(\)"):
+    with pytest.raises((RuntimeError, TypeError), match=r"\.detach\(\).*\.numpy\(\)"):
         drawn(recorded)
 
 

@@ -129,143 +129,23 @@ def test_shape_methods_take_tuples_and_numbers() -> None:
     assert Tensor(1.0).broadcast_to(2, 3).shape == Tensor(1.0).broadcast_to((2, 3)).shape == (2, 3)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of arcsin and others outside their domain
 def test_every_method_is_its_function() -> None:
-    """Tensor's methods are bindings: each gives what the function gives, gradient included."""
-    x = Tensor(np.array([[0.5, 1.5], [2.5, 0.7]]), requires_grad=True)
-    calls: dict[str, tuple[Any, ...]] = {
-        "abs": (),
-        "add": (2.0,),
-        "all": (),
-        "any": (),
-        "arccos": (),
-        "arccosh": (),
-        "arcsin": (),
-        "arcsinh": (),
-        "arctan": (),
-        "arctan2": (2.0,),
-        "arctanh": (),
-        "argmax": (1,),
-        "argmin": (),
-        "argsort": (0,),
-        "argwhere": (),
-        "astype": (np.float32,),
-        "broadcast_to": ((3, 2, 2),),
-        "cbrt": (),
-        "ceil": (),
-        "chunk": (2,),
-        "clip": (0.6, 2.0),
-        "clone": (),
-        "copysign": (-1.0,),
-        "cos": (),
-        "cosh": (),
-        "count_nonzero": (),
-        "cumprod": (),
-        "cumsum": (1,),
-        "deg2rad": (),
-        "diag": (),
-        "diagonal": (1,),
-        "diff": (),
-        "divide": (2.0,),
-        "dot": (np.ones(2),),
-        "erf": (),
-        "exp": (),
-        "exp2": (),
-        "expand": (3, 2, 2),
-        "expand_dims": (0,),
-        "expm1": (),
-        "flatten": (),
-        "flip": (0,),
-        "floor": (),
-        "floor_divide": (0.3,),
-        "gather": (1, np.ones((2, 1), int)),
-        "gelu": (),
-        "hypot": (2.0,),
-        "inner": (np.ones(2),),
-        "isfinite": (),
-        "isinf": (),
-        "isnan": (),
-        "log": (),
-        "log10": (),
-        "log1p": (),
-        "log2": (),
-        "log_softmax": (),
-        "logaddexp": (1.0,),
-        "logical_and": (True,),
-        "logical_not": (),
-        "logical_or": (False,),
-        "logical_xor": (True,),
-        "logsumexp": (1,),
-        "masked_fill": (np.eye(2) > 0, 3.0),
-        "matmul": (np.ones((2, 2)),),
-        "max": (0,),
-        "maximum": (1.0,),
-        "mean": (0,),
-        "median": (1,),
-        "min": (1,),
-        "minimum": (1.0,),
-        "moveaxis": (0, 1),
-        "multiply": (3.0,),
-        "negative": (),
-        "nonzero": (),
-        "norm": (),
-        "outer": (2.0,),
-        "pad": (1,),
-        "power": (2,),
-        "prod": (),
-        "rad2deg": (),
-        "ravel": (),
-        "reciprocal": (),
-        "relu": (),
-        "remainder": (0.3,),
-        "repeat": (2,),
-        "reshape": ((4,),),
-        "roll": (1,),
-        "round": (1,),
-        "scatter_add": (0, np.ones((1, 2), int), np.ones((1, 2))),
-        "sigmoid": (),
-        "sign": (),
-        "silu": (),
-        "sin": (),
-        "sinh": (),
-        "softmax": (0,),
-        "softplus": (2.0,),
-        "sort": (0,),
-        "split": (2,),
-        "sqrt": (),
-        "square": (),
-        "squeeze": (),
-        "std": (),
-        "subtract": (1.0,),
-        "sum": (0,),
-        "swapaxes": (0, 1),
-        "take": ([0, 3],),
-        "take_along_axis": (np.ones((2, 1), int),),
-        "tan": (),
-        "tanh": (),
-        "tile": (2,),
-        "topk": (1,),
-        "trace": (),
-        "transpose": (),
-        "tril": (),
-        "triu": (),
-        "trunc": (),
-        "unbind": (),
-        "unique": (),
-        "var": (),
-        "where": (),
-    }
-    bound = {name for name in ops.__all__ if name in vars(Tensor)}
-    assert bound <= set(calls)
-    for name in bound:
-        method, function = getattr(x, name)(*calls[name]), getattr(ops, name)(x, *calls[name])
-        for one, other in zip(
-            *([v] if isinstance(v, Tensor) else v for v in (method, function)), strict=True
-        ):
-            np.testing.assert_array_equal(one.numpy(), other.numpy())
-            assert one.requires_grad == other.requires_grad
-            assert one.requires_grad == (one.dtype.kind == "f")
-    assert x.unsqueeze(0).shape == (1, 2, 2)
+    """A method that has the name of an op is that op, or takes more forms of a shape or a dtype."""
+    written_out = {"astype", "broadcast_to", "reshape", "transpose"}
+    bound = {name for name in ops.__all__ if name in vars(Tensor)} - written_out
+    assert len(bound) > 100
+    other = [name for name in bound if vars(Tensor)[name] is not getattr(ops, name)]
+    assert not other, "minigrad/_tensor.py: name = ops.name expected"
+    x = variable([0.5, 1.5], [2.5, 0.7])
+    calls: list[tuple[str, Any]] = [
+        ("clip", (0.6, 2.0)), ("sum", (0,)), ("astype", (np.float32,)), ("reshape", ((4,),)),
+        ("broadcast_to", ((3, 2, 2),)), ("transpose", ()),
+    ]  # fmt: skip
+    for name, args in calls:
+        method, function = getattr(x, name)(*args), getattr(ops, name)(x, *args)
+        np.testing.assert_array_equal(method.numpy(), function.numpy())
+        assert method.requires_grad and method.dtype == function.dtype
+    assert vars(Tensor)["unsqueeze"] is ops.expand_dims
 
 
 # Copies ---------------------------------------------------------------------------------------
@@ -336,7 +216,7 @@ def test_parameters_stay_parameters() -> None:
 def test_results_are_not_copied() -> None:
     y = variable(1.0) * 2
     for call in (copy.deepcopy, pickle.dumps):
-        with pytest.raises(RuntimeError, match=r"result of multiply.*detach"):
+        with pytest.raises(RuntimeError, match=r"multiply.*detach"):
             call(y)
     assert copy.deepcopy(y.detach()).item() == 2.0
 
@@ -355,7 +235,7 @@ def test_gradients_can_be_set_and_reset() -> None:
     x.grad = Tensor([1.0, 1.0])
     x.zero_grad()
     assert x.grad is None
-    with pytest.raises(ValueError, match=r"grad: shape \(2,\) expected, got \(3,\)"):
+    with pytest.raises(ValueError, match=r"grad: .*\(2,\).*\(3,\)"):
         x.grad = np.ones(3)
 
 

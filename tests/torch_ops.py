@@ -1,4 +1,4 @@
-"""PyTorch under our names and keywords: the calls of tests/op_cases.py run on `TORCH` too."""
+"""PyTorch under our names and keywords: the calls of `checking.samples` run on `TORCH` too."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ class Torch:
         return lambda *args: function(*map(array, args))
 
     alias = clone = staticmethod(lambda x: x * 1)
+    astype = staticmethod(lambda x, dtype: x.double())
     negative = staticmethod(lambda x: -x)
     silu, relu = staticmethod(F.silu), staticmethod(F.relu)
     clip = staticmethod(lambda x, low=None, high=None: torch.clamp(x, low, high))

@@ -34,7 +34,7 @@ from rule_mutants.trials import Verdict, try_mutants
 ROOT = Path(__file__).resolve().parent.parent
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.toml"
 DERIVATIVES = "test_derivatives.py"  # tried first: it knows the ops one by one
-TESTS = ["ops", "autograd", "nn", "test_pitfalls.py", "test_self_check.py"]
+TESTS = ["ops", "autograd", "checking", "debugging", "transforms", "nn", "test_pitfalls.py"]
 
 
 def arguments() -> argparse.Namespace:

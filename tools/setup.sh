@@ -2,9 +2,7 @@
 # Make .venv ready, with one of pyproject.toml's extras:   sh tools/setup.sh demo
 #
 # It does only what is missing, so that every make target can call it first: a virtual environment,
-# the packages of the extra, and the editable install. The editable install links file by file
-# (nn/ stands at the top of the repository and is imported as minigrad.nn), so it is made anew
-# whenever a file came or went. PYTHON=/path/to/python says what to build the environment with.
+# and `pip install -e .` with the extra. PYTHON=/path/to/python says what to build it with.
 set -eu
 
 extra=$1
@@ -38,18 +36,6 @@ find_python() {
     stop "Python 3.11 or newer is needed${seen:+ ($seen)}: install it, or say where it is: make PYTHON=/path/to/python3.11"
 }
 
-fingerprint() { cksum | tr -s ' \t' '-'; }
-
-install() {
-    "$python" -m pip install --quiet --disable-pip-version-check "$@" ||
-        stop "pip could not install what is needed: its message is above. It needs a network."
-}
-
-editable() {
-    install --no-build-isolation --config-settings editable_mode=strict "$@"
-    echo "$files" > $venv/linked
-}
-
 identity() { "$1" -c 'import sys; print(sys.version, sys.base_prefix)' 2>/dev/null; }
 
 base=''
@@ -64,17 +50,13 @@ if [ -n "$base" ]; then
     "$base" -m venv $venv
 fi
 
-# The folder belongs to both fingerprints: a copied or moved clone must not use the old one's files.
-wants=$({ pwd; cat pyproject.toml; } | fingerprint)
-files=$({ pwd; find minigrad nn -name '*.py' -o -name py.typed -o -path '*/page/*' | sort; } | fingerprint)
-
+# The folder counts too: the environment of a copied or moved clone would import the old one's files.
+wants=$({ pwd; cat pyproject.toml setup.py; } | cksum | tr -s ' \t' '-')
 if [ "$(cat $venv/has-"$extra" 2>/dev/null)" != "$wants" ]; then
     echo "minigrad: installing into $venv what \`$extra\` needs"
-    install 'setuptools>=77'
     # Of this name were editable installs before 0.2, and is another project: either is in the way.
     "$python" -m pip uninstall -qq --yes minigrad
-    editable --editable ".[$extra]"
+    "$python" -m pip install --quiet --disable-pip-version-check --editable ".[$extra]" ||
+        stop "pip could not install what is needed: its message is above. It needs a network."
     echo "$wants" > $venv/has-"$extra"
-elif [ "$(cat $venv/linked 2>/dev/null)" != "$files" ]; then
-    editable --no-deps --editable .
 fi

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, without_rules, wrap
 from minigrad.autograd.dtypes import checked
@@ -17,6 +18,8 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, Watch, clock, node_of
 
 __all__ = ["Removable", "add_hook", "backward", "grad", "rebind", "retain"]
+
+Inputs = Sequence[Tensor] | Iterator[Tensor]
 
 _lock = threading.RLock()
 
@@ -55,6 +58,21 @@ def backward(
                 _add_to_grad(owner, results, edge, create_graph)
 
 
+@overload
+def grad(
+    outputs: Any, inputs: Tensor, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: Literal[False] = False,
+) -> Tensor: ...  # fmt: skip
+@overload
+def grad(
+    outputs: Any, inputs: Inputs, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: Literal[False] = False,
+) -> tuple[Tensor, ...]: ...  # fmt: skip
+@overload
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: bool = False,
+) -> Any: ...  # fmt: skip
 def grad(
     outputs: Any,
     inputs: Any,

@@ -17,7 +17,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import (
-    TYPE_CHECKING,
     Any,
     Concatenate,
     Generic,
@@ -30,11 +29,9 @@ from typing import (
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.call import call_path
 from minigrad.autograd.plan import Plan, Rule
-
-if TYPE_CHECKING:  # for type checkers only: nothing below _tensor.py imports it
-    from minigrad._tensor import Tensor
 
 __all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "primitive", "registry"]
 
@@ -72,6 +69,7 @@ class Primitive:
         rules: The rule of each differentiable argument.
         joint: One rule for all of them, for fused ops.
         decomposition: The same function composed of primitives, for higher orders and drawings.
+        formulas: For an argument its rule, and the formula that was written for that rule.
         differentiable: Whether it has any rule: an op without one leaves no node.
 
     Example:
@@ -121,6 +119,7 @@ class Primitive:
         self.joint: Rule | None = None
         self.joint_slots: tuple[int, ...] = ()
         self.decomposition: Callable[..., Any] | None = None
+        self.formulas: dict[str, tuple[Rule, str, str]] = {}
         self.differentiable = False
         self._plans: dict[tuple[int, ...], Plan] = {}
 
@@ -187,6 +186,39 @@ class Primitive:
         self._plans.clear()
         return decomposition
 
+    def defformula(self, shared: str = "", /, **formulas: str) -> None:
+        """Write down, for readers, what the rule of an argument computes; see `viz.formulas`.
+
+        A formula is read off a rule by itself. Write one where the rule is a kernel. It goes when
+        the rule is replaced.
+
+        Args:
+            shared: Lines of Python that define what several of the formulas name.
+            **formulas: For an argument, lines of Python of which the last is the formula. They name
+                what a rule can name; ``g_x`` is what the rule itself gives to ``x``, and ``i`` the
+                position of a variadic op's tensor. A definition with a comment is explained by the
+                comment; any other comment is a note.
+
+        Raises:
+            TypeError: An argument has no rule.
+
+        Example:
+            >>> from minigrad import viz
+            >>> from minigrad.ops import linear
+            >>> linear.op.formulas["weight"][-1], viz.formulas(linear)["weight"].text
+            ('g.mT @ x', 'ḡᵀ x')
+        """
+        joint = {self.params[slot]: self.joint for slot in self.joint_slots}
+        for name, text in formulas.items():
+            rule = self.rules.get(name) or joint.get(name)
+            if rule is None:
+                known = ", ".join({**self.rules, **joint}) or "none"
+                raise TypeError(
+                    f"{self.name}: a formula stands for a rule, and {name!r} has none (arguments "
+                    f"with a rule: {known}); define the rule first"
+                )
+            self.formulas[name] = (rule, shared, text)
+
     def _slot(self, name: str) -> int:
         """The position of an argument that can have a rule."""
         if name not in self.params:
@@ -249,6 +281,7 @@ class OpFunction(Protocol, Generic[P]):
     def defvjp(self, /, **rules: Callable[..., Any]) -> None: ...
     def defjoint(self, *names: str) -> Callable[[F], F]: ...
     def defdecomposition(self, decomposition: F) -> F: ...
+    def defformula(self, shared: str = "", /, **formulas: str) -> None: ...
     def __call__(self, first: Any, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
     def __get__(self, instance: None, owner: Any) -> OpFunction[P]: ...
@@ -303,7 +336,8 @@ def primitive(
             the message of the error, after the op's name.
 
     Returns:
-        The op: a plain function with ``defvjp``, ``defjoint``, ``defdecomposition``, and ``op``.
+        The op: a plain function with ``defvjp``, ``defjoint``, ``defdecomposition``,
+        ``defformula``, and ``op``.
 
     Example:
         >>> from minigrad import Tensor
@@ -329,7 +363,7 @@ def primitive(
         call: Any = functools.update_wrapper(call_path(op), forward)
         call.__signature__, call.__name__ = op.signature, op.name
         call.defvjp, call.defjoint = op.defvjp, op.defjoint
-        call.defdecomposition, call.op = op.defdecomposition, op
+        call.defdecomposition, call.defformula, call.op = op.defdecomposition, op.defformula, op
         _register(op)
         for function in () if bare else numpy_functions:
             by_numpy[function] = call

@@ -1,8 +1,8 @@
-"""Finite differences: a function of tensors, followed along lines through where they stand.
+"""Finite differences of a function of tensors, along lines through the given point.
 
-The outputs are made one number by fixed random weights, so that one gradient and a few numbers
-stand for the whole Jacobian. The tensors are moved in place; so a function may take them as
-arguments or just refer to them, as a module refers to its parameters.
+The outputs are combined into one number by fixed random weights, so one gradient tests the whole
+Jacobian. The tensors are moved in place: a function may take them as arguments or refer to them,
+as a module refers to its parameters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history, mark_written
 from minigrad.autograd.node import Variable
-from minigrad.transforms.random_state import repeatable
+from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten
 
 __all__ = ["PRECISION", "Line", "Precision", "Probe", "directional_derivatives", "moved_tensors"]
@@ -26,11 +26,11 @@ Line = dict[int, np.ndarray]
 
 @dataclass(frozen=True)
 class Precision:
-    """What differences in one dtype can show.
+    """The precision of differences in one dtype.
 
     Attributes:
-        step: The distance of a central difference at numbers around 1: about the cube root of the
-            machine epsilon, where the errors of rounding and of truncation meet.
+        step: The step of a central difference at numbers around 1: about the cube root of the
+            machine epsilon, where rounding errors and truncation errors are equal.
         rtol: The relative error to allow.
         atol: The absolute error to allow.
     """
@@ -48,7 +48,7 @@ PRECISION = {
 
 
 class Probe:
-    """A function at a point: its gradient, and its differences along lines through the point.
+    """A function at a point: its gradient, and its slopes along lines through the point.
 
     Args:
         function: Called with `arguments`; returns a tensor, or tuples, lists and dicts of them.
@@ -72,7 +72,7 @@ class Probe:
         self.arguments = arguments
         self.names = list(moved)
         self.tensors = list(moved.values())
-        self._again = repeatable()
+        self._again = take_snapshots()
         first, second = self._arrays(), self._arrays()
         same = len(first) == len(second) and all(
             np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True)
@@ -83,7 +83,9 @@ class Probe:
                 "a function of numbers that it draws itself has no difference to compare with"
             )
         rng = np.random.default_rng([seed, 0])
-        one = sum(array.size for array in first) == 1  # one number is shown as it is
+        one = (
+            sum(array.size for array in first) == 1
+        )  # the error message shows the derivative itself
         self.weights = [
             np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
         ]
@@ -110,7 +112,7 @@ class Probe:
         return float(sum((w * np.asarray(a, np.float64)).sum() for w, a in pairs))
 
     def gradient(self) -> list[np.ndarray]:
-        """What the engine says: the gradient of the weighted sum, an array for each tensor."""
+        """The gradient of the weighted sum by automatic differentiation, an array per tensor."""
         outputs = self.outputs()
         recorded = [i for i, output in enumerate(outputs) if history(output) is not None]
         found: Sequence[Any] = [None] * len(self.tensors)
@@ -125,7 +127,7 @@ class Probe:
         return [np.zeros(t.shape) if g is None else g._data.astype(float) for g, t in pairs]
 
     def step(self, size: float) -> float:
-        """The distance of a difference where the numbers have the given size."""
+        """The step of a difference at numbers of the given size."""
         return self.precision.step * max(1.0, size)
 
     def along(self, line: Line, step: float) -> tuple[float, float]:
@@ -163,7 +165,7 @@ class Probe:
         return lines
 
     def norm(self) -> float:
-        """The length of all tensors together."""
+        """The Euclidean norm of all tensors together."""
         squares = (float((t._data.astype(float) ** 2).sum()) for t in self.tensors)
         return float(np.sqrt(sum(squares)))
 
@@ -212,14 +214,14 @@ def directional_derivatives(
     finer: float = 1.0,
     seed: int = 0,
 ) -> list[tuple[float, float]]:
-    """The derivatives of a function along random directions, by the engine and by differences.
+    """The derivatives of a function along random directions: the gradient's, and by differences.
 
     Args:
         function: Takes the inputs, returns a tensor or several; a module's parameters are moved
             along with the inputs.
         inputs: A tensor or a sequence of them; moved in place while the differences are taken.
-        directions: How many directions, each of length 1 over all tensors together.
-        finer: What part of the usual step to take: 1/8 for a function that bends much.
+        directions: The number of directions, each of length 1 over all tensors together.
+        finer: A factor on the usual step: 1/8 for a function of large curvature.
         seed: Chooses the directions and the weights of the outputs.
 
     Returns:

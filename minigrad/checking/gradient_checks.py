@@ -1,9 +1,8 @@
-"""Is this gradient right: the engine against finite differences, and the op at fault by name.
+"""Compare gradients with finite differences, and name the op whose rule is wrong.
 
-An entry that disagrees gets three more questions before it is called wrong. Does a finer step agree
-(the function only bends much)? Do the slopes from both sides differ, however fine the step (the
-function has a kink there)? Do they grow without bound (it jumps)? The worst of those that are left
-is reported, with the op whose own rule disagrees, if there is one.
+An entry that differs may still be right. If a finer step agrees, the function has large curvature.
+If the slopes from both sides differ at every step, it has a kink there. If they grow without bound,
+it jumps. Of the other entries, the one with the largest error is reported.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ called at ...
 
 
 class NotDifferentiableError(GradientError):
-    """The slopes from both sides differ: there is no derivative to compare a gradient with.
+    """The function has a kink or a jump: there is no derivative to compare a gradient with.
 
     Example:
         >>> import minigrad
@@ -78,15 +77,15 @@ def gradcheck(
     """Compare the gradient of a function or a module with central differences.
 
     Args:
-        function: Takes the inputs, returns a tensor or several, in tuples, lists and dicts too. Of
-            a module, the parameters that require grad are checked as well. Dropout drops the same
+        function: Takes the inputs; returns a tensor, or tuples, lists and dicts of them. For a
+            module, the parameters that require grad are checked too. Dropout drops the same
             elements at each call.
-        inputs: A tensor or a sequence of what the function takes; tensors that require grad are
-            checked. They are moved in place while the check runs, so `function` may also just
-            refer to them. float64 can be checked to 5 digits, float32 to 2.
-        directions: Check along so many random directions; None for every element by itself.
-        step: The distance of the differences, times the size of what is moved if that is above 1;
-            by default what suits the least precise dtype, as for the tolerances.
+        inputs: A tensor, or a sequence of arguments; tensors that require grad are checked. They
+            are moved in place, so `function` may also refer to them. float64 can be checked to 5
+            digits, float32 to 2.
+        directions: The number of random directions to check; None checks every element.
+        step: The step of the differences, times the size of what is moved if that is above 1. By
+            default the step and tolerances suit the least precise dtype.
         rtol: The relative error allowed.
         atol: The absolute error allowed.
         seed: Chooses the directions and the weights of the outputs.
@@ -95,8 +94,7 @@ def gradcheck(
         True.
 
     Raises:
-        GradientError: They differ; it says for which input or parameter, at which index, both
-            numbers, and the op whose rule is wrong.
+        GradientError: They differ; it says where, both numbers, and the op whose rule is wrong.
         NotDifferentiableError: The function has a kink or a jump there.
         RuntimeError: Two calls of the function gave different outputs.
         TypeError: The function returned something else than tensors.
@@ -137,7 +135,7 @@ def gradgradcheck(
     Args:
         function: As for `gradcheck`.
         inputs: As for `gradcheck`.
-        directions: Check along so many random directions; None for every element by itself.
+        directions: As for `gradcheck`.
         step: As for `gradcheck`.
         rtol: The relative error allowed.
         atol: The absolute error allowed.
@@ -170,7 +168,7 @@ def gradgradcheck(
 
 @dataclass(frozen=True)
 class _Limits:
-    """The step and the tolerances that a user asked for; None where the dtype decides."""
+    """The step and tolerances that a user asked for; None for those of the dtype."""
 
     step: float | None = None
     rtol: float | None = None
@@ -231,8 +229,7 @@ def _agrees(check: Callable[..., None], function: Callable[..., Any], x: Any) ->
 def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]], Probe]:
     """The gradient of a function as a function itself, and a probe of it.
 
-    It is a function of the cotangents of the outputs too: where ops follow, they depend on the
-    inputs.
+    It also depends on the cotangents of the outputs: they depend on the inputs where ops follow.
     """
     new: Any = Variable.result_class
     cotangents = {
@@ -264,7 +261,7 @@ def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]],
 def relative_errors(
     function: Callable[..., Any], inputs: Any, seed: int = 0
 ) -> tuple[float, float]:
-    """How far the first and the second derivatives are from their differences.
+    """The largest relative errors of the first and second derivatives.
 
     Args:
         function: As for `gradcheck`.
@@ -272,9 +269,9 @@ def relative_errors(
         seed: Chooses the directions and the weights.
 
     Returns:
-        The largest error along four random directions, over the larger of the derivative and 1,
-        for the first and for the second order; a gradient that is another one when it is recorded
-        counts as an error of the second.
+        For the first and for the second order, the largest error along four random directions,
+        divided by the derivative where that is above 1. If the gradient with create_graph=True
+        differs from the one without, this is an error of the second order.
 
     Example:
         >>> import minigrad
@@ -303,7 +300,7 @@ def _relative(analytic: float, numeric: float) -> float:
 
 @dataclass(frozen=True)
 class _Entry:
-    """One derivative to compare: along a line, with its analytic value."""
+    """A derivative to compare: a line, and the derivative along it by the gradient."""
 
     where: str
     line: Line
@@ -312,7 +309,7 @@ class _Entry:
 
 
 def _compare(name: str, probe: Probe, directions: int | None, seed: int) -> None:
-    """Compare all entries, and raise an error for the worst one that stays wrong."""
+    """Compare all entries, and raise an error for the one with the largest error."""
     entries = list(_entries(probe, directions, seed))
     wrong: list[tuple[float, str]] = []
     kinks: list[str] = []
@@ -367,7 +364,7 @@ def _excess(analytic: float, numeric: float, probe: Probe) -> float:
 
 
 def _not_differentiable(slopes: Sequence[tuple[float, float]], probe: Probe) -> str:
-    """What the slopes from both sides say, at finer and finer steps; empty where they meet."""
+    """Why there is no derivative, from the slopes of both sides; empty if they converge."""
     (right, left), (finest_right, finest_left) = slopes[0], slopes[-1]
     gap, finest = abs(right - left), abs(finest_right - finest_left)
     limits = probe.precision

@@ -1,4 +1,4 @@
-"""Which op is it: every op of a function, checked by itself at the values that it had."""
+"""Find the wrong rule: each op of a function is checked by itself, at the values that it had."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["op_at_fault"]
 
 
 class _Calls(Observer):
-    """Every op that a function calls, with its arguments and where it was called."""
+    """The calls of ops, with their arguments and the lines of the user's program."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Primitive, Sequence[Any], str]] = []
@@ -31,15 +31,15 @@ def op_at_fault(
     function: Callable[..., Any],
     given: Sequence[Any],
 ) -> str:
-    """Name the first op whose rules are wrong by themselves.
+    """Name the first op with a wrong rule.
 
     Args:
-        agrees: Tells whether a function of one tensor has the derivative that differences show.
+        agrees: Whether the derivative of a function of one tensor agrees with differences.
         function: The function that calls the ops.
-        given: What to call it with.
+        given: Its arguments.
 
     Returns:
-        The end of a sentence, which begins with a semicolon; empty if every op agrees.
+        A clause for the end of an error message; empty if every op agrees.
     """
     new: Any = Variable.result_class
     with _Calls() as seen, enable_grad():
@@ -48,14 +48,16 @@ def op_at_fault(
         for slot, value in enumerate(arguments[0] if op.variadic else arguments):
             if not isinstance(value, Variable) or value._node is None:
                 continue
-            if not agrees(_alone(op, arguments, slot), new(value._data, requires_grad=True)):
+            if not agrees(
+                _with_one_argument(op, arguments, slot), new(value._data, requires_grad=True)
+            ):
                 argument = f"{op.params[0]}[{slot}]" if op.variadic else op.params[slot]
                 wrong = f"the rule of {op.name} for {argument} is wrong by itself"
                 return f"; {wrong}, called at {place}"
     return ""
 
 
-def _alone(op: Primitive, arguments: Sequence[Any], slot: int) -> Callable[[Any], Any]:
+def _with_one_argument(op: Primitive, arguments: Sequence[Any], slot: int) -> Callable[[Any], Any]:
     """An op as a function of the argument in `slot`, the others held fixed."""
     tensors, rest = (arguments[0], arguments[1:]) if op.variadic else (arguments, ())
     values = [wrap(v._data) if isinstance(v, Variable) else v for v in tensors]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
 from minigrad import random
 from minigrad._checks import check_flag
+from minigrad._tensor import Tensor
 from minigrad.data.collate import default_collate
 from minigrad.data.datasets import Subset, TensorDataset, check_dataset, seeded
 from minigrad.data.prefetch import Prefetched
 
+B = TypeVar("B")  # a batch
 Collate = Callable[[list[Any]], Any]
+Seed = np.random.Generator | int | None
 
 
 class _Progress:
@@ -26,7 +29,7 @@ class _Progress:
         self.position = position
 
 
-class DataLoader:
+class DataLoader(Generic[B]):
     """Iterate over a dataset in batches. Each ``for`` is one epoch, independent of others.
 
     An epoch can be interrupted and resumed in another process, with `state_dict`.
@@ -61,6 +64,23 @@ class DataLoader:
         ((2, 3), [8, 9])
     """
 
+    @overload
+    def __init__(
+        self: DataLoader[tuple[Tensor, ...]], dataset: TensorDataset, batch_size: int = 1,
+        shuffle: bool = False, *, drop_last: bool = False, collate_fn: None = None,
+        generator: Seed = None, prefetch: int = 0,
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: DataLoader[B], dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
+        drop_last: bool = False, collate_fn: Callable[[list[Any]], B], generator: Seed = None,
+        prefetch: int = 0,
+    ) -> None: ...  # fmt: skip
+    @overload
+    def __init__(
+        self: DataLoader[Any], dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
+        drop_last: bool = False, collate_fn: None = None, generator: Seed = None, prefetch: int = 0,
+    ) -> None: ...  # fmt: skip
     def __init__(
         self,
         dataset: Any,
@@ -69,7 +89,7 @@ class DataLoader:
         *,
         drop_last: bool = False,
         collate_fn: Collate | None = None,
-        generator: np.random.Generator | int | None = None,
+        generator: Seed = None,
         prefetch: int = 0,
     ) -> None:
         check_dataset("DataLoader", dataset)
@@ -100,7 +120,7 @@ class DataLoader:
         whole, rest = divmod(len(self.dataset), self.batch_size)
         return whole + (rest > 0 and not self.drop_last)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[B]:
         """Start an epoch, or resume the one whose state was loaded."""
         if self._loaded is None:
             drawn_from = None

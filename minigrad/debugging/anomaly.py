@@ -1,9 +1,8 @@
-"""Where did the NaN come from: the op, the module, and the user's line that first produced it.
+"""Where a NaN or an infinity came from: the op, the module, and the line of the user's program.
 
-An op *produces* an infinity if all of its inputs are finite; so a mask of -inf that a user passes
-on purpose is no anomaly. A NaN in a result is one always: either the op produced it, or it came in
-from outside, and then the error says with which input. The first one found is the origin. The same
-is asked of each step of a backward pass.
+A NaN in the result of an op is always an anomaly: the op made it, or it came with an input, which
+the error then names. An infinity is one if all inputs are finite, so a mask of -inf may be passed
+on purpose. Results of ops and of the steps of a backward pass are checked in the same way.
 """
 
 from __future__ import annotations
@@ -29,16 +28,17 @@ __all__ = ["detect_anomaly", "user_line"]
 
 
 class detect_anomaly(Observer, Decorator):
-    """Within the block, the first op that makes a NaN or an infinity raises an error at once.
+    """Within the block, the first op that makes a NaN or an infinity raises an error.
 
-    So does the first step of a backward pass that makes one, with the line of the forward pass
-    that recorded it, and a pass that meets saved values which were rewritten through ``.data``
-    since. It costs time: every result is looked through. It holds for the thread that enters it.
+    A step of a backward pass that makes one raises an error too; it names the line of the forward
+    pass. So does a step whose saved values were changed through ``.data``. Every result is checked,
+    which costs time. The block has effect in its own thread only; as a decorator it has effect in
+    each call.
 
     Raises:
         FloatingPointError: From the op or the pass: the op, the module path, the line, and the
             shapes and ranges of what came.
-        RuntimeError: From the pass: saved values were rewritten around the graph.
+        RuntimeError: From the pass: saved values were changed through ``.data``.
 
     Example:
         >>> import minigrad
@@ -62,23 +62,23 @@ class detect_anomaly(Observer, Decorator):
     def __enter__(self) -> Self:
         before = np.geterr()
         try:
-            quiet = np.errstate(all="ignore")  # an error is better than a warning without a place
+            quiet = np.errstate(all="ignore")  # the error says more than NumPy's warning
             quiet.__enter__()
             self._errstates.append(quiet)
             return super().__enter__()
-        except BaseException:  # an interrupt; then `with` does not call __exit__
+        except BaseException:  # interrupted: `with` will not call __exit__
             np.seterr(**before)
             raise
 
     def __exit__(self, *exc: Any) -> None:
         try:
-            Observer.__exit__(self)  # at once: behind super() an interrupt may come
+            Observer.__exit__(self)  # not through super(), where an interrupt could come first
         finally:
             self._errstates[-1].__exit__(*exc)
             del self._errstates[-1]
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        """Look through the result of an op."""
+        """Check the result of an op."""
         line = user_line()
         inputs = list(_named_arguments(op, arguments))
         outputs = result if isinstance(result, tuple) else (result,)
@@ -93,7 +93,7 @@ class detect_anomaly(Observer, Decorator):
             self._origins[node] = _Origin(line, [_fingerprint(a) for _, a in _named_saved(node)])
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
-        """Look through what a step of a backward pass read and returned."""
+        """Check what a step of a backward pass read and returned."""
         name, origin = node.plan.op.name, self._origins.get(node)
         line = origin.line if origin else ""
         saved = list(_named_saved(node))
@@ -118,7 +118,7 @@ class detect_anomaly(Observer, Decorator):
 
 
 class _Origin:
-    """What is remembered of a node: the line that made it, and what its saved values were."""
+    """The line that made a node, and fingerprints of the values that it saved."""
 
     __slots__ = ("fingerprints", "line")
 
@@ -128,7 +128,7 @@ class _Origin:
 
 
 def user_line() -> str:
-    """The innermost line of the program that runs that is not of minigrad itself.
+    """The line of the user's program that is being executed.
 
     Returns:
         Such as ``train.py:31: loss = x.log().sum()``; the path is relative to the working
@@ -149,7 +149,7 @@ def user_line() -> str:
 
 
 def _trouble(array: Any, inputs: Sequence[tuple[str, Any]]) -> str:
-    """What an array has that its inputs do not explain, in words; empty if nothing."""
+    """The anomaly of an array, in words; empty if there is none."""
     if not _is_float(array) or np.isfinite(array).all():
         return ""
     floats = [(name, np.asarray(x)) for name, x in inputs if _is_float(x)]
@@ -180,7 +180,7 @@ def _message(
 
 
 def _range(value: Any) -> str:
-    """Dtype, shape and range of an array, and how many NaN and infinities; a number as it is."""
+    """Dtype, shape and range of an array, and its count of NaN and infinities; or a number."""
     if not isinstance(value, np.ndarray):
         return f"{value!r}"
     parts = [f"{value.dtype} {value.shape}"]
@@ -199,7 +199,7 @@ def _is_float(value: Any) -> bool:
 
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:
-    """The float arrays in a cotangent; an update only moves numbers, so it is let through."""
+    """The float arrays in a cotangent; an update only moves numbers, so it needs no check."""
     if isinstance(value, Variable):
         yield value._data
     elif isinstance(value, tuple | list):
@@ -220,7 +220,7 @@ def _named_arguments(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[
 
 
 def _named_saved(node: Node) -> Iterator[tuple[str, np.ndarray]]:
-    """The arrays that a node saved, by what they are."""
+    """The arrays that a node saved, with their names."""
     for name, saved in zip(node.plan.saved_names, node.saved, strict=True):
         what = "saved output" if name == "out" else f"saved {name}"
         for array in saved if isinstance(saved, tuple) else (saved,):

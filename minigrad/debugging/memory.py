@@ -1,4 +1,4 @@
-"""What a graph keeps alive until its backward pass: how many bytes, and which ops saved them."""
+"""The memory that a graph keeps alive until its backward pass, by op."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "readable"]
 
 @dataclass(frozen=True)
 class OpMemory:
-    """What the nodes of one op keep alive.
+    """The memory that the nodes of one op keep alive.
 
     Attributes:
         name: The op.
-        nodes: How many nodes of it the graph has.
-        nbytes: The bytes that they saved and nothing before them had.
+        nodes: The number of its nodes in the graph.
+        nbytes: The bytes that they saved and that no earlier node had saved.
 
     Example:
         >>> from minigrad.autograd import OpMemory
@@ -37,11 +37,11 @@ class OpMemory:
 
 @dataclass(frozen=True)
 class GraphMemory:
-    """What a graph keeps alive; printed as a table.
+    """The memory that a graph keeps alive; printed as a table.
 
     Attributes:
-        ops: One entry an op, the largest first.
-        leaf_nbytes: The bytes of leaves that were saved: they are alive without the graph too.
+        ops: One entry for each op, the largest first.
+        leaf_nbytes: The bytes of saved leaves, which stay alive without the graph too.
 
     Example:
         >>> from minigrad.autograd import GraphMemory, OpMemory
@@ -57,7 +57,7 @@ class GraphMemory:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that are freed when the graph is, leaves not counted."""
+        """The bytes that are freed with the graph; leaves are not counted."""
         return sum(op.nbytes for op in self.ops)
 
     def __str__(self) -> str:
@@ -71,17 +71,16 @@ class GraphMemory:
 
 
 def graph_memory(*outputs: Any) -> GraphMemory:
-    """Tell what the graph of some tensors keeps alive, by op.
+    """Count the bytes that the graph of some tensors keeps alive, by op.
 
-    Memory that several nodes share is counted once, for the oldest of them; of a view, the whole
-    array that it views is counted, since that is what stays alive. The outputs themselves are not
-    counted unless a node saved them.
+    Memory that several nodes share is counted once, for the oldest node. For a view, the whole
+    array behind it is counted. The outputs are counted only if a node saved them.
 
     Args:
         *outputs: Tensors with a history.
 
     Returns:
-        The bytes by op, and those of leaves apart.
+        The bytes by op; those of leaves are counted separately.
 
     Example:
         >>> import minigrad
@@ -96,7 +95,7 @@ def graph_memory(*outputs: Any) -> GraphMemory:
     """
     nodes, leaves = _walk([history(output) for output in outputs])
     of_leaves = {id(owner(leaf.tensor._data)) for leaf in leaves if leaf.tensor is not None}
-    seen: dict[int, np.ndarray] = {}  # holds the arrays, so that no address is used twice meanwhile
+    seen: dict[int, np.ndarray] = {}  # kept alive, so that no address is used twice
     leaf_nbytes = 0
     tallies: dict[Primitive, list[int]] = {}
     for node in sorted(nodes, key=lambda node: node.stamp):
@@ -142,7 +141,7 @@ def arrays(saved: Any) -> Iterator[np.ndarray]:
 
 
 def readable(nbytes: int) -> str:
-    """A number of bytes as people say it: ``2.0 KiB``."""
+    """A number of bytes with its unit: ``2.0 KiB``."""
     size = float(nbytes)
     for unit in ("B", "KiB", "MiB"):
         if size < 1024:

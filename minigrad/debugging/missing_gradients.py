@@ -1,8 +1,9 @@
-"""Why did a parameter get no gradient: the first place where the way to the loss is cut.
+"""Why did a parameter get no gradient: the op where its connection to the loss is lost.
 
-The record knows no cut: what was not recorded left no trace. So the function that computes the loss
-is run again and watched: every value that was computed from the parameter is followed, by memory,
-and the first op on its way to the loss that has no place in the parameter's graph is the cut.
+A graph holds only what was recorded, so it cannot tell what is missing. The function that computes
+the loss is run again under an observer, which follows every value that is computed from the
+parameter by its memory. The connection is lost at the first op whose result depends on the
+parameter but is not connected to it in the graph.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ def why_no_grad(parameter: Any, loss: Any) -> str:
     Args:
         parameter: A tensor.
         loss: A function without arguments that computes the loss; it is run once. Or the loss
-            itself, from whose graph less can be told: what was not recorded left no trace there.
+            itself: its graph tells less, since it does not hold the ops that were not recorded.
 
     Returns:
-        One sentence: that the parameter is frozen, that nothing reads it, or the op and line of
-        the first cut and what made it (``no_grad``, ``detach``, an op without a derivative). If
-        there is no cut, it says so.
+        One sentence. It says that the parameter is frozen, or unused, or where its connection to
+        the loss is lost and by what (``no_grad``, ``detach``, an op without a derivative); or that
+        the two are connected.
 
     Raises:
         TypeError: `parameter` or the loss is no tensor.
@@ -62,88 +63,79 @@ under no_grad, from detached tensors, or by an op without a derivative...'
             f"why_no_grad: a loss or a function that computes it expected, got "
             f"{type(loss).__name__}"
         )
-    trail = _Trail(name, parameter)
-    with trail:
+    followed = _Followed(name, parameter)
+    with followed:
         value = loss()
     if not isinstance(value, Variable):
         raise TypeError(
             f"why_no_grad: the function returned a {type(value).__name__}, no tensor: .item(), "
             f"float() and .numpy() leave the graph"
         )
-    return trail.verdict(value)
+    return followed.explain(value)
 
 
 @dataclass(frozen=True)
 class _Value:
-    """What is known of memory that was computed from the parameter."""
+    """Memory with values that were computed from the parameter."""
 
-    array: np.ndarray  # held, so that its address stays its own
-    linked: bool  # whether its tensor had a way back to the parameter
-    cut: str = ""
+    array: np.ndarray  # kept alive, so that no other array gets its address
+    connected: bool  # whether its tensor was connected to the parameter in the graph
+    reason: str = ""  # why it was not
 
 
-class _Trail(Observer):
-    """Follows the values that are computed from a parameter."""
+class _Followed(Observer):
+    """The values that are computed from a parameter."""
 
     def __init__(self, name: str, parameter: Any) -> None:
         self._name = name
         self._nodes: set[Edge] = {parameter._node}
-        self._values = {id(owner(parameter._data)): _Value(owner(parameter._data), linked=True)}
+        self._values = {id(owner(parameter._data)): _Value(owner(parameter._data), True)}
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         given = [*arguments[0], *arguments[1:]] if op.variadic else arguments
         followed = [(value, known) for value in given if (known := self._known(value)) is not None]
         if not followed:
             return
-        cut = next((known.cut for _, known in followed if known.cut), "")
-        linked = any(self._linked(value) for value, _ in followed)
-        if not linked:
-            cut = cut or self._entered_without_history(op)
+        reason = next((known.reason for _, known in followed if known.reason), "")
+        connected = any(self._connected(value) for value, _ in followed)
+        if not connected:
+            reason = reason or f"{_detached(self._name, op)}, at {user_line()}"
         elif not state.get().recording:
-            linked, cut = False, f"no_grad: {op.name} is not recorded, at {user_line()}"
+            connected, reason = False, f"no_grad: {op.name} is not recorded, at {user_line()}"
         elif not op.differentiable:
-            linked = False
-            cut = f"{op.name} has no derivative: its result is a constant, at {user_line()}"
+            connected = False
+            reason = f"{op.name} has no derivative: its result is a constant, at {user_line()}"
         for output in result if isinstance(result, tuple) else (result,):
-            if linked and output._node is not None:
+            if connected and output._node is not None:
                 self._nodes.add(output._node)
             memory = owner(output._data)
-            if linked or id(memory) not in self._values:
-                self._values[id(memory)] = _Value(memory, linked, "" if linked else located(cut))
+            if connected or id(memory) not in self._values:
+                why = "" if connected else located(reason)
+                self._values[id(memory)] = _Value(memory, connected, why)
 
     def _known(self, value: Any) -> _Value | None:
         array = value._data if isinstance(value, Variable) else value
         return self._values.get(id(owner(array))) if isinstance(array, np.ndarray) else None
 
-    def _linked(self, value: Any) -> bool:
+    def _connected(self, value: Any) -> bool:
         return isinstance(value, Variable) and value._node in self._nodes
 
-    def _entered_without_history(self, op: Primitive) -> str:
-        return (
-            f"detach: the values of {self._name} enter {op.name} without their history (.detach(), "
-            f".numpy() or .data), at {user_line()}"
-        )
-
-    def verdict(self, loss: Any) -> str:
-        """What to say once the loss is known."""
+    def explain(self, loss: Any) -> str:
+        """The answer, once the loss is known."""
         known = self._known(loss)
-        if self._linked(loss) or (known is not None and known.linked and history(loss) is not None):
-            return (
-                f"there is no cut: the graph of the loss leads to {self._name}; its gradient "
-                f"arrives with backward(), and may be zero"
-            )
+        if self._connected(loss) or (known and known.connected and history(loss) is not None):
+            return _is_connected(self._name)
         if known is None:
             return (
                 f"unused: nothing that the loss was computed from reads {self._name}, unless its "
                 f"values went through Python numbers or NumPy (.item(), float(), .numpy())"
             )
-        if known.cut:
-            return known.cut
-        return f"detach: the loss shares the values of {self._name}, but not its history"
+        shared = f"detach: the loss shares the values of {self._name}, but not its history"
+        return known.reason or shared
 
 
 def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
-    """What the record alone can tell."""
+    """What the graph alone can tell."""
     if history(loss) is None:
         return (
             "the loss has no history: nothing it was computed from requires grad, or it was made "
@@ -160,22 +152,29 @@ def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
             continue
         seen.add(node)
         if node is parameter._node:
-            return (
-                f"there is no cut: the graph of the loss leads to {name}; its gradient arrives "
-                f"with backward(), and may be zero"
-            )
+            return _is_connected(name)
         if isinstance(node, Node):
             stack.extend(node.parents)
             if node.saved is not FREED and any(_shares(saved, memory) for saved in node.saved):
-                constant = located(
-                    f"detach: the values of {name} enter {node.plan.op.name} without their "
-                    f"history (.detach(), .numpy() or .data)",
-                    node.scope,
-                )
+                constant = located(_detached(name, node.plan.op), node.scope)
     return constant or (
-        f"the graph of the loss does not lead to {name}: it is unused, or the way was cut (by "
-        f"detach, no_grad or {without_rules()}); pass a function that computes the loss to see "
+        f"the graph of the loss does not lead to {name}: it is unused, or the connection is lost "
+        f"(by detach, no_grad or {without_rules()}); pass a function that computes the loss to see "
         f"where"
+    )
+
+
+def _is_connected(name: str) -> str:
+    return (
+        f"connected: the graph of the loss leads to {name}; its gradient arrives with backward(), "
+        f"and may be zero"
+    )
+
+
+def _detached(name: str, op: Primitive) -> str:
+    return (
+        f"detach: the values of {name} enter {op.name} without their history (.detach(), .numpy() "
+        f"or .data)"
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import registry
 from minigrad.io.atomic import replacing
-from minigrad.nn.module.base import Module
+from minigrad.nn import Module
 from minigrad.onnx.constants import make_constant, needs_table
 from minigrad.onnx.examples import ENOUGH, RUNS, Axes, Examples, largest, several
 from minigrad.onnx.graph import Graph, package

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ __all__ = [
     "erf_array",
     "flat",
     "flat_at_zero",
+    "formula",
     "kept_shape",
     "reduced_axes",
     "reduced_size",
@@ -36,13 +38,26 @@ __all__ = [
 ]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
+F = TypeVar("F", bound=Callable[..., Any])
 
 
+def formula(text: str) -> Callable[[F], F]:
+    """Write down, for readers, what a rule or a helper of rules computes; as `defformula` does."""
+
+    def attach(function: F) -> F:
+        function.formula = text  # type: ignore[attr-defined]
+        return function
+
+    return attach
+
+
+@formula("x")
 def array_of(x: Any) -> Any:
     """The array of a tensor; anything else as it is."""
     return x._data if isinstance(x, Variable) else x
 
 
+@formula("op(*args)")
 def within_rule(op: Any, *args: Any) -> Any:
     """Call an op from within a rule: its forward on arrays, the recorded op on tensors."""
     for arg in args:
@@ -62,6 +77,7 @@ def row_sums(x: np.ndarray) -> np.ndarray:
     return rows.dot(column).reshape(*x.shape[:-1], 1)
 
 
+@formula("slope  # 0 where ḡ is 0 and the slope is infinite")
 def zero_safe(slope: Any, g: Any) -> Any:
     """`slope`, but 0 where it is not finite and meets a cotangent of zero.
 
@@ -74,6 +90,7 @@ def zero_safe(slope: Any, g: Any) -> Any:
     return np.where(np.isfinite(values) | (array_of(g) != 0), slope, 0)
 
 
+@formula("g  # 0 where the slope is 0, whatever ḡ is")
 def stopped(g: Any, slope: Any) -> Any:
     """`g`, but 0 where it is not finite and meets a slope that is 0 by choice."""
     return zero_safe(g, slope)
@@ -94,6 +111,7 @@ def zero(dtype: Any) -> np.ndarray:
     return array
 
 
+@formula("where(mask, 0, g)")
 def zeroed(g: Any, mask: Any) -> Any:
     """`g`, but exactly 0 where the mask is True, whatever stands there.
 
@@ -114,11 +132,13 @@ def zeroed(g: Any, mask: Any) -> Any:
     return (g.view(integers) & bits).view(g.dtype)
 
 
+@formula("0")
 def flat(g: Any) -> Any:
     """The cotangent of a constant function: zeros, also where `g` is infinite."""
     return np.where(False, g, 0)
 
 
+@formula("g * sign(x)")
 def signed(g: Any, x: Any) -> Any:
     """`g` times the sign of `x`; 0 where `x` has none, at 0 and NaN, whatever `g` is."""
     product = g * np.sign(x)
@@ -128,6 +148,7 @@ def signed(g: Any, x: Any) -> Any:
     return zeroed(product, ~(np.absolute(array_of(x)) > 0))
 
 
+@formula("divisor  # where the divisor is 0, the quotient is 0")
 def flat_at_zero(divisor: Any) -> Any:
     """`divisor`, but inf in the place of 0: a quotient is 0 there, with all its derivatives.
 
@@ -136,6 +157,7 @@ def flat_at_zero(divisor: Any) -> Any:
     return np.where(array_of(divisor) == 0, np.inf, divisor)
 
 
+@formula("x")
 def widened(x: Any) -> Any:
     """float16 as float32, in which it is accumulated; anything else as it is, None too."""
     return x if x is None or x.dtype != np.float16 else x.astype(np.float32)
@@ -148,6 +170,12 @@ def reduced_axes(ndim: int, axis: Axis) -> set[int]:
     return {a % ndim for a in (axis if isinstance(axis, tuple) else (axis,))}
 
 
+@formula(
+    """
+    n = float(reduced_size(shape, axis))  # how many elements are reduced to one
+    n
+    """
+)
 def reduced_size(shape: tuple[int, ...], axis: Axis) -> int:
     """How many elements a reduction over `axis` puts into one."""
     return math.prod(shape[a] for a in reduced_axes(len(shape), axis))
@@ -159,6 +187,7 @@ def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
     return tuple([1 if i in gone else n for i, n in enumerate(shape)])
 
 
+@formula("spread(g, shape, axis)")
 def undo_reduction(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
     """Undo a reduction: repeat its cotangent along the axes that were reduced.
 
@@ -186,6 +215,7 @@ def add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
     return _sum(x, axis, np.float32 if x.dtype == np.float16 else None, None, keepdims)
 
 
+@formula("sum(x, axis)")
 def total(x: Any, axis: Axis) -> Any:
     """The sum over axes, kept with length 1; that of float16 is float32."""
     if isinstance(x, Variable):
@@ -200,6 +230,12 @@ SHORT = 1024
 """How long a row may be for its sum to lose nothing to NumPy's, which adds up in pairs."""
 
 
+@formula(
+    """
+    axes = (0, *range(2, g.ndim))  # all but that of the channels
+    sum(g, axes)
+    """
+)
 def channel_sums(g: Any) -> Any:
     """The sum of each channel over all other axes, (N, C, ...) -> (C,); float16 in float32."""
     rows = widened(g.reshape(g.shape[0], g.shape[1], math.prod(g.shape[2:])))

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.node import Variable
+from minigrad.ops._numerics import formula
 
 __all__ = [
     "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "in_blocks", "set_num_threads",
@@ -232,6 +233,7 @@ def _set_blas(numbers: Iterable[int]) -> None:
         library.set_num_threads(number)
 
 
+@formula("function(x, *others)")
 def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -> Any:
     """Call an element-wise function block by block, so that what it needs stays in the cache.
 

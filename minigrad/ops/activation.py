@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import SMALL, array_of, erf_array, within_rule, zero, zeroed
+from minigrad.ops._numerics import SMALL, array_of, erf_array, formula, within_rule, zero, zeroed
 from minigrad.ops._parallel import ELEMENTS, in_blocks
 
-__all__ = ["erf", "gelu", "hardtanh", "relu", "sigmoid", "silu", "softplus"]
+__all__ = ["erf", "gelu", "relu", "sigmoid", "silu", "softplus"]
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_TWO_OVER_PI = math.sqrt(2 / math.pi)
@@ -199,6 +199,7 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
     return 0.5 * x * (1 + np.tanh(_SQRT_TWO_OVER_PI * (x + _CUBIC * (x * x * x))))
 
 
+@formula("where(out > 0, g, 0)")
 def _relu_x(g: Any, out: Any) -> Any:
     if out.__class__ is not np.ndarray:
         return zeroed(

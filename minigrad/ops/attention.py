@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._attention_kernel import (
@@ -164,6 +165,26 @@ def _attention_pull(
     return attention_backward(call, widened(g), needed, widened(out), lse)
 
 
+attention.defformula(
+    """
+    scale = float(_scale_of(query, scale))  # one over the root of the width where there is none
+    bias = 0 if bias is None else bias  # 0 where there is none
+    allowed = _allowed(keep, causal, query.shape[-2], key.shape[-2])  #
+    allowed = True if allowed is None else allowed  # which keys each query may attend
+    scores = scale * (query @ key.mT) + bias
+    P = where(allowed, exp(scores - lse), 0)
+    M = dropout_factor(dropout_key, P.shape, dropout, P.dtype) if dropout else 1  #
+    M = M  # what dropout multiplies the weights by; 1 without it
+    A = M * (g @ value.mT)
+    D = P * (A - sum(A * P, -1))
+    """,
+    query="scale * (D @ key)",
+    key="scale * (D.mT @ query)",
+    value="(M * P).mT @ g",
+    bias="D",
+)
+
+
 def attention_weights(
     query: Any,
     key: Any,
@@ -172,7 +193,7 @@ def attention_weights(
     *,
     causal: bool = False,
     scale: float | None = None,
-) -> Any:
+) -> Tensor:
     """The weights that `attention` uses, before dropout, as an ordinary differentiable tensor.
 
     Args:

@@ -116,3 +116,26 @@ def _batch_norm_pull(
         grad_x = g_out * scale.reshape(column)
         grad_x = grad_x + centred * by_centred.reshape(column) + by_mean.reshape(column)
     return grad_x, grad_weight if needed[1] else None, grad_bias if needed[2] else None
+
+
+batch_norm.defformula(
+    """
+    # ḡ comes in three parts, as y
+    g_y, g_mean, g_var = g
+    n = float(max(1, x.size // max(1, x.shape[1])))  # how many numbers a channel has
+    axes = (0, *range(2, x.ndim))  # all but that of the channels
+    weight = 1 if weight is None else weight.reshape(-1, *(1,) * (x.ndim - 2))  # 1 if there is none
+    g_mean = g_mean.reshape(-1, *(1,) * (x.ndim - 2))  #
+    g_var = g_var.reshape(-1, *(1,) * (x.ndim - 2))  #
+    mean = mean.reshape(-1, *(1,) * (x.ndim - 2))  #
+    std = std.reshape(-1, *(1,) * (x.ndim - 2))  #
+    u = g_y * weight
+    z = (x - mean) / std
+    """,
+    x="""
+        by_output = u - mean(u, axes) - z * mean(u * z, axes)
+        by_output / std + (g_mean + 2 * (x - mean) * g_var) / n
+    """,
+    weight="sum(g_y * z, axes)",
+    bias="sum(g_y, axes)",
+)

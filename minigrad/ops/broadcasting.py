@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.shapes import Shape, reshape
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["broadcast_arrays", "broadcast_to", "expand", "meshgrid"]
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
-
-__all__ = ["as_tensor", "astype", "clone"]
+__all__ = ["astype", "clone"]
 
 
 @primitive(np.copy, arrays=1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitive import OpFunction, primitive
 
 __all__ = [
     "equal", "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal",
@@ -14,7 +14,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _comparison(function: Any, symbol: str) -> Any:
+def _comparison(function: Any, symbol: str) -> OpFunction[[Any]]:
     def compare(a: Any, b: Any) -> Any:
         return function(a, b)
 

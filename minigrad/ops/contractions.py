@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of
 from minigrad.ops.selection import where
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["einsum", "tensordot"]
 

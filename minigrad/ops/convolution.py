@@ -26,7 +26,7 @@ from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows
 from minigrad.ops._window_matrix import WindowMatrix
 from minigrad.ops._windows import Padding, Window
 
-__all__ = ["convolution", "convolution_transpose", "convolution_weight"]
+__all__ = ["convolution", "convolution_transpose"]
 
 Sizes = tuple[int, ...]
 

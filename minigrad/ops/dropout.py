@@ -11,7 +11,7 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import within_rule, zeroed
 from minigrad.ops._parallel import for_rows
 
-__all__ = ["dropout", "dropout_factor"]
+__all__ = ["dropout"]
 
 
 STEPS = 1 << 16

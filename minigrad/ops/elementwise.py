@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, flat, signed, stopped, zero_safe
+from minigrad.ops._numerics import array_of, flat, formula, signed, stopped, zero_safe
 
 __all__ = [
     "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "sqrt", "square",
@@ -236,10 +236,12 @@ def cbrt(x: Any) -> Any:
     return np.cbrt(x)
 
 
+@formula("1 / b")
 def _inverse(b: Any) -> Any:
     return np.inf if b.__class__ in (int, float) and b == 0 else 1 / b
 
 
+@formula("g * (b * a ** (b - 1))  # 0 where a and b are 0")
 def _power_a(g: Any, a: Any, b: Any) -> Any:
     if isinstance(b, (int, float)):
         if b == 2:
@@ -250,6 +252,7 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
     return stopped(g, b) * zero_safe(b * np.where(at_zero, 1, a) ** (b - 1), g)
 
 
+@formula("g * (out * log(a))  # 0 where a is 0 and b is at least 0")
 def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
     # 0 ** b is flat for b >= 0 and infinite below: the logarithm is taken of 1 there.
     zero = array_of(a) == 0

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import formula
 from minigrad.ops.indexing import IndexUpdate
 
 __all__ = ["embedding"]
@@ -43,6 +44,7 @@ def embedding(ids: Any, weight: Any, padding_idx: int | None = None) -> Any:
     return weight[ids]
 
 
+@formula("IndexUpdate(where((ids != padding_idx)[..., None], g, 0), ids, weight_shape)")
 def _embedding_weight(
     g: Any, ids: Any, weight_shape: tuple[int, ...], padding_idx: int | None
 ) -> IndexUpdate:

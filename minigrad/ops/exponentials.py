@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, zero_safe
+from minigrad.ops._numerics import array_of, formula, zero_safe
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp"]
 
@@ -168,6 +168,7 @@ def logaddexp(a: Any, b: Any) -> Any:
     return np.logaddexp(a, b)
 
 
+@formula("1 / (1 + exp(b - a))")
 def _share(a: Any, b: Any) -> Any:
     """The part of exp(a) in exp(a) + exp(b); none where both are 0, as in logsumexp."""
     lead = np.where(array_of(a) == -np.inf, np.inf, b - a)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
+from minigrad.ops._numerics import formula
 from minigrad.ops.indexing import IndexUpdate, add_at, integers
 from minigrad.ops.shapes import ravel
 
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
-
-__all__ = ["gather", "open_grid", "scatter_add", "take", "take_along_axis"]
+__all__ = ["gather", "scatter_add", "take", "take_along_axis"]
 
 Shape = tuple[int, ...]
 
@@ -79,6 +78,14 @@ def _with_an_axis(x: Any, axis: int | None) -> Any:
     return ravel(x) if axis is None and not np.ndim(x) else x
 
 
+@formula(
+    """
+    numbers = np.arange(math.prod(x_shape)).reshape(x_shape)  #
+    indices = np.take(numbers, indices, axis, mode=mode)  #
+    indices = np.unravel_index(indices, x_shape)  # along axis
+    IndexUpdate(g, indices, x_shape)
+    """
+)
 def _take_x(g: Any, indices: Any, axis: int | None, mode: str, x_shape: Shape) -> IndexUpdate:
     if axis is None:
         n = math.prod(x_shape)
@@ -139,6 +146,14 @@ def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Tensor:
     return _take_along_axis(_with_an_axis(x, axis), indices, axis)
 
 
+@formula(
+    """
+    numbers = np.arange(math.prod(x_shape)).reshape(x_shape)  #
+    indices = np.take_along_axis(numbers, indices, axis)  #
+    indices = np.unravel_index(indices, x_shape)  # along axis
+    IndexUpdate(g, indices, x_shape)
+    """
+)
 def _take_along_axis_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -> IndexUpdate:
     if axis is None:
         return _take_x(g, indices, None, "raise", x_shape)

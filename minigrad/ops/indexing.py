@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import Update
@@ -13,7 +14,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, zeroed
 
-__all__ = ["IndexUpdate", "add_at", "getitem", "integers", "normalized", "scatter", "setitem"]
+__all__ = ["getitem", "setitem"]
 
 
 class IndexUpdate(Update):
@@ -170,7 +171,7 @@ def _getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
-def getitem(x: Any, index: Any) -> Any:
+def getitem(x: Any, index: Any) -> Tensor:
     """Read a part: ``x[index]`` in all of NumPy's forms.
 
     Args:
@@ -222,7 +223,7 @@ def _setitem(x: Any, value: Any, index: Any) -> Any:
     return x
 
 
-def setitem(x: Any, index: Any, value: Any) -> Any:
+def setitem(x: Any, index: Any, value: Any) -> Tensor:
     """A copy of `x` with ``x[index] = value``; gradients reach `x` elsewhere, and `value`.
 
     Args:

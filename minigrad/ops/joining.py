@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
 from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = [
     "array_split", "chunk", "concatenate", "dstack", "hstack", "split", "stack", "unbind",
@@ -299,3 +297,13 @@ def _concatenate_tensors(
 def _stack_tensors(g: Any, needed: tuple[bool, ...], axis: int) -> list[Any]:
     before = (slice(None),) * (axis % g.ndim)
     return [g[(*before, i)] if want else None for i, want in enumerate(needed)]
+
+
+_concatenate.defformula(
+    tensors="""
+    ends = np.cumsum([0, *(shape[axis] for shape in tensors_shape)])  #
+    part = (slice(None),) * (axis % g.ndim) + (slice(*ends[i : i + 2]),)  # of tensor i, along axis
+    g[part]
+    """
+)
+_stack.defformula(tensors="take(g, i, axis)")

@@ -207,6 +207,24 @@ def _cross_entropy_pull(
     return (_unrows(pull, logits.shape),)
 
 
+cross_entropy.defformula(
+    """
+    N = row_weights(target, weight, ignore_index, logits.dtype)[1].sum()  #
+    N = float(N if reduction == "mean" else 1)  # the weights of all targets for a mean, else 1
+    classes = min(1, logits.ndim - 1)  # the axis of the classes
+    C = float(logits.shape[classes])  # how many classes there are
+    g = np.expand_dims(g, classes) if g.ndim else g  #
+    target = np.expand_dims(target, classes)  #
+    column = [-1 if axis == classes else 1 for axis in range(logits.ndim)]  #
+    onehot = target == np.arange(int(C)).reshape(column)  # 1 for the class of the target, else 0
+    weight = 1 if weight is None else weight.reshape(column)  # 1 where there is none
+    t = (1 - label_smoothing) * onehot + label_smoothing / C
+    q = (target != ignore_index) * weight * t
+    """,
+    logits="g * (softmax(logits, classes) * sum(q, classes) - q) / N",
+)
+
+
 @cross_entropy.defdecomposition
 def _cross_entropy_decomposition(
     logits: Any,

@@ -164,6 +164,19 @@ def _layer_norm_pull(
     return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight, grad_bias
 
 
+layer_norm.defformula(
+    """
+    axes = tuple(range(-ndim, 0))  # the last ndim
+    weight = 1 if weight is None else weight  # 1 where there is none
+    u = g * weight
+    z = rstd * (x - mean(x, axes))
+    """,
+    x="rstd * (u - mean(u, axes) - z * mean(u * z, axes))",
+    weight="g * z",
+    bias="g",
+)
+
+
 class _Sums:
     """Sums over all rows, block by block: each block has a place of its own."""
 
@@ -281,6 +294,18 @@ def _rms_norm_pull(
     for_rows(len(rows), sums.block, 2 * rows.size, work)
     (grad_weight,) = sums.total(x.shape[x.ndim - ndim :])
     return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight
+
+
+rms_norm.defformula(
+    """
+    axes = tuple(range(-ndim, 0))  # the last ndim
+    weight = 1 if weight is None else weight  # 1 where there is none
+    u = g * weight
+    z = rstd * x
+    """,
+    x="rstd * (u - z * mean(u * z, axes))",
+    weight="g * z",
+)
 
 
 @rms_norm.defdecomposition

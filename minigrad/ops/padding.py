@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from minigrad._checks import fitted
+from minigrad._typing import Tensor
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import IndexUpdate, integers
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["pad"]
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import widened, within_rule, zeroed
+from minigrad.ops._numerics import formula, widened, within_rule, zeroed
 from minigrad.ops._windows import Padding, Window, cut, offsets, padded
 from minigrad.ops.indexing import IndexUpdate
 
-__all__ = ["max_pool", "parts", "sum_parts", "sum_pool", "sum_pool_transpose"]
+__all__ = ["max_pool", "sum_pool"]
 
 Sizes = tuple[int, ...]
 
@@ -75,6 +75,13 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
     return out, chosen
 
 
+@formula(
+    """
+    index = chosen, kernel, stride, padding, dilation, shape  #
+    largest = _chosen_places(*index)  # where the largest of each window stands
+    largest
+    """
+)
 def _chosen_places(
     chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, shape: Sizes
 ) -> tuple[np.ndarray, ...]:

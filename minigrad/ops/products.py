@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, within_rule
@@ -15,10 +16,7 @@ from minigrad.ops.contractions import tensordot
 from minigrad.ops.elementwise import multiply
 from minigrad.ops.shapes import moveaxis, reshape
 
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
-
-__all__ = ["cross", "dot", "inner", "kron", "linear", "matmul", "outer", "vdot", "vecdot"]
+__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "vdot", "vecdot"]
 
 
 def _cannot_multiply(a: Any, b: Any) -> str | None:
@@ -408,3 +406,20 @@ linear.defvjp(
 )
 _vecdot.defvjp(a=lambda g, b: g[..., None] * b, b=lambda g, a: g[..., None] * a)
 _cross.defvjp(a=lambda g, b: np.cross(b, g), b=lambda g, a: np.cross(g, a))
+matmul.defformula(
+    """
+    g = g[..., None] if b.ndim == 1 else g  #
+    g = g[..., None, :] if a.ndim == 1 else g  #
+    a = a[None] if a.ndim == 1 else a  # a vector counts as a row
+    b = b[:, None] if b.ndim == 1 else b  # a vector counts as a column
+    """,
+    a="g @ b.mT",
+    b="a.mT @ g",
+)
+linear.defformula(
+    """
+    g = _rows(np.atleast_2d(g))  #
+    x = _rows(np.atleast_2d(x))  # the leading axes count as one
+    """,
+    weight="g.mT @ x",
+)

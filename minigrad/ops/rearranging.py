@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import Axis, total
 from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.ops.shapes import ravel
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile"]
 

@@ -46,6 +46,22 @@ def _before(out: np.ndarray, first: np.ndarray) -> np.ndarray:
     return np.concatenate([first[None], out])[:-1]
 
 
+# `_next` and `_carried` serve the formulas below, which tell each step from the next one.
+
+
+def _next(x: np.ndarray) -> np.ndarray:
+    """The same of the next step; 0 at the last."""
+    return np.concatenate([x[1:], np.zeros_like(x[:1])])
+
+
+def _carried(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Each step's own, plus what the next step carries back: the same times its factor."""
+    steps = [x[-1]]
+    for now, later in zip(x[-2::-1], factor[:0:-1], strict=True):
+        steps.append(now + later * steps[-1])
+    return np.stack(steps[::-1])
+
+
 def _by_weight(slopes: np.ndarray, before: np.ndarray) -> Any:
     """The sum of ``slopes[t].T @ before[t]`` over the steps."""
     rows = slopes.shape[0] * slopes.shape[1]
@@ -171,6 +187,28 @@ def _lstm_decomposition(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
     return stack([stack(hidden), stack(cells)])
 
 
+lstm.defformula(
+    """
+    i, f, n, o = split(opened, 4, 2)
+    h, c = out
+    g_h, g_c = g
+    u = g_h + _next(g_gates @ weight)
+    v = _carried(g_c + u * o * (1 - tanh(c)**2), f)
+    step = 0  # the axis of the steps; [0] is the first of them
+    """,
+    gates="""
+        input = v * n * i * (1 - i)
+        forget = v * _before(c, c0) * f * (1 - f)
+        cell = v * i * (1 - n**2)
+        output = u * tanh(c) * o * (1 - o)
+        concatenate((input, forget, cell, output), 2)
+    """,
+    weight="sum(g_gates.mT @ _before(h, h0), step)",
+    h0="(g_gates @ weight)[0]",
+    c0="(f * v)[0]",
+)
+
+
 # GRU ----------------------------------------------------------------------------------------------
 
 
@@ -288,6 +326,26 @@ def _gru_decomposition(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
     return stack(hidden)
 
 
+gru.defformula(
+    """
+    r, z, n = split(opened, 3, 2)
+    behind = np.concatenate([np.ones_like(r), np.ones_like(r), r], axis=2)  # r for n, else 1
+    δ = g_gates * behind
+    u = _carried(g + _next(δ @ weight), z)
+    new = u * (1 - z) * (1 - n**2)
+    step = 0  # the axis of the steps; [0] is the first of them
+    """,
+    gates="""
+        reset = new * recalled * r * (1 - r)
+        update = u * (_before(out, h0) - n) * z * (1 - z)
+        concatenate((reset, update, new), 2)
+    """,
+    weight="sum(δ.mT @ _before(out, h0), step)",
+    bias="sum(sum(δ, step), 1)",
+    h0="(δ @ weight + z * u)[0]",
+)
+
+
 # The plain recurrence -----------------------------------------------------------------------------
 
 
@@ -358,6 +416,16 @@ def _rnn_pull(
         _by_weight(slopes, _before(out, h0)) if needed[1] else None,
         g_h if needed[2] else None,
     )
+
+
+rnn.defformula(
+    """
+    step = 0  # the axis of the steps; [0] is the first of them
+    """,
+    gates="(g + _next(g_gates @ weight)) * (1 - out**2 if nonlinearity == 'tanh' else out > 0)",
+    weight="sum(g_gates.mT @ _before(out, h0), step)",
+    h0="(g_gates @ weight)[0]",
+)
 
 
 @rnn.defdecomposition

@@ -13,6 +13,7 @@ from minigrad.ops._numerics import (
     add_up,
     array_of,
     flat_at_zero,
+    formula,
     kept_shape,
     reduced_axes,
     signed,
@@ -236,6 +237,12 @@ def _reduced_shape(x: np.ndarray, axis: Axis, keepdims: bool) -> tuple[int, ...]
     return shape
 
 
+@formula(
+    """
+    out = np.prod(x, axis, keepdims=True)  #
+    spread(g, x.shape, axis) * out / x  # computed without a division, so x may be 0
+    """
+)
 def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
     """The cotangent of each element times the product of all the others: nothing is divided."""
     x = widened(x)
@@ -270,6 +277,12 @@ def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
     return undo_reduction(g, x.shape, axis) * (np.sign(x) * (np.absolute(x) / top) ** (ord - 1))
 
 
+@formula(
+    """
+    out = out.reshape(kept_shape(x.shape, axis))  #
+    spread(g, x.shape, axis) * exp(x - out)  # 0 where y is −∞
+    """
+)
 def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     top = out.reshape(kept_shape(x.shape, axis))
     top = np.where(array_of(top) == -np.inf, 0, top)

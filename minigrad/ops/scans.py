@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import widened, within_rule, zero_safe
+from minigrad.ops._numerics import formula, widened, within_rule, zero_safe
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.comparisons import not_equal
 from minigrad.ops.elementwise import add, subtract
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["cumprod", "cumsum", "diff"]
 
@@ -150,6 +148,7 @@ def _carried_back(g: Any, x: Any) -> Any:
     return s
 
 
+@formula("flip(cumsum(flip(g, axis), axis), axis)")
 def _cumsum_x(g: Any, x_shape: tuple[int, ...], axis: int | None) -> Any:
     """Each element is in its own sum and in all after it: the sums of `g` from the end."""
     along = -1 if axis is None else axis
@@ -158,6 +157,13 @@ def _cumsum_x(g: Any, x_shape: tuple[int, ...], axis: int | None) -> Any:
     return sums.swapaxes(along, -1).reshape(x_shape)
 
 
+@formula(
+    """
+    x = x.reshape(-1) if axis is None else x  #
+    # computed without a division, so x may be 0
+    flip(cumsum(flip(g * out, axis), axis), axis) / x
+    """
+)
 def _cumprod_x(g: Any, x: Any, axis: int | None) -> Any:
     """Out of a product falls the element itself: those before it, times those after it."""
     wide = widened(x)

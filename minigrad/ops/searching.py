@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.gathering import take
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique"]
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from minigrad._checks import fitted
+from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, zeroed
+from minigrad.ops._numerics import array_of, formula, zeroed
 from minigrad.ops.searching import nonzero
 
 __all__ = ["clip", "masked_fill", "maximum", "minimum", "where"]
@@ -91,6 +92,10 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)
 
 
+@overload
+def where(condition: Any) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Any, a: Any, b: Any) -> Tensor: ...
 def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     """Take from `a` where the condition holds, from `b` elsewhere.
 
@@ -130,7 +135,7 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
     return np.where(mask, fitted(np.asarray(value), x.dtype, "masked_fill").reshape(()), x)
 
 
-def masked_fill(x: Any, mask: Any, value: Any) -> Any:
+def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     """Replace elements by a value where the mask is True.
 
     Args:
@@ -155,26 +160,47 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     return _masked_fill(x, mask, value)
 
 
+@formula(
+    """
+    low = -np.inf if low is None else low  # −∞ where there is none
+    high = np.inf if high is None else high  # ∞ where there is none
+    where((low <= x) & (x <= high), g, 0)
+    """
+)
 def _clip_x(g: Any, x: Any, low: Any, high: Any) -> Any:
     inside: Any = np.True_ if low is None else array_of(x) >= array_of(low)
     return zeroed(g, ~(inside if high is None else inside & (array_of(x) <= array_of(high))))
 
 
+@formula(
+    """
+    high = np.inf if high is None else high  # ∞ where there is none
+    where((x < low) & (low <= high), g, 0)
+    """
+)
 def _clip_low(g: Any, x: Any, low: Any, high: Any) -> Any:
     chosen = array_of(x) < array_of(low)
     return zeroed(g, ~(chosen if high is None else chosen & (array_of(low) <= array_of(high))))
 
 
+@formula(
+    """
+    low = -np.inf if low is None else low  # −∞ where there is none
+    where(max(x, low) > high, g, 0)
+    """
+)
 def _clip_high(g: Any, x: Any, low: Any, high: Any) -> Any:
     limited = array_of(x) if low is None else np.maximum(array_of(x), array_of(low))
     return zeroed(g, ~(limited > array_of(high)))  # the upper bound wins where they cross
 
 
+@formula("where(condition, g, 0)")
 def _chosen(g: Any, condition: Any) -> Any:
     """`g` where the condition holds, exactly 0 elsewhere."""
     return zeroed(g, np.logical_not(condition))
 
 
+@formula("g * (a > b) + 0.5 * g * (a == b)")
 def _if_greater(g: Any, a: Any, b: Any) -> Any:
     """The cotangent where `a` is greater than `b`, half of it where they are equal.
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "flatten", "moveaxis", "ravel",

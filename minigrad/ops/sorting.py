@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import Axis, array_of, kept_shape, undo_reduction, zeroed
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["argsort", "median", "sort", "topk"]
 

@@ -11,6 +11,7 @@ from minigrad.ops._numerics import (
     Axis,
     add_up,
     flat_at_zero,
+    formula,
     kept_shape,
     reduced_size,
     stopped,
@@ -115,11 +116,24 @@ def _centred(x: Any, axis: Axis) -> Any:
     return centred - centred.mean(axis=axis, keepdims=True)
 
 
+@formula(
+    """
+    n = float(reduced_size(x.shape, axis))  # how many elements are reduced to one
+    spread(g, x.shape, axis) * (2 * (x - mean(x, axis))) / (n - ddof)
+    """
+)
 def _var_x(g: Any, x: Any, axis: Axis, ddof: int) -> Any:
     left = _degrees(reduced_size(x.shape, axis), ddof)
     return undo_reduction(g, x.shape, axis) * (_centred(x, axis) * (2 / left if left else np.inf))
 
 
+@formula(
+    """
+    n = float(reduced_size(x.shape, axis))  # how many elements are reduced to one
+    out = out.reshape(kept_shape(x.shape, axis))  #
+    spread(g, x.shape, axis) * (x - mean(x, axis)) / ((n - ddof) * out)  # 0 where y is 0
+    """
+)
 def _std_x(g: Any, x: Any, out: Any, axis: Axis, ddof: int) -> Any:
     left = _degrees(reduced_size(x.shape, axis), ddof)
     part = 1 / left if left else np.inf  # a factor, since float16 holds no large count
@@ -127,6 +141,7 @@ def _std_x(g: Any, x: Any, out: Any, axis: Axis, ddof: int) -> Any:
     return undo_reduction(stopped(g, out), x.shape, axis) * (_centred(x, axis) / deviation * part)
 
 
+@formula("1 / reduced_size(shape, axis)")
 def _part(shape: tuple[int, ...], axis: Axis) -> float:
     """What one element counts in a mean: a factor, since float16 holds no large count."""
     n = reduced_size(shape, axis)

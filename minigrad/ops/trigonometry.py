@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import flat_at_zero, stopped, zero_safe
+from minigrad.ops._numerics import flat_at_zero, formula, stopped, zero_safe
 
 __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh",
@@ -318,6 +318,7 @@ def rad2deg(x: Any) -> Any:
     return np.rad2deg(x)
 
 
+@formula("b / (a**2 + b**2)  # 0 at the origin")
 def _turn(a: Any, b: Any) -> Any:
     """How fast the angle of (b, a) changes with a: b / r², where r is the distance."""
     r = flat_at_zero(np.hypot(a, b))

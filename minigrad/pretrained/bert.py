@@ -15,7 +15,7 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import Dropout, Embedding, LayerNorm, LearnedPosEmbedding, Linear, Module
-from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.functional import MaskLike
 from minigrad.pretrained.config import Checked, Index, Share, Size
 from minigrad.pretrained.layers import activation, transformer
 

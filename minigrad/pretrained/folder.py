@@ -14,11 +14,11 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from minigrad._checks import optional_package
 from minigrad.io import safetensors
 from minigrad.io.atomic import replacing
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module
-from minigrad.nn.module.checks import optional_package
 from minigrad.pretrained.config import Kind, model_folder, naming, read_field, read_json
 from minigrad.random import drawing_from
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad._tensor import Tensor
-from minigrad.nn import Dropout, Embedding, LearnedPosEmbedding, Linear, Module
-from minigrad.nn.attention.cache_base import Cache
+from minigrad.nn import Dropout, Embedding, KVCache, LearnedPosEmbedding, Linear, Module
 from minigrad.pretrained.config import Checked, Share, Size
 from minigrad.pretrained.layers import activation, transformer
 
@@ -117,7 +116,7 @@ class GPT2(Module):
         if config.tie_word_embeddings:
             self.head.weight = self.tokens.weight
 
-    def features(self, ids: Any, cache: Cache | None = None) -> Tensor:
+    def features(self, ids: Any, cache: KVCache | None = None) -> Tensor:
         """Read a batch of texts.
 
         Args:
@@ -135,7 +134,7 @@ class GPT2(Module):
         x = self.dropout(self.positions(self.tokens(ids), offset=start))
         return self.decoder(x, is_causal=True, kv_cache=cache, use_cache=cache is not None)
 
-    def forward(self, ids: Any, cache: Cache | None = None) -> Tensor:
+    def forward(self, ids: Any, cache: KVCache | None = None) -> Tensor:
         """Logits of the next token at each position.
 
         Args:

@@ -10,7 +10,7 @@ from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import Module
-from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.functional import MaskLike
 
 POOLINGS = ("cls", "max", "mean")
 

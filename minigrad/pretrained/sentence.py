@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import no_grad
 from minigrad.nn import Module
-from minigrad.nn.attention.masks import MaskLike
-from minigrad.nn.module.checks import check_size
-from minigrad.nn.module.eval_mode import evaluating
+from minigrad.nn.functional import MaskLike
+from minigrad.nn.utils import evaluating
 from minigrad.pretrained.bert import Bert
 from minigrad.pretrained.pooling import Pooling
 

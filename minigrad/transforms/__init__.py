@@ -1,1 +1,21 @@
-"""Functions of functions: derivatives of every kind, and checkpointing."""
+"""Function transforms, and checkpointing.
+
+- `derivatives`: `grad`, `vjp`, `jvp`, `hessian` and others make a function of a function.
+- `evaluation`: calls the function for them, with variables of its own.
+- `checkpointing`: `checkpoint` saves memory by running a function again.
+- `structure`: tensors in tuples, lists and dicts.
+- `random_state`: runs a function again with the same random numbers.
+"""
+
+from minigrad.transforms.checkpointing import checkpoint
+from minigrad.transforms.derivatives import (
+    grad,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    value_and_grad,
+    vjp,
+)
+
+__all__ = ["checkpoint", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]

@@ -1,10 +1,10 @@
-"""Trading time for memory: keep a function's inputs only, and call it again in the backward pass.
+"""Checkpointing saves memory and costs time: the backward pass runs the function again.
 
-A checkpointed call leaves one node. Its edges lead to everything outside of the call that the
-result depends on: the arguments, and the parameters and tensors that the function refers to. They
-are found by letting the call record as usual; that record is dropped as soon as it is known. In the
-backward pass the function runs again from the same random state, and a pass within the pass takes
-the cotangents from its outputs to those edges.
+A checkpointed call is one node of the graph. Its edges lead to all tensors from outside that the
+result depends on: the arguments, and the parameters and tensors that the function refers to. To
+find them, the call is recorded as usual; then this graph is dropped. In the backward pass, the
+function runs again from the same random state, and a backward pass of its own takes the cotangents
+of the outputs to those edges.
 """
 
 from __future__ import annotations
@@ -22,32 +22,31 @@ from minigrad.autograd.mutation import history, read_only, view_of, written_sinc
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer
-from minigrad.transforms.random_state import repeatable
+from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten, mapped
 
 __all__ = ["checkpoint"]
 
 
 def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Call a function so that its graph keeps the inputs alone and is made again when needed.
+    """Call a function, keep only its inputs, and run it again in the backward pass.
 
-    Values and gradients are those of ``function(*args, **kwargs)``, at every order. Gradients also
-    reach what the function refers to without taking it as an argument, the parameters of a module
-    above all. Calls may be nested. Dropout drops the same elements in both runs; other state that
-    the function changes, it changes twice.
+    Values and gradients are those of ``function(*args, **kwargs)``, at every order. Tensors that
+    the function refers to, such as the parameters of a module, get their gradients too. Calls may
+    be nested. Dropout drops the same elements in both runs. Other state that the function changes
+    is changed twice.
 
     Args:
         function: A function or a module.
-        *args: Its arguments: tensors, and lists, tuples and dicts with tensors in them, or
-            anything else.
-        **kwargs: Further arguments.
+        *args: Its arguments: tensors, lists, tuples and dicts of tensors, or anything else.
+        **kwargs: Its keyword arguments.
 
     Returns:
         What the function returns: a tensor, or tensors in lists, tuples and dicts.
 
     Raises:
-        RuntimeError: In the backward pass, if what the function reads was written to since, or if
-            it no longer returns the same shapes.
+        RuntimeError: In the backward pass, if a tensor that the function reads was written to in
+            the meantime, or if the function returns other shapes than before.
 
     Source:
         Chen et al. 2016, "Training deep nets with sublinear memory cost".
@@ -78,13 +77,13 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
 
 
 class _Segment:
-    """A checkpointed call: how to run it again, and what must not have changed by then."""
+    """A checkpointed call: how to run it again, and the arrays that must not change until then."""
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function = function
         self.args, self.kwargs = mapped(_kept, (args, kwargs))
         self.scope: Scope | None = state.get().scope
-        self.again = repeatable()
+        self.again = take_snapshots()
         self.stamp = next(clock)
         self.edges: tuple[Edge, ...] = ()
         self.arrays: list[np.ndarray] = []
@@ -102,11 +101,11 @@ class _Segment:
         return result, inner
 
     def _call(self) -> Any:
-        args, kwargs = mapped(_kept, (self.args, self.kwargs))  # the function may rebind its own
+        args, kwargs = mapped(_kept, (self.args, self.kwargs))  # the function may change its own
         return self.function(*args, **kwargs)
 
     def pull(self, cotangents: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
-        """Run again, and take the cotangents of the outputs to the edges."""
+        """Run the function again, and take the cotangents of its outputs to the edges."""
         if any(written_since(array, self.stamp) for array in self.arrays):
             raise RuntimeError(
                 located(
@@ -142,7 +141,7 @@ class _Segment:
 
 
 class _Readings(Observer):
-    """The tensors that the ops of a call read and did not make."""
+    """The tensors from outside that the ops of a call read."""
 
     def __init__(self) -> None:
         self.tensors: dict[int, weakref.ref[Any]] = {}
@@ -163,7 +162,7 @@ class _Readings(Observer):
 
 
 def _knows(references: dict[int, weakref.ref[Any]], tensor: Any) -> bool:
-    """Whether a tensor is referred to: an id alone may be that of a dead one."""
+    """Whether a tensor is among those; a tensor that was freed may have had the same id."""
     reference = references.get(id(tensor))
     return reference is not None and reference() is tensor
 
@@ -176,7 +175,7 @@ def _recorded_since(stamp: int, result: Any) -> list[Any]:
 
 
 def _kept(value: Any) -> Any:
-    """A read-only tensor of our own with the same place in the graph; a copy of an array."""
+    """A read-only tensor with the same node; of an array, a copy."""
     if isinstance(value, Variable):
         own = with_history(read_only(value._data), history(value))
         view_of(own, value)
@@ -202,7 +201,7 @@ def _boundary(nodes: Sequence[Any], stamp: int) -> tuple[Edge, ...]:
 
 
 def _checkpoint(*edges: Any, segment: _Segment) -> Any:
-    """The op of a checkpointed call; it is recorded by hand, since its edges are nodes."""
+    """The op of a checkpointed call; it never runs: `checkpoint` records its node itself."""
     raise NotImplementedError
 
 

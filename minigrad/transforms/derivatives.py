@@ -1,16 +1,16 @@
 """Function transforms: the derivatives of a function, in the structure of its arguments.
 
-The signatures are those of JAX and ``torch.func``, for one reason: what maps a function to another
-function of the same arguments (`grad`, `value_and_grad`, `jacobian`, `hessian`) takes the function
-and `argnums` and returns that function, while what needs a direction beside the point (`vjp`,
-`jvp`, `hvp`) takes both and computes at once.
+The signatures are those of JAX and ``torch.func``. `grad`, `value_and_grad`, `jacobian` and
+`hessian` take a function and return a function of the same arguments. `vjp`, `jvp` and `hvp` need a
+direction too: they take the function and its arguments, and compute at once.
 
-Arguments are tensors, or tuples, lists and dicts of tensors to any depth; results have the same
-structure. An argument that the function does not depend on has a derivative of zeros. No ``.grad``
-is written anywhere. Transforms nest, with each other and with themselves, and record also within
-``no_grad()``. A result has a history only where something outside could ask for it, that is where
-an argument, a direction or a tensor that the function closes over has one and grad mode is on;
-so ``with no_grad():`` around a transform makes it cheaper, and its results plain numbers.
+Arguments are tensors, or nested tuples, lists and dicts of tensors; results have the same
+structure. The derivative by an argument that the function does not use is zero. No ``.grad`` is
+written. Transforms can be nested. They record also under ``no_grad()``.
+
+A result has a history if grad mode is on and an argument, a direction or a tensor from outside the
+function has one. ``with no_grad():`` around a transform computes the same numbers without a
+history, at a lower cost.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
     Args:
         function: Takes tensors or structures of them, returns a tensor with one element.
         argnums: Which positional arguments to differentiate; the others may be anything.
-        has_aux: Whether the function returns a pair, whose second is handed through.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
-        A function of the same arguments. It returns a structure of tensors like the argument, or a
-        tuple of such if `argnums` is one; with `has_aux`, a pair of that and what the function
-        returned besides.
+        A function of the same arguments. It returns a structure of tensors like the argument; for
+        a tuple `argnums`, a tuple of structures. With `has_aux`, a pair of that and the auxiliary
+        output.
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: `function` is no function, `argnums` no number, or an argument or output does
-            not hold floats; it says which.
-        ValueError: `argnums` does not fit the arguments.
+        TypeError: `function` is no function, `argnums` no int, or an argument or output does not
+            hold floats.
+        ValueError: The function was not called with the arguments of `argnums`.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.transforms.derivatives import grad
+        >>> from minigrad.autograd.functional import grad
         >>> second = grad(grad(lambda x: x**3))
         >>> second(minigrad.tensor(2.0))
         Tensor(12., dtype=float32)
@@ -63,7 +63,7 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
         >>> grad(lambda line, x: line["slope"] * x + line["offset"])(line, 5.0)
         {'slope': Tensor(5., dtype=float32), 'offset': Tensor(1., dtype=float32)}
     """
-    return _gradient("grad", function, argnums, has_aux)
+    return _derived("grad", function, argnums, has_aux, _gradient)
 
 
 def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
@@ -72,57 +72,54 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
     Args:
         function: As for `grad`.
         argnums: As for `grad`.
-        has_aux: Whether the function returns a pair, whose second is handed through.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
-        A function of the same arguments. It returns a pair: the value (with `has_aux`, the pair
-        that the function returned) and the gradient.
+        A function of the same arguments. It returns the value and the gradient; with `has_aux`, the
+        value is the pair that the function returned.
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: `function` is no function, `argnums` no number, or an argument or output does
-            not hold floats; it says which.
-        ValueError: `argnums` does not fit the arguments.
+        TypeError: `function` is no function, `argnums` no int, or an argument or output does not
+            hold floats.
+        ValueError: The function was not called with the arguments of `argnums`.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.transforms.derivatives import value_and_grad
+        >>> from minigrad.autograd.functional import value_and_grad
         >>> value_and_grad(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
         (Tensor(5., dtype=float32), Tensor([2., 4.], dtype=float32))
     """
-    _check("value_and_grad", function, argnums)
 
-    @_of_the_same_arguments(function)
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        call = Evaluation("value_and_grad", function, args, kwargs, argnums, has_aux)
+    def both(call: Evaluation) -> Any:
         gradient = call.structured(call.gradient(call.recorded))
-        return ((call.value, call.auxiliary) if has_aux else call.value), gradient
+        return call.returned(call.value), gradient
 
-    return value_and_gradient
+    return _derived("value_and_grad", function, argnums, has_aux, both)
 
 
 def vjp(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    r"""The value of a function, and the function that pulls a cotangent back to the inputs.
+    r"""The value of a function, and its vector-Jacobian product as a function.
 
-    For a cotangent :math:`g` of the output it computes :math:`g^\top J`, at the cost of one
-    backward pass, as often as it is called.
+    For a cotangent :math:`g` of the output, the product is :math:`g^\top J`. It costs one backward
+    pass, and can be computed for any number of cotangents.
 
     Args:
         function: Takes tensors or structures of them, returns a structure of tensors.
         *inputs: Its arguments, all of which are differentiated.
-        has_aux: Whether the function returns a pair, whose second is handed through.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
-        The value and ``pull``; with `has_aux`, also what the function returned besides. ``pull``
-        takes a cotangent with the structure, shapes and dtypes of the value, and returns a tuple
-        with a structure of tensors for each input.
+        The value and ``pull``; with `has_aux`, also the auxiliary output. ``pull`` takes a
+        cotangent with the structure, shapes and dtypes of the value, and returns a tuple with a
+        structure of tensors for each input.
 
     Raises:
-        TypeError: An input or output does not hold floats; it says which.
+        TypeError: An input or output does not hold floats.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.transforms.derivatives import vjp
+        >>> from minigrad.autograd.functional import vjp
         >>> value, pull = vjp(lambda x, y: x * y, minigrad.tensor([1.0, 2.0]), minigrad.tensor(3.0))
         >>> value
         Tensor([3., 6.], dtype=float32)
@@ -136,7 +133,7 @@ def vjp(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, .
         create = call.records(given)
         return call.structured(pulled(call.outputs, call.variables, given, create, retain=True))
 
-    return (call.value, pull, call.auxiliary) if has_aux else (call.value, pull)
+    return call.returned(call.value, pull)
 
 
 def jvp(
@@ -148,23 +145,23 @@ def jvp(
 ) -> tuple[Any, ...]:
     r"""The value of a function, and its derivative along a direction.
 
-    The directional derivative :math:`J v` is found by two backward passes: a vector-Jacobian
-    product :math:`J^\top u` is linear in :math:`u`, so its own, pulled back from :math:`v` to
-    :math:`u`, is :math:`J v`.
+    The directional derivative :math:`J v` costs two backward passes. The first one computes
+    :math:`J^\top u`, which is linear in :math:`u`. The second one differentiates
+    :math:`v^\top J^\top u` with respect to :math:`u`, which gives :math:`J v`.
 
     Args:
         function: Takes tensors or structures of them, returns a structure of tensors.
         inputs: The tuple of its arguments, all of which are differentiated.
         tangents: The direction: the structure, shapes and dtypes of `inputs`.
-        has_aux: Whether the function returns a pair, whose second is handed through.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
-        The value, and the derivative in the structure of the value; with `has_aux`, also what the
-        function returned besides.
+        The value, and the derivative in the structure of the value; with `has_aux`, also the
+        auxiliary output.
 
     Raises:
         TypeError: An input or output does not hold floats, or `tangents` has another structure or
-            dtype; it says where.
+            dtype.
         ValueError: A tangent has another shape, or other keys.
 
     Source:
@@ -172,7 +169,7 @@ def jvp(
 
     Example:
         >>> import minigrad
-        >>> from minigrad.transforms.derivatives import jvp
+        >>> from minigrad.autograd.functional import jvp
         >>> x, along = minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 0.0])
         >>> jvp(lambda x: x**3, (x,), (along,))
         (Tensor([1., 8.], dtype=float32), Tensor([3., 0.], dtype=float32))
@@ -180,84 +177,84 @@ def jvp(
     call = _at("jvp", function, inputs, has_aux)
     along = directions("jvp", inputs, call.variables, tangents, "inputs", "tangents")
     with enable_grad():
-        # Any cotangent would do but one with zeros, which hide infinite slopes: see `zero_safe`.
+        # Any cotangent without zeros would do; zeros hide infinite slopes: see `zero_safe`.
         draws = np.random.default_rng(0)
         weights = [_weight(draws, output) for output in call.outputs]
         slopes = pulled(call.outputs, call.variables, weights, create=True)
     tangent = rebuilt(call.output, iter(pulled(slopes, weights, along, call.records(along))))
-    return (call.value, tangent, call.auxiliary) if has_aux else (call.value, tangent)
+    return call.returned(call.value, tangent)
 
 
 def _weight(draws: np.random.Generator, output: Any) -> Any:
-    """A cotangent of an output, to be differentiated: no element is 0, no two are equal."""
+    """A cotangent of an output that requires grad: no element is 0, no two are equal."""
     weight: Any = wrap(draws.uniform(1, 2, output.shape).astype(output.dtype))
     weight.requires_grad = True
     return weight
 
 
 def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    r"""The function that computes the derivative of each output element by each input element.
+    r"""The function that computes the Jacobian: each output element by each input element.
 
     It costs one evaluation, and one backward pass for each element of the output.
 
     Args:
         function: Takes tensors or structures of them, returns a structure of tensors.
         argnums: Which positional arguments to differentiate; the others may be anything.
-        has_aux: Whether the function returns a pair, whose second is handed through.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
-        A function of the same arguments. It returns the structure of the output, with the structure
-        of the argument (a tuple of such, if `argnums` is one) in the place of each tensor, and in
-        it tensors of shape (\*output shape, \*input shape) and the dtype of the input. With
-        `has_aux`, a pair of that and what the function returned besides.
+        A function of the same arguments. It returns the structure of the output. In the place of
+        each tensor stands the structure of the argument (for a tuple `argnums`, a tuple of
+        structures), with tensors of shape (\*output shape, \*input shape) and the dtype of the
+        input. With `has_aux`, a pair of that and the auxiliary output.
 
     Raises:
-        TypeError: `function` is no function, `argnums` no number, or an argument or output does
-            not hold floats; it says which.
-        ValueError: `argnums` does not fit the arguments.
+        TypeError: `function` is no function, `argnums` no int, or an argument or output does not
+            hold floats.
+        ValueError: The function was not called with the arguments of `argnums`.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.transforms.derivatives import jacobian
+        >>> from minigrad.autograd.functional import jacobian
         >>> x = minigrad.tensor([1.0, 2.0, 3.0])
         >>> jacobian(lambda x: {"ends": x[::2] ** 2, "sum": x.sum()})(x)
         {'ends': Tensor([[2., 0., 0.],
                [0., 0., 6.]], dtype=float32), 'sum': Tensor([1., 1., 1.], dtype=float32)}
     """
-    return _jacobian("jacobian", function, argnums, has_aux)
+    return _derived("jacobian", function, argnums, has_aux, _jacobian)
 
 
 def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
     r"""The function that computes the second derivatives of a scalar function.
 
-    It is the Jacobian of the gradient, so it costs one backward pass for each input element; where
-    only products with vectors are needed, `hvp` costs two in all.
+    It is the Jacobian of the gradient, so it costs one backward pass for each input element. The
+    product with one vector, `hvp`, costs only two.
 
     Args:
         function: As for `grad`.
         argnums: As for `grad`.
-        has_aux: Whether the function returns a pair, whose second is handed through.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
         A function of the same arguments. It returns structures within a structure: for a dict of
         parameters, a dict of dicts, with a tensor of shape (\*a.shape, \*b.shape) for each pair.
-        With `has_aux`, a pair of that and what the function returned besides.
+        With `has_aux`, a pair of that and the auxiliary output.
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: `function` is no function, `argnums` no number, or an argument or output does
-            not hold floats; it says which.
-        ValueError: `argnums` does not fit the arguments.
+        TypeError: `function` is no function, `argnums` no int, or an argument or output does not
+            hold floats.
+        ValueError: The function was not called with the arguments of `argnums`.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.transforms.derivatives import hessian
+        >>> from minigrad.autograd.functional import hessian
         >>> hessian(lambda x: x[0] ** 2 * x[1])(minigrad.tensor([3.0, 5.0]))
         Tensor([[10.,  6.],
                [ 6.,  0.]], dtype=float32)
     """
-    gradient = _gradient("hessian", function, argnums, has_aux)
-    return _jacobian("hessian", gradient, argnums, has_aux)
+    gradient = _derived("hessian", function, argnums, has_aux, _gradient)
+    return _derived("hessian", gradient, argnums, has_aux, _jacobian)
 
 
 def hvp(
@@ -269,23 +266,22 @@ def hvp(
 ) -> tuple[Any, ...]:
     """The value of a function, and its Hessian times a vector, without the Hessian.
 
-    The Hessian is symmetric, so its product with a vector is that vector pulled back through the
+    The Hessian is symmetric, so its product with a vector is a vector-Jacobian product of the
     gradient: one backward pass for the gradient, one for the product.
 
     Args:
         function: Takes tensors or structures of them, returns a tensor with one element.
         inputs: The tuple of its arguments, all of which are differentiated.
         vectors: The vector: the structure, shapes and dtypes of `inputs`.
-        has_aux: Whether the function returns a pair, whose second is handed through.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
         The value, and the product: a tuple with a structure of tensors for each input. With
-        `has_aux`, also what the function returned besides.
+        `has_aux`, also the auxiliary output.
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: An input does not hold floats, or `vectors` has another structure or dtype; it
-            says where.
+        TypeError: An input does not hold floats, or `vectors` has another structure or dtype.
         ValueError: A vector has another shape, or other keys.
 
     Source:
@@ -293,7 +289,7 @@ def hvp(
 
     Example:
         >>> import minigrad
-        >>> from minigrad.transforms.derivatives import hvp
+        >>> from minigrad.autograd.functional import hvp
         >>> x, v = minigrad.tensor([3.0, 5.0]), minigrad.tensor([1.0, 0.0])
         >>> hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
         (Tensor(45., dtype=float32), (Tensor([10.,  6.], dtype=float32),))
@@ -302,11 +298,11 @@ def hvp(
     along = directions("hvp", inputs, call.variables, vectors, "inputs", "vectors")
     slopes = call.gradient(create=True)
     product = call.structured(pulled(slopes, call.variables, along, call.records(along)))
-    return (call.value, product, call.auxiliary) if has_aux else (call.value, product)
+    return call.returned(call.value, product)
 
 
 def _at(name: str, function: Function, inputs: Any, has_aux: bool) -> Evaluation:
-    """The function at a point, all of whose coordinates are differentiated."""
+    """A call of the function in which all arguments are differentiated."""
     _check(name, function)
     if not isinstance(inputs, tuple):
         raise TypeError(
@@ -318,11 +314,7 @@ def _at(name: str, function: Function, inputs: Any, has_aux: bool) -> Evaluation
 
 
 def _check(name: str, function: Any, argnums: Any = 0) -> None:
-    """Refuse what is no function, and the point in the place of `argnums`.
-
-    Raises:
-        TypeError: One of them is something else.
-    """
+    """Raise a TypeError for what is no function, and for arguments in the place of `argnums`."""
     if not callable(function):
         raise TypeError(
             f"{name}: a function expected, got {type(function).__name__}; tensors that were "
@@ -336,34 +328,30 @@ def _check(name: str, function: Any, argnums: Any = 0) -> None:
             )
 
 
-def _of_the_same_arguments(function: Function) -> Callable[[Function], Function]:
-    """Give a derived function the name and signature of the original."""
-    return functools.wraps(function, updated=())
-
-
-def _gradient(name: str, function: Function, argnums: Argnums, has_aux: bool) -> Function:
+def _derived(
+    name: str,
+    function: Function,
+    argnums: Argnums,
+    has_aux: bool,
+    compute: Callable[[Evaluation], Any],
+) -> Function:
+    """The function of the same arguments that computes something of a call."""
     _check(name, function, argnums)
 
-    @_of_the_same_arguments(function)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        call = Evaluation(name, function, args, kwargs, argnums, has_aux)
-        found = call.structured(call.gradient(call.recorded))
-        return (found, call.auxiliary) if has_aux else found
+    @functools.wraps(function, updated=())
+    def derived(*args: Any, **kwargs: Any) -> Any:
+        return compute(Evaluation(name, function, args, kwargs, argnums, has_aux))
 
-    return gradient
+    return derived
 
 
-def _jacobian(name: str, function: Function, argnums: Argnums, has_aux: bool) -> Function:
-    _check(name, function, argnums)
+def _gradient(call: Evaluation) -> Any:
+    return call.returned(call.structured(call.gradient(call.recorded)))
 
-    @_of_the_same_arguments(function)
-    def derivative(*args: Any, **kwargs: Any) -> Any:
-        call = Evaluation(name, function, args, kwargs, argnums, has_aux)
-        blocks = [call.structured(_block(call, output)) for output in call.outputs]
-        found = rebuilt(call.output, iter(blocks))
-        return (found, call.auxiliary) if has_aux else found
 
-    return derivative
+def _jacobian(call: Evaluation) -> Any:
+    blocks = [call.structured(_block(call, output)) for output in call.outputs]
+    return call.returned(rebuilt(call.output, iter(blocks)))
 
 
 def _block(call: Evaluation, output: Any) -> list[Any]:

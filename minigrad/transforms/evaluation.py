@@ -1,8 +1,8 @@
-"""A function at a point: what every function transform begins with.
+"""One call of a function for a transform: the first step of every function transform.
 
-The function is called once, with recording on, on variables of its own. Each is an alias of the
-argument: tied to the history that the argument has, yet a node that no other transform shares.
-So derivatives nest without being confused with one another.
+The function is called with recording on, and with variables of its own instead of the arguments.
+Each variable is an alias of its argument: it has the history of the argument, but a node that no
+other transform shares. So nested derivatives are not confused with one another.
 """
 
 from __future__ import annotations
@@ -28,24 +28,23 @@ class Evaluation:
     """One call of a function for a transform.
 
     Args:
-        name: The transform, to be named in errors.
+        name: The name of the transform, for errors.
         function: Takes structures of tensors, returns one.
         args: Its positional arguments.
         kwargs: Its keyword arguments, never differentiated.
         argnums: Which positional arguments are differentiated: one, or a tuple of several.
         has_aux: Whether the function returns a pair of which only the first is differentiated.
-        around: What `args` are called in errors.
+        around: The name of `args` in errors.
 
     Attributes:
         variables: The tensors that are differentiated, in order.
         outputs: The tensors that the function returned, in order.
-        output: The structure that they stood in.
-        auxiliary: The second of what the function returned, if `has_aux`.
+        output: What the function returned, as a structure of `outputs`.
         recorded: Whether derivatives must be recorded: grad mode was on around the call, and the
-            outputs have a history that reaches beyond it.
+            outputs depend on tensors from outside that have a history.
 
     Raises:
-        TypeError: An argument or an output is no float tensor, or no structure of such.
+        TypeError: An argument or an output is no float tensor, or no structure of float tensors.
         ValueError: `argnums` does not fit the arguments.
     """
 
@@ -72,7 +71,7 @@ class Evaluation:
             for i in places:
                 values[i] = rebuilt(args[i], leaves)
             result = function(*values, **kwargs)
-        auxiliary = None
+        self._auxiliary: tuple[Any, ...] = ()
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise TypeError(
@@ -80,10 +79,16 @@ class Evaluation:
                     f"got {_shown(result)}"
                 )
             result, auxiliary = result
+            self._auxiliary = (auxiliary,)
         self.output = result
         self.outputs = [_output(name, path, leaf) for path, leaf in flatten(result, "output")]
         self.recorded = self._reach_beyond(self.outputs)
-        self.auxiliary = mapped(self._outside, auxiliary)
+        self._auxiliary = mapped(self._outside, self._auxiliary)
+
+    def returned(self, *results: Any) -> Any:
+        """What the transform returns: the results, and the auxiliary output if there is one."""
+        every = (*results, *self._auxiliary)
+        return every if len(every) > 1 else every[0]
 
     @property
     def value(self) -> Any:
@@ -91,11 +96,11 @@ class Evaluation:
         return mapped(self._outside, self.output)
 
     def _outside(self, leaf: Any) -> Any:
-        """A result without the history that only this evaluation knows."""
+        """A result without its history, if that lies within this call."""
         return leaf if not _has_history([leaf]) or self._reach_beyond([leaf]) else wrap(leaf._data)
 
     def _reach_beyond(self, tensors: Sequence[Any]) -> bool:
-        """Whether a history leads to what is older than the call, or to a leaf that is not ours."""
+        """Whether a history leads to a node from before the call, or to a leaf from outside."""
         own = {variable._node for variable in self.variables}
         seen: set[Any] = set()
         stack = [node_of(edge) for edge in map(history, tensors) if edge is not None]
@@ -117,11 +122,7 @@ class Evaluation:
         return is_grad_enabled() and (self.recorded or _has_history(given))
 
     def one_number(self) -> Any:
-        """The output of a function that may have one only, with one element.
-
-        Raises:
-            RuntimeError: It returned something else.
-        """
+        """The output of a scalar function; a RuntimeError if it is not one number."""
         if not isinstance(self.output, Variable) or self.output._data.size != 1:
             raise RuntimeError(
                 f"{self.name}: the function must return one number, got {_shown(self.output)}; "
@@ -142,7 +143,7 @@ class Evaluation:
 
 
 def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
-    """The positions of the arguments to differentiate, checked against how many there are."""
+    """The positions of the arguments to differentiate, checked."""
     wanted = tuple(argnums) if isinstance(argnums, tuple | list) else (argnums,)
     for i in wanted:
         if not isinstance(i, int | np.integer) or not -count <= i < count:
@@ -157,7 +158,7 @@ def _places(name: str, argnums: Any, count: int) -> tuple[int, ...]:
 
 
 def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
-    """The argument as a variable of its own, still tied to the history that it may have."""
+    """A variable with the value of an argument, and with its history if it has one."""
     if not isinstance(value, Variable):
         value = wrap(to_array(value, name=f"{name}: {path}"))
     if value._data.dtype.kind != "f":
@@ -167,7 +168,7 @@ def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
         )
     if enabled and history(value) is not None:
         variable = alias(value)
-        variable._data = read_only(variable._data)  # what a transform is given stays as it is
+        variable._data = read_only(variable._data)  # a function must not write to its arguments
         return variable
     variable = wrap(value._data)
     variable._node = Leaf(variable)
@@ -228,12 +229,12 @@ def directions(
     """Tangents or cotangents, in the order of the tensors that they belong to.
 
     Args:
-        name: The transform, to be named in errors.
+        name: The name of the transform, for errors.
         like: A structure.
         tensors: The tensors at its leaves.
         given: The same structure of tensors, arrays or numbers.
-        like_path: What `like` is called in an error.
-        path: What `given` is called.
+        like_path: The name of `like` in errors.
+        path: The name of `given` in errors.
 
     Returns:
         A tensor for each of `tensors`, of its shape and dtype.

@@ -1,7 +1,7 @@
-"""Running a function again exactly as before: dropout drops the same elements.
+"""Run a function again with the same random numbers: dropout drops the same elements.
 
-Recomputation and finite differences call a function several times. State that would make the calls
-differ, the random generator above all, registers here how it is kept and put back.
+Checkpointing and finite differences call a function several times. State that would make the calls
+differ, such as that of the random generator, is registered here with a way to save and restore it.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
-__all__ = ["repeatable", "repeats"]
+__all__ = ["register_snapshot", "take_snapshots"]
 
 _snapshots: list[Callable[[], Callable[[], AbstractContextManager[Any]]]] = []
 
 
-def repeats(snapshot: Callable[[], Callable[[], AbstractContextManager[Any]]]) -> None:
-    """Register state from which every run of a function must start.
+def register_snapshot(snapshot: Callable[[], Callable[[], AbstractContextManager[Any]]]) -> None:
+    """Register state that a function must find unchanged when it is called again.
 
     Args:
-        snapshot: Keeps the state as it is now, and returns a function that makes a context
-            manager; within that, the state is as it was then, for the current thread.
+        snapshot: Saves the state, and returns a function that makes a context manager. Within that,
+            the current thread has the saved state.
     """
     _snapshots.append(snapshot)
 
 
-def repeatable() -> Callable[[], AbstractContextManager[None]]:
-    """Keep all registered state as it is now.
+def take_snapshots() -> Callable[[], AbstractContextManager[None]]:
+    """Save all registered state.
 
     Returns:
-        A function that makes a context manager, within which the state is as it is now.
+        A function that makes a context manager. Within that, the state is as it was saved.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.transforms.random_state import repeatable
-        >>> again = repeatable()
+        >>> from minigrad.transforms.random_state import take_snapshots
+        >>> again = take_snapshots()
         >>> with again():
         ...     a = minigrad.rand(3)
         >>> with again():
@@ -42,13 +42,13 @@ def repeatable() -> Callable[[], AbstractContextManager[None]]:
         >>> a.tolist() == b.tolist()
         True
     """
-    kept = [snapshot() for snapshot in _snapshots]
+    saved = [snapshot() for snapshot in _snapshots]
 
     @contextmanager
     def again() -> Iterator[None]:
         with ExitStack() as stack:
-            for start in kept:
-                stack.enter_context(start())
+            for restored in saved:
+                stack.enter_context(restored())
             yield
 
     return again

@@ -1,7 +1,7 @@
-"""Structures: tensors in tuples, lists and dicts, to any depth, taken apart and put together.
+"""Structures: nested tuples, lists and dicts of tensors, taken apart and put together.
 
-Whatever is no tuple, list or dict is a leaf. None is a structure without leaves, as a bias that a
-layer does not have.
+What is no tuple, list or dict is a leaf. None is a structure without leaves, such as the bias of a
+layer that has none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def flatten(value: Any, path: str) -> list[tuple[str, Any]]:
 
     Args:
         value: A structure, or a leaf.
-        path: What `value` itself is called.
+        path: The name of `value` itself.
 
     Returns:
         Pairs such as ``('inputs[1]["weight"]', tensor)``.
@@ -43,7 +43,7 @@ def flatten(value: Any, path: str) -> list[tuple[str, Any]]:
 
 
 def rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
-    """The structure of `like` around other leaves, which are taken from an iterator in order."""
+    """The structure of `like` with other leaves, taken in order from an iterator."""
     if like is None:
         return None
     if isinstance(like, dict):
@@ -59,7 +59,7 @@ def rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:
-    """The structure of `value` with a function of each leaf in its place."""
+    """The structure of `value` with a function applied to each leaf."""
     return rebuilt(value, iter([function(leaf) for _, leaf in flatten(value, "")]))
 
 
@@ -69,14 +69,14 @@ def aligned(like: Any, given: Any, like_path: str, path: str) -> list[Any]:
     Args:
         like: A structure.
         given: Another one, the keys of its dicts in any order.
-        like_path: What `like` is called in an error.
-        path: What `given` is called.
+        like_path: The name of `like` in errors.
+        path: The name of `given` in errors.
 
     Returns:
         The leaves.
 
     Raises:
-        TypeError: A part is of another kind; it says which.
+        TypeError: A part is of another kind.
         ValueError: A part has other keys, or another length.
     """
     parts, others = _parts(like), _parts(given)

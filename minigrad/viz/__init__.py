@@ -1,7 +1,7 @@
-"""Compute graphs to look at: `graph` reads the engine's record, and `Graph` draws it.
+"""Compute graphs to look at: functions make them from the engine's record, `Graph` draws them.
 
-The package knows of the engine what a graph shows anyway (ops, their arguments, shapes, module
-calls), and nothing in the engine knows of the package.
+Its rooms, in the order of the work: `record` (what ran, as data, and folded), `layout`, `drawing`
+(SVG, DOT, text), `formula`, `explanation` and `page`. Nothing in the engine imports this package.
 """
 
 from minigrad.viz.drawing.graph import Graph
@@ -15,8 +15,8 @@ from minigrad.viz.record.model import Edge, Group, Node, Saved
 from minigrad.viz.record.steps import Part, Step, Summary
 from minigrad.viz.record.tracing import Trace, trace
 
-__all__ = [
+__all__ = [  # noqa: RUF022 (functions first, then what they return)
+    "diff", "explain", "explore", "formulas", "graph", "trace",
     "Cells", "Change", "Difference", "Edge", "Formula", "Graph", "Group", "Heatmap", "Node",
-    "Page", "Part", "Saved", "Step", "Summary", "Trace", "diff", "explain", "explore",
-    "formulas", "graph", "trace",
+    "Page", "Part", "Saved", "Step", "Summary", "Trace",
 ]  # fmt: skip

@@ -1,1 +1,1 @@
-"""Attention: the layers, their masks and their caches."""
+"""Attention layers, key-value caches, and collecting attention weights."""

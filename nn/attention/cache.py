@@ -1,33 +1,220 @@
-"""The caches: one that grows, one of fixed size, and the pair of them that a decoder needs."""
+"""Key-value caches for decoding token by token.
+
+The keys and values of earlier positions do not change. A cache stores them, so that a step projects
+one position instead of the whole sequence. Positions count from the start of the cached sequence.
+New keys go after the cached ones, or to `cache_position`, which drops what was cached from there.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 
+from minigrad import ops
+from minigrad._checks import check_size
 from minigrad._creation import made
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
-from minigrad.nn.attention.cache_base import Cache, KVCache, behind
-from minigrad.nn.module.checks import check_size
+
+__all__ = ["Cache", "DynamicKVCache", "EncoderDecoderCache", "KVCache", "StaticKVCache"]
+
+
+class Cache(ABC):
+    """Base class of all caches.
+
+    Example:
+        >>> from minigrad import nn
+        >>> issubclass(nn.DynamicKVCache, nn.Cache), issubclass(nn.EncoderDecoderCache, nn.Cache)
+        (True, True)
+    """
+
+    @abstractmethod
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        """Return the number of cached positions of a layer."""
+
+    @abstractmethod
+    def get_max_cache_shape(self) -> int | None:
+        """Return the largest number of positions; None without a limit."""
+
+    @abstractmethod
+    def crop(self, max_length: int) -> None:
+        """Drop the positions from `max_length` on."""
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Empty the cache."""
+
+    @abstractmethod
+    def batch_select_indices(self, indices: Any) -> None:
+        """Keep these sequences of the batch, in this order (for beam search)."""
+
+    @abstractmethod
+    def batch_repeat_interleave(self, repeats: int) -> None:
+        """Repeat each sequence of the batch `repeats` times."""
+
+
+class KVCache(Cache):
+    """Base class of caches of keys and values per layer.
+
+    Example:
+        >>> from minigrad import nn
+        >>> isinstance(nn.StaticKVCache(max_cache_len=8, num_layers=1), nn.KVCache)
+        True
+    """
+
+    @abstractmethod
+    def get(self, layer_idx: int) -> tuple[Tensor, Tensor] | None:
+        """Return the cached keys and values of a layer, (N, H, length, d) each, or None."""
+
+    @abstractmethod
+    def cached_layers(self) -> list[int]:
+        """Return the indices of the layers that have a cache."""
+
+    @abstractmethod
+    def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
+        """Write keys and values at `start`; the cached sequence ends after them."""
+
+    def update(
+        self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
+    ) -> tuple[Tensor, Tensor]:
+        """Append new keys and values to the cached ones.
+
+        Args:
+            key: A tensor of shape (N, H, L, d).
+            value: A tensor of shape (N, H, L, d_v).
+            layer_idx: The index of the layer.
+            cache_position: The positions of the new keys, consecutive ints of shape (L,); by
+                default after the cached ones. Earlier positions replace what is cached from there.
+
+        Returns:
+            All keys and values of the layer, of shapes (N, H, length, d) and (N, H, length, d_v).
+
+        Raises:
+            ValueError: Shapes or positions do not fit.
+        """
+        start = self.first_position(key.shape[-2], layer_idx, cache_position)
+        self._check(key, value, layer_idx)
+        self._write(layer_idx, key, value, start)
+        both = self.get(layer_idx)
+        return (key, value) if both is None else both
+
+    def joined(
+        self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return what `update` would return, without storing the new keys and values.
+
+        Args:
+            key: A tensor of shape (N, H, L, d).
+            value: A tensor of shape (N, H, L, d_v).
+            layer_idx: The index of the layer.
+            cache_position: As in `update`.
+
+        Returns:
+            Cached and new keys and values together.
+
+        Raises:
+            ValueError: Shapes or positions do not fit.
+        """
+        start = self.first_position(key.shape[-2], layer_idx, cache_position)
+        self._check(key, value, layer_idx)
+        past = self.get(layer_idx)
+        return (key, value) if past is None else appended(past, key, value, start)
+
+    def first_position(self, count: int, layer_idx: int, cache_position: Any = None) -> int:
+        """Return the position of the first new key.
+
+        Args:
+            count: L, the number of new keys.
+            layer_idx: The index of the layer.
+            cache_position: As in `update`.
+
+        Raises:
+            ValueError: The positions are not consecutive, or would leave a gap.
+        """
+        length = self.get_seq_length(layer_idx)
+        if cache_position is None:
+            return length
+        positions = np.asarray(cache_position)
+        if positions.dtype.kind in "iu" and positions.shape == (count,):
+            start = int(positions[0]) if count else length
+            if 0 <= start <= length and (np.diff(positions) == 1).all():
+                return start
+        raise ValueError(
+            located(
+                f"{type(self).__name__}: cache_position must hold {count} consecutive ints, the "
+                f"first from 0 to {length}, the number of positions cached; got "
+                f"{positions.tolist()}"
+            )
+        )
+
+    def crop(self, max_length: int) -> None:
+        check_size(f"{type(self).__name__}.crop", "max_length", max_length, least=0)
+        self._map(lambda x: x[:, :, :max_length])
+
+    def batch_select_indices(self, indices: Any) -> None:
+        chosen, owner = np.asarray(indices), type(self).__name__
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+            raise ValueError(
+                f"{owner}.batch_select_indices: ints of shape (n,) expected, "
+                f"got {chosen.dtype} {chosen.shape}"
+            )
+        self._map(lambda x: x[chosen])
+
+    def batch_repeat_interleave(self, repeats: int) -> None:
+        check_size(f"{type(self).__name__}.batch_repeat_interleave", "repeats", repeats)
+        self._map(lambda x: x[np.repeat(np.arange(len(x)), repeats)])
+
+    def _map(self, change: Any) -> None:
+        for layer_idx in self.cached_layers():
+            both = self.get(layer_idx)
+            if both is not None:
+                self._write(layer_idx, change(both[0]), change(both[1]), 0)
+
+    def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
+        """Raise if new keys and values fit neither each other nor what is cached."""
+        shapes = f"key {key.shape} and value {value.shape}"
+        owner = type(self).__name__
+        if key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3]:
+            raise ValueError(
+                located(f"{owner}: {shapes}: (N, H, L, d) and (N, H, L, d_v) expected")
+            )
+        past = self.get(layer_idx)
+        for new, old in zip((key, value), past or (), strict=False):
+            if new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]:
+                raise ValueError(
+                    located(
+                        f"{owner}: {shapes} do not go with {old.shape} that layer {layer_idx} has "
+                        f"cached: batch, heads and width must be equal; reset() starts anew"
+                    )
+                )
+
+
+def appended(
+    past: tuple[Tensor, Tensor], key: Tensor, value: Tensor, start: int
+) -> tuple[Tensor, Tensor]:
+    """Concatenate the cached keys and values up to `start` and the new ones."""
+    if not key.shape[2] and start == past[0].shape[2]:
+        return past
+    keys, values = (x[:, :, :start] for x in past)
+    return ops.concatenate([keys, key], axis=2), ops.concatenate([values, value], axis=2)
 
 
 class DynamicKVCache(KVCache):
-    """A cache that grows with the sequence, and through which gradients flow.
+    """A cache that grows with the sequence; gradients flow through it.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, concatenate, randn
         >>> layer = nn.TransformerEncoderLayer(16, 2, 32).eval()
-        >>> x, cache = minigrad.randn(1, 5, 16), nn.DynamicKVCache()
+        >>> x, cache = randn(1, 5, 16), nn.DynamicKVCache()
         >>> steps = [
         ...     layer(x[:, i : i + 1], is_causal=True, kv_cache=cache, use_cache=True)
         ...     for i in range(5)
         ... ]
         >>> whole = layer(x, is_causal=True)
-        >>> bool(abs(minigrad.concatenate(steps, axis=1) - whole).max() < 1e-5)
+        >>> bool(abs(concatenate(steps, axis=1) - whole).max() < 1e-5)
         True
         >>> cache.get_seq_length()
         5
@@ -54,7 +241,7 @@ class DynamicKVCache(KVCache):
 
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
         past = self._layers.get(layer_idx)
-        both = (key, value) if past is None or not start else behind(past, key, value, start)
+        both = (key, value) if past is None or not start else appended(past, key, value, start)
         self._layers[layer_idx] = both
 
     def __repr__(self) -> str:
@@ -62,20 +249,19 @@ class DynamicKVCache(KVCache):
 
 
 class StaticKVCache(KVCache):
-    """A cache of fixed size, written in place: no step copies what earlier ones cached.
+    """A cache of fixed size that is written in place, without copying earlier steps.
 
-    It takes no part in differentiation: decode under `minigrad.no_grad()`.
+    It is not differentiable: decode under `minigrad.no_grad()`.
 
     Args:
-        max_cache_len: How many positions there is room for.
-        num_layers: How many layers there is room for.
+        max_cache_len: The largest number of positions.
+        num_layers: The number of layers.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, no_grad, randn
         >>> attention = nn.MultiHeadAttention(16, 2)
-        >>> x, cache = minigrad.randn(1, 3, 16), nn.StaticKVCache(max_cache_len=8, num_layers=1)
-        >>> with minigrad.no_grad():
+        >>> x, cache = randn(1, 3, 16), nn.StaticKVCache(max_cache_len=8, num_layers=1)
+        >>> with no_grad():
         ...     output = attention(x, x, x, is_causal=True, kv_cache=cache, use_cache=True)
         >>> cache.get_seq_length(), cache.get_max_cache_shape()
         (3, 8)
@@ -151,23 +337,22 @@ class StaticKVCache(KVCache):
 
 
 class EncoderDecoderCache(Cache):
-    """Both caches of a decoder: one for the target so far, one for the memory.
+    """The two caches of a decoder: for self-attention and for cross-attention.
 
-    The memory is projected at the first step of each layer. Later steps use what is cached,
-    whatever memory they are given.
+    The memory is projected in the first step of each layer. Later steps use the cached projection
+    and ignore the memory they are given.
 
     Args:
-        self_attention_cache: A cache for the target, by default one that grows.
-        cross_attention_cache: A cache for the memory, by default one that grows.
+        self_attention_cache: The cache for the target, by default a `DynamicKVCache`.
+        cross_attention_cache: The cache for the memory, by default a `DynamicKVCache`.
 
     Attributes:
-        is_updated: For each layer, whether its keys of the memory are cached.
+        is_updated: For each layer with a cached memory: True.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(16, 2, 32).eval()
-        >>> tgt, memory = minigrad.randn(1, 4, 16), minigrad.randn(1, 6, 16)
+        >>> tgt, memory = randn(1, 4, 16), randn(1, 6, 16)
         >>> cache = nn.EncoderDecoderCache()
         >>> steps = [
         ...     layer(tgt[:, i : i + 1], memory, tgt_is_causal=True, kv_cache=cache, use_cache=True)
@@ -187,7 +372,7 @@ class EncoderDecoderCache(Cache):
 
     @property
     def is_updated(self) -> dict[int, bool]:
-        """For each layer that has keys of the memory cached: True."""
+        """For each layer with a cached memory: True."""
         return dict.fromkeys(self.cross_attention_cache.cached_layers(), True)
 
     def _chosen(self, is_cross_attention: bool) -> KVCache:
@@ -201,12 +386,12 @@ class EncoderDecoderCache(Cache):
         cache_position: Any = None,
         is_cross_attention: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """Put new keys and values into one of the two: see `KVCache.update`."""
+        """Append to one of the two caches: see `KVCache.update`."""
         cache = self._chosen(is_cross_attention)
         return cache.update(key, value, layer_idx, cache_position)
 
     def get(self, layer_idx: int, is_cross_attention: bool = False) -> tuple[Tensor, Tensor] | None:
-        """The cached keys and values of a layer, or None."""
+        """Return the cached keys and values of a layer, or None."""
         return self._chosen(is_cross_attention).get(layer_idx)
 
     def get_seq_length(self, layer_idx: int = 0, is_cross_attention: bool = False) -> int:
@@ -216,7 +401,7 @@ class EncoderDecoderCache(Cache):
         return self.self_attention_cache.get_max_cache_shape()
 
     def crop(self, max_length: int) -> None:
-        """Forget every position of the target from `max_length` on; the memory stays."""
+        """Drop the target's positions from `max_length` on; the memory stays."""
         self.self_attention_cache.crop(max_length)
 
     def reset(self) -> None:

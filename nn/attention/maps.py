@@ -1,4 +1,4 @@
-"""The attention weights of a whole model, without a change to it."""
+"""Collecting the attention weights of a model with hooks."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from minigrad.nn.module.base import Module
 
 @contextmanager
 def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
-    """Collect what every attention layer of a model attends to while the block runs.
+    """Collect the attention weights of every attention layer within a block.
 
-    The model is called as usual and returns what it always returns. Layers are asked by hooks, so
-    they take the path that gives weights; the weights are those before dropout.
+    The model is called as usual and its outputs do not change. Hooks request the weights, so layers
+    take the path that materializes them. The weights are those before dropout.
 
     Args:
-        model: A module with attention layers in it, or such a layer: every module whose forward
-            has the argument `need_weights`.
+        model: A module with attention layers (those whose forward has the argument
+            `need_weights`), or such a layer.
 
     Returns:
-        A context manager that gives a dictionary. By the path of each layer, it holds one tensor a
+        A context manager that yields a dict: for the path of each layer, a list with one tensor per
         call, of shape (N, H, L, S).
 
     Raises:
-        ValueError: There is no such layer in the model.
+        ValueError: The model has no attention layer.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(16, 4, dim_feedforward=32)
         >>> with nn.utils.attention_weights(layer) as weights:
-        ...     _ = layer(minigrad.randn(2, 5, 16), minigrad.randn(2, 7, 16))
+        ...     _ = layer(randn(2, 5, 16), randn(2, 7, 16))
         >>> [(path, found[0].shape) for path, found in weights.items()]
         [('self_attn', (2, 4, 5, 5)), ('multihead_attn', (2, 4, 5, 7))]
     """
@@ -53,8 +52,8 @@ def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
 
 
 def _collect(layer: Module, found: list[Tensor], stack: ExitStack) -> None:
-    """Have a layer leave its weights in a list, until the stack is closed."""
-    asked: list[bool] = []  # by the caller itself, who then gets them too; a call within a call
+    """Append a layer's weights to a list at each call, until the stack is closed."""
+    asked: list[bool] = []  # whether each running call asked for the weights itself
 
     def ask(_: Module, args: Any, options: dict[str, Any]) -> Any:
         asked.append(bool(options.get("need_weights")))

@@ -7,36 +7,39 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_probability, check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.attention.cache_base import KVCache
-from minigrad.nn.attention.masks import MaskLike, combine, grouped
+from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend
+from minigrad.nn.functional.masks import MaskLike, combine, grouped
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_probability, check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["MultiHeadAttention", "ScaledDotProductAttention"]
 
 
 class ScaledDotProductAttention(Module):
-    r"""Attention without parameters: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
+    r"""Scaled dot-product attention :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
     Args:
-        attn_mask: Which pairs count; bool: True = may attend; float: added to the scores.
-        dropout_p: The probability with which a weight is dropped while training.
+        attn_mask: Bool: True = may attend. Float: added to the scores.
+        dropout_p: The dropout probability of the weights in training.
         is_causal: Query i may attend to keys 0 to i only.
         scale: The factor on the scores, 1/√E by default.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x = minigrad.randn(2, 10, 16)
+        >>> from minigrad import nn, randn
+        >>> x = randn(2, 10, 16)
         >>> nn.ScaledDotProductAttention(is_causal=True)(x, x, x).shape
         (2, 10, 16)
     """
+
+    repr_fields = ("dropout_p", "is_causal", "scale")
 
     def __init__(
         self,
@@ -52,7 +55,7 @@ class ScaledDotProductAttention(Module):
         self.scale = scale
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """Attend.
+        """Apply attention.
 
         Args:
             query: A tensor of shape (..., L, E).
@@ -68,12 +71,9 @@ class ScaledDotProductAttention(Module):
         )
         return output
 
-    def extra_repr(self) -> str:
-        return f"dropout_p={self.dropout_p}, is_causal={self.is_causal}, scale={self.scale}"
-
 
 class MultiHeadAttention(Module):
-    r"""Multi-head attention: several attentions side by side, each on a projection of its own.
+    r"""Multi-head attention with projections of query, key, value and output.
 
     .. math::
 
@@ -83,8 +83,8 @@ class MultiHeadAttention(Module):
     where :math:`Q_i, K_i, V_i` are the i-th of H slices, each :math:`d_h` = embed_dim / H wide, of
     the projected query, key and value.
 
-    Projection weights are drawn by `init.xavier_uniform`, each matrix by itself; biases are zero.
-    PyTorch's state dicts load, the packed `in_proj_weight` included.
+    Each projection weight is initialized by `init.xavier_uniform`; biases are zero. PyTorch's state
+    dicts load, including the packed `in_proj_weight`.
 
     Source: Vaswani et al., "Attention is all you need", 2017; grouped queries: Ainslie et al.,
     "GQA: training generalized multi-query transformer models", 2023.
@@ -92,15 +92,15 @@ class MultiHeadAttention(Module):
     Args:
         embed_dim: The width of query and output.
         num_heads: H, the number of heads; it divides embed_dim.
-        dropout: The probability with which an attention weight is dropped while training.
-        bias: Whether the projections add a bias.
-        add_bias_kv: Whether a learned key and value is put behind those given.
-        add_zero_attn: Whether a key and value of zeros is put behind them.
+        dropout: The dropout probability of the attention weights in training.
+        bias: Whether the projections have a bias.
+        add_bias_kv: Whether to append a learned key and value.
+        add_zero_attn: Whether to append a key and value of zeros.
         kdim: The width of the key, embed_dim by default.
         vdim: The width of the value, embed_dim by default.
-        num_kv_heads: G, the number of heads of keys and values; it divides num_heads, and is
-            num_heads by default. With fewer, query heads i·H/G to (i+1)·H/G - 1 share keys and
-            values i, and caches are smaller by as much.
+        num_kv_heads: G, the number of key and value heads; it divides num_heads, the default. With
+            fewer (grouped-query attention), query heads i·H/G to (i+1)·H/G - 1 share keys and
+            values i, and caches are smaller.
 
     Attributes:
         q_proj: The projection of queries, weight of shape (embed_dim, embed_dim).
@@ -175,7 +175,7 @@ class MultiHeadAttention(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all projections anew."""
+        """Initialize all projections again."""
         for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
             init.xavier_uniform(projection.weight)
             if projection.bias is not None:
@@ -200,7 +200,7 @@ class MultiHeadAttention(Module):
         need_weights: bool = False,
         query_offset: int | None = None,
     ) -> Any:
-        """Attend from each query to the keys.
+        """Apply attention.
 
         Args:
             query: A tensor of shape (N, L, embed_dim).
@@ -209,15 +209,15 @@ class MultiHeadAttention(Module):
             key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
             attn_mask: A mask of shape (L|1, S), (N|1, L|1, S) or (N|1, H|1, L|1, S). Bool:
                 True = may attend. Float: added to the scores, with a gradient if it requires one.
-            is_causal: Query i may attend to keys 0 to i only, besides what the masks say.
-            kv_cache: A cache. The keys it holds come before those given; S in the shapes of masks
-                and weights counts them all, and for `is_causal` so do positions.
-            use_cache: Whether the cache keeps the new keys and values.
-            cache_position: Where they go, ints of shape (S,), by default behind those cached.
-            cache_layer_idx: Which of the cache's layers this one is, 0 by default.
-            need_weights: Return the weights of every head too.
+            is_causal: Query i may attend to keys 0 to i only, in addition to the masks.
+            kv_cache: A cache, whose keys come before the given ones; S in the shapes of masks and
+                weights, and the positions of `is_causal`, count both.
+            use_cache: Whether to store the new keys and values in the cache.
+            cache_position: Their positions, ints of shape (S,), by default after the cached ones.
+            cache_layer_idx: The index of this layer in the cache, 0 by default.
+            need_weights: Whether to also return the weights of every head.
             query_offset: The position of query 0, for `is_causal`; by default that of the first
-                key given, which is 0 without a cache.
+                given key, which is 0 without a cache.
 
         Returns:
             A tensor of shape (N, L, embed_dim); with `need_weights` also the weights before
@@ -226,7 +226,7 @@ class MultiHeadAttention(Module):
 
         Raises:
             TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit, or an argument speaks of a cache and there is none.
+            ValueError: Shapes do not fit, or a cache argument is given without `kv_cache`.
         """
         self._check_inputs(query, key, value)
         n, length, _ = query.shape
@@ -249,7 +249,7 @@ class MultiHeadAttention(Module):
             attn_mask, key_padding_mask, is_causal, self._extra_keys,
             start if query_offset is None else query_offset,
         )  # fmt: skip
-        if kv_cache is not None:  # only now: what the masks refuse leaves the cache as it was
+        if kv_cache is not None:  # after the masks are checked: an error leaves the cache unchanged
             k, v = (kv_cache.update if use_cache else kv_cache.joined)(k, v, *place)
         if self._extra_keys:
             k, v = self._with_extra_keys(k, v)
@@ -269,11 +269,11 @@ class MultiHeadAttention(Module):
 
     @property
     def _extra_keys(self) -> int:
-        """How many keys are put behind the given ones."""
+        """The number of appended keys."""
         return (self.bias_k is not None) + self.add_zero_attn
 
     def _with_extra_keys(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Put the learned key and value, and those of zeros, behind the given ones."""
+        """Append the learned key and value, and those of zeros."""
         keys, values = [k], [v]
         one = (k.shape[0], self.num_kv_heads, 1, self.head_dim)
         if self.bias_k is not None and self.bias_v is not None:
@@ -311,7 +311,7 @@ class MultiHeadAttention(Module):
             )
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Unpack what PyTorch keeps as in_proj_weight and in_proj_bias, or q_proj_weight and so on.
+        """Unpack PyTorch's in_proj_weight and in_proj_bias, or q_proj_weight and so on.
 
         Args:
             state: The values of this module and those below it, by path from here.
@@ -328,12 +328,12 @@ class MultiHeadAttention(Module):
                 alone = state.pop(f"{name}_{kind}", None)
                 if alone is not None:
                     state[f"{name}.{kind}"] = alone
-                if packed is not None:  # what is too long or short shows in the last part
+                if packed is not None:  # a wrong length shows in the last part
                     state[f"{name}.{kind}"] = packed[cuts[i] : cuts[i + 1]]
         return state
 
     def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Pack the projections as PyTorch does: the opposite of `adapt_state_dict`.
+        """Pack the projections as PyTorch does: the inverse of `adapt_state_dict`.
 
         Args:
             state: The values of this module and those below it, by path from here.
@@ -342,7 +342,7 @@ class MultiHeadAttention(Module):
             The same under the names in_proj_weight, in_proj_bias and so on.
 
         Raises:
-            ValueError: There are fewer heads of keys and values, which PyTorch does not know.
+            ValueError: num_kv_heads differs from num_heads, which PyTorch does not support.
         """
         if self.num_kv_heads != self.num_heads:
             raise ValueError(

@@ -1,31 +1,37 @@
-"""Attention itself: each query takes a mean of the values, weighted by how well the keys fit it.
+"""Attention: for each query, a weighted mean of the values.
 
-Scaled dot-product attention is a chain of four steps; additive attention has another first one::
+Scaled dot-product attention has four steps; additive attention computes other scores::
 
     scores  = Q Kᵀ / √d_k                        compute_attention_scores
     masked  = scores, or -1e9 where masked       apply_attention_mask
     weights = softmax(masked)                    attention_weights
     output  = weights V
 
-The backward pass walks the chain from its end. Apart from softmax it needs two rules:
+The backward pass applies the chain rule from the last step to the first. Apart from softmax it
+needs two rules:
 
 - **A product** C = A B changes by dC = dA B + A dB. The loss changes by the sum of grad_C * dC over
-  all entries, and collecting what stands at dA and at dB gives ::
+  all entries; the factors of dA and dB are ::
 
       grad_A = grad_C Bᵀ        grad_B = Aᵀ grad_C
 
-- **A replacement**, such as the mask's: what was replaced has no influence, so its gradient is 0.
+- **A replacement**, such as masking: a replaced score has no influence, so its gradient is 0.
 """
 
 import numpy as np
+
+__all__ = [
+    "additive_attention", "additive_attention_backward", "apply_attention_mask",
+    "attention_weights", "attention_weights_backward", "compute_attention_scores",
+    "scaled_dot_product_attention", "scaled_dot_product_attention_backward",
+]  # fmt: skip
 
 
 def compute_attention_scores(Q: np.ndarray, K: np.ndarray, scale: bool = True) -> np.ndarray:
     """Compute attention scores between queries and keys: QKᵀ / √d_k.
 
-    The entries of Q and K being independent with variance 1, a dot product of d_k of them has
-    variance d_k. Divided by √d_k the scores have variance 1 whatever the width, and softmax does
-    not saturate.
+    If the entries of Q and K are independent with variance 1, a dot product over d_k has variance
+    d_k. Divided by √d_k the scores have variance 1 for every d_k, and softmax does not saturate.
 
     Args:
         Q: Queries, shape (..., seq_q, d_k).
@@ -59,10 +65,10 @@ def compute_attention_scores(Q: np.ndarray, K: np.ndarray, scale: bool = True) -
 def apply_attention_mask(
     scores: np.ndarray, mask: np.ndarray, mask_value: float = -1e9
 ) -> np.ndarray:
-    """Apply mask to attention scores: replace those that do not count.
+    """Apply mask to attention scores: replace the masked ones.
 
-    The mask value replaces a score; it is not added to one. So a query without any key has equal
-    scores, and attends to all keys alike.
+    The mask value replaces a score; it is not added. So a query whose keys are all masked has equal
+    scores, and attends to all keys equally.
 
     Args:
         scores: Attention scores, shape (..., seq_q, seq_k).
@@ -101,8 +107,8 @@ def apply_attention_mask(
 def attention_weights(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     """Convert scores to attention weights via softmax.
 
-    w_i = exp(s_i) / Σ_j exp(s_j). Taking the largest score off all of them first changes nothing,
-    since it cancels, but keeps the exponentials from overflowing.
+    w_i = exp(s_i) / Σ_j exp(s_j). Subtracting the largest score from all of them changes
+    nothing, since it cancels, but the exponentials cannot overflow.
 
     Args:
         scores: Attention scores.
@@ -133,13 +139,13 @@ def attention_weights_backward(
 
         grad_s_j = Σ_i grad_w_i w_i (δ_ij - w_j) = w_j (grad_w_j - Σ_i grad_w_i w_i)
 
-    The sum is the mean of grad_w under the weights: a score is pulled up as far as its weight does
-    more for the loss than the mean weight.
+    The sum is the weighted mean of grad_w: the gradient of a score is positive where grad_w is
+    above that mean.
 
     Args:
         grad_weights: Gradient w.r.t. the weights.
-        weights: What `attention_weights` returned.
-        axis: The axis it was told.
+        weights: The result of `attention_weights`.
+        axis: The axis of the softmax.
 
     Returns:
         Gradient w.r.t. the scores, same shape.
@@ -213,7 +219,7 @@ def scaled_dot_product_attention_backward(
         K: Keys, shape (..., seq_k, d_k).
         V: Values, shape (..., seq_k, d_v).
         weights: The weights that the forward pass returned.
-        mask: The mask that it was given.
+        mask: The mask of the forward pass.
 
     Returns:
         grad_Q, grad_K and grad_V, the gradients w.r.t. Q, K and V.
@@ -255,8 +261,8 @@ def additive_attention(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bahdanau-style additive attention: score(q, k) = vᵀ tanh(W_q q + W_k k).
 
-    A network with one hidden layer judges each pair of a query and a key, whose widths may differ.
-    The weights have shape (in, out) and queries are rows, so W_q q reads q W_q here.
+    A network with one hidden layer scores each pair of a query and a key, whose widths may differ.
+    Weights have shape (in, out) and queries are rows, so W_q q is written q W_q here.
 
     Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and
     translate", 2015.
@@ -327,8 +333,8 @@ def additive_attention_backward(
         sums_ij = (Q W_q)_i + (K W_k)_j     grad of (Q W_q)_i = Σ_j grad_sums_ij
                                             grad of (K W_k)_j = Σ_i grad_sums_ij
 
-    A query takes part in the sums of all keys and gets its gradient from all of them, and a key
-    from all queries.
+    A query occurs in the sums with all keys, so its gradient is summed over the keys, and that of a
+    key over the queries.
 
     Args:
         grad_output: Gradient w.r.t. the output, shape (batch, seq_q, d_v).
@@ -386,7 +392,7 @@ def _additive_hidden(Q: np.ndarray, K: np.ndarray, W_q: np.ndarray, W_k: np.ndar
 
 
 def _check_sequences(name: str, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> None:
-    """Refuse sequences that do not belong together."""
+    """Raise for sequences whose shapes do not fit."""
     if not Q.shape[:-2] == K.shape[:-2] == V.shape[:-2]:
         raise ValueError(
             f"{name}: Q {Q.shape}, K {K.shape} and V {V.shape} must agree in the axes before the "

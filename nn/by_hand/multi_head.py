@@ -1,4 +1,4 @@
-"""Multi-head attention: several attentions side by side, each on a slice of the projected width.
+"""Multi-head attention: one attention per slice (head) of the projected width.
 
 The forward pass, from the inputs down to the output::
 
@@ -8,8 +8,8 @@ The forward pass, from the inputs down to the output::
     merged = Concat(heads)        (batch, seq_q, d_model)         merge_heads
     output = merged W_O           (batch, seq_q, d_model)         project
 
-The i-th head sees the i-th slice of the projected width. So column block i of W_Q is the W_Q^i of
-the formula head_i = Attention(Q W_Q^i, K W_K^i, V W_V^i): one product makes the queries of all.
+Column block i of W_Q is the W_Q^i of the formula head_i = Attention(Q W_Q^i, K W_K^i, V W_V^i): one
+product computes the queries of all heads.
 """
 
 import numpy as np
@@ -18,6 +18,11 @@ from minigrad.nn.by_hand.attention_core import (
     scaled_dot_product_attention,
     scaled_dot_product_attention_backward,
 )
+
+__all__ = [
+    "MultiHeadAttention", "merge_heads", "multi_head_attention_backward",
+    "multi_head_attention_forward", "split_heads",
+]  # fmt: skip
 
 
 def split_heads(x: np.ndarray, num_heads: int) -> np.ndarray:
@@ -150,8 +155,7 @@ def multi_head_attention_backward(
 
         grad_X = grad_Y Wᵀ          grad_W = Xᵀ grad_Y, summed over the batch
 
-    Splitting and merging heads only move numbers to other places. Their backward passes move the
-    gradients back: the one is the backward pass of the other.
+    Splitting and merging heads only rearrange elements: each is the backward pass of the other.
 
     Args:
         grad_output: Gradient from next layer, shape (batch, seq_q, d_model).
@@ -162,7 +166,7 @@ def multi_head_attention_backward(
         the gradients for W_Q, W_K, W_V, W_O.
 
     Raises:
-        ValueError: grad_output has not the shape of the output.
+        ValueError: grad_output does not have the shape of the output.
 
     Example:
         >>> import numpy as np
@@ -209,7 +213,7 @@ def multi_head_attention_backward(
 class MultiHeadAttention:
     """Multi-head attention layer.
 
-    The projections are drawn uniformly from ±√(6 / (d_model + d_model)), after Glorot and Bengio.
+    Xavier initialization: the projections are uniform in ±√(6 / (d_model + d_model)).
 
     Args:
         d_model: Model dimension (must be divisible by num_heads).
@@ -223,7 +227,7 @@ class MultiHeadAttention:
         W_K: Key projection, shape (d_model, d_model).
         W_V: Value projection, shape (d_model, d_model).
         W_O: Output projection, shape (d_model, d_model).
-        cache: What the last forward pass kept for the backward pass, or None.
+        cache: The values of the last forward pass for the backward pass, or None.
 
     Raises:
         ValueError: num_heads does not divide d_model.
@@ -280,7 +284,7 @@ class MultiHeadAttention:
             with the gradients for W_Q, W_K, W_V, W_O.
 
         Raises:
-            RuntimeError: There was no forward pass.
+            RuntimeError: `forward` was not called.
         """
         if self.cache is None:
             raise RuntimeError("MultiHeadAttention.backward: call forward first")
@@ -305,7 +309,7 @@ class MultiHeadAttention:
 
 
 def xavier(rng: np.random.Generator, fan_in: int, fan_out: int) -> np.ndarray:
-    """Draw a weight of shape (fan_in, fan_out) that keeps the variance of signals.
+    """Draw a weight of shape (fan_in, fan_out) by Xavier initialization.
 
     Source: Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural
     networks", 2010.
@@ -315,7 +319,7 @@ def xavier(rng: np.random.Generator, fan_in: int, fan_out: int) -> np.ndarray:
 
 
 def check_params(owner: str, own: dict[str, np.ndarray], given: dict[str, np.ndarray]) -> None:
-    """Refuse parameters that are not, name by name and shape by shape, those of a layer."""
+    """Raise for parameters whose names or shapes are not those of the layer."""
     wrong = [f"{name} is missing" for name in own if name not in given]
     for name, value in given.items():
         if name not in own:
@@ -334,7 +338,7 @@ def _weight_gradient(x: np.ndarray, grad_y: np.ndarray) -> np.ndarray:
 def _with_head_axis(
     mask: np.ndarray | None, scores: tuple[int, int, int, int]
 ) -> np.ndarray | None:
-    """The mask with axes that broadcast to scores of shape (batch, num_heads, seq_q, seq_k)."""
+    """Align a mask with scores of shape (batch, num_heads, seq_q, seq_k)."""
     if mask is None:
         return None
     mask = np.asarray(mask)

@@ -1,6 +1,11 @@
-"""Positions, which attention does not see by itself, and masks, which say what it may see."""
+"""Positional encodings, and causal and padding masks."""
 
 import numpy as np
+
+__all__ = [
+    "add_positional_encoding", "create_causal_mask", "create_padding_mask",
+    "learned_positional_encoding", "sinusoidal_encoding",
+]  # fmt: skip
 
 
 def sinusoidal_encoding(max_length: int, d_model: int) -> np.ndarray:
@@ -9,9 +14,9 @@ def sinusoidal_encoding(max_length: int, d_model: int) -> np.ndarray:
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model)),
     PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model)).
 
-    Each pair of columns is a hand of a clock, the first turning once in 2π positions, the last
-    once in nearly 20000π. Going on by k positions turns every hand by an angle that depends on k
-    alone, so PE(pos + k) is one linear map of PE(pos), for all pos.
+    Each pair of columns is a point on a circle; the first turns once in 2π positions, the last in
+    almost 20000π. A step of k positions turns every pair by an angle that depends on k alone, so
+    PE(pos + k) is a linear map of PE(pos), the same for all pos.
 
     Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
 
@@ -23,7 +28,7 @@ def sinusoidal_encoding(max_length: int, d_model: int) -> np.ndarray:
         Encodings, shape (max_length, d_model).
 
     Raises:
-        ValueError: d_model is odd, so that a sine would have no cosine, or a size is negative.
+        ValueError: d_model is odd, or a size is negative.
 
     Example:
         >>> from minigrad.nn.by_hand import sinusoidal_encoding
@@ -131,9 +136,8 @@ def create_causal_mask(seq_length: int) -> np.ndarray:
 def create_padding_mask(lengths: np.ndarray, max_length: int) -> np.ndarray:
     """Create padding mask from sequence lengths.
 
-    Multi-head attention takes it as ``mask[:, None, None, :]``: one row of keys for all heads and
-    queries. `minigrad.nn` asks the opposite question, what is padding, and takes
-    ``key_padding_mask=~mask``.
+    Multi-head attention takes it as ``mask[:, None, None, :]``. In `minigrad.nn` a padding mask has
+    the opposite meaning: ``key_padding_mask=~mask``.
 
     Args:
         lengths: Actual sequence lengths, shape (batch,).

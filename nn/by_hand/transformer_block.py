@@ -1,23 +1,28 @@
 """A transformer encoder block: attention and a feed-forward network, each with a residual sum.
 
-The block is pre-norm: what goes into each branch is normalized, and the sum goes on as it is::
+The block is pre-norm: the input of each branch is normalized, the sum is not::
 
     middle = x      + Attention(LayerNorm(x))
     output = middle + FFN(LayerNorm(middle))
 
-Hence the gradient of a sum y = x + f(x) is a sum as well: what arrives at y goes to x directly, and
-once more through f. Along the direct ways it reaches the first block of any stack undiminished.
+The gradient of y = x + f(x) is a sum as well: the gradient of y goes to x directly, and through f.
+Through the direct paths it reaches the first block of a deep stack without vanishing.
 """
 
 import numpy as np
 
 from minigrad.nn.by_hand.multi_head import MultiHeadAttention, check_params, xavier
 
+__all__ = [
+    "TransformerEncoderBlock", "feed_forward", "feed_forward_backward", "layer_norm",
+    "layer_norm_backward", "stack_encoder_blocks",
+]  # fmt: skip
+
 
 def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 1e-6) -> np.ndarray:
     """Layer normalization: y = gamma * (x - mean) / sqrt(var + eps) + beta.
 
-    Mean and population variance are those of each position by itself, over the last axis.
+    Mean and population variance are computed for each position, over the last axis.
 
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
 
@@ -31,7 +36,7 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 
         Normalized, same shape as x.
 
     Raises:
-        ValueError: gamma or beta has not the size of the last axis.
+        ValueError: gamma or beta does not have the size of the last axis.
 
     Example:
         >>> import numpy as np
@@ -57,13 +62,12 @@ def layer_norm_backward(
     Let n = (x - mean) / std with std = sqrt(var + eps), and g = grad_output * gamma, the gradient
     w.r.t. n. For one position of width d:
 
-    - Moving one x_j moves the mean by 1/d, and std by (x_j - mean) / (d std) = n_j / d.
+    - The derivative of the mean w.r.t. x_j is 1/d, that of std is (x_j - mean) / (d std) = n_j / d.
     - So ∂n_i/∂x_j = (δ_ij - 1/d) / std - (x_i - mean) / std² · n_j / d
       = (δ_ij - 1/d - n_i n_j / d) / std.
     - Summed against g: grad_x_j = Σ_i g_i ∂n_i/∂x_j = (g_j - mean(g) - n_j mean(g n)) / std.
 
-    The two means take out of g what normalization does not let through: moving all x alike, and
-    stretching them.
+    The two means remove the parts of g to which normalization is invariant: shifting and scaling x.
 
     Args:
         grad_output: Gradient from next layer, shape (..., d_model).
@@ -147,8 +151,8 @@ def feed_forward_backward(
         hidden = ReLU(sums)        grad_sums   = grad_hidden where sums > 0, else 0
         sums   = x W1 + b1         grad_x      = grad_sums W1ᵀ,    grad_W1 = xᵀ grad_sums
 
-    A bias is added at every position, so its gradient is the sum over all of them. At sums = 0,
-    where ReLU has a kink, its slope is taken to be 0.
+    A bias is added at every position, so its gradient is the sum over all positions. At sums = 0
+    the derivative of ReLU is taken as 0.
 
     Args:
         grad_output: Gradient from next layer, shape (batch, seq, d_model).
@@ -192,7 +196,7 @@ class TransformerEncoderBlock:
         x -> LayerNorm -> MultiHeadAttention -> + -> LayerNorm -> FFN -> +
         |_______________________________________|  |_____________________|
 
-    Weights are drawn after Glorot and Bengio; biases and shifts are 0, scales 1, at first.
+    Xavier initialization of the weights; biases and shifts start at 0, scales at 1.
 
     Args:
         d_model: Model dimension.
@@ -212,7 +216,7 @@ class TransformerEncoderBlock:
         beta1: Its shift, shape (d_model,).
         gamma2: Scale of the second LayerNorm, shape (d_model,).
         beta2: Its shift, shape (d_model,).
-        cache: What the last forward pass kept for the backward pass, or None.
+        cache: The values of the last forward pass for the backward pass, or None.
 
     Raises:
         ValueError: num_heads does not divide d_model, or d_ff is not positive.
@@ -265,9 +269,9 @@ class TransformerEncoderBlock:
     def backward(self, grad_output: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Compute gradients of the last forward pass.
 
-        The forward pass from its end. At each residual sum the gradient goes both ways, and what
-        comes back through the branch is added. The queries, keys and values of the attention are
-        one and the same array, so its three gradients are added as well.
+        The steps of the forward pass in reverse order. At each residual sum the gradients of both
+        paths are added. Queries, keys and values of the attention are the same array, so their
+        three gradients are added too.
 
         Args:
             grad_output: Gradient from next layer, shape (batch, seq, d_model).
@@ -277,7 +281,7 @@ class TransformerEncoderBlock:
             `get_params`.
 
         Raises:
-            RuntimeError: There was no forward pass.
+            RuntimeError: `forward` was not called.
         """
         if self.cache is None:
             raise RuntimeError("TransformerEncoderBlock.backward: call forward first")
@@ -330,7 +334,7 @@ def stack_encoder_blocks(
 ) -> np.ndarray:
     """Pass input through stack of encoder blocks.
 
-    Its backward pass is that of the blocks, the last one first.
+    For the backward pass call `backward` of the blocks, the last one first.
 
     Args:
         x: Input embeddings, shape (batch, seq, d_model).
@@ -353,7 +357,7 @@ def stack_encoder_blocks(
 
 
 def _normalized(x: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
-    """Each position brought to mean 0 and variance 1, and the standard deviation it had."""
+    """Return the normalized positions and their standard deviations."""
     centred = x - x.mean(axis=-1, keepdims=True)  # (..., d_model)
     variance = (centred**2).mean(axis=-1, keepdims=True)  # (..., 1)
     std = np.sqrt(variance + eps)

@@ -1,15 +1,15 @@
-"""Activations: the ops themselves, and those that are a line of them.
+"""Activation functions.
 
-With ``inplace=True`` the input holds the result afterwards. That saves no time here. It is refused
-where a rule needs what the input held before: by the backward pass, or at once for a leaf.
+``inplace=True`` overwrites the input with the result; it saves no time. It is an error for a leaf,
+and in the backward pass if a rule needs the overwritten values.
 """
 
 from __future__ import annotations
 
 from minigrad import ops
+from minigrad._checks import check_number
 from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
-from minigrad.nn.module.checks import check_number
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 from minigrad.ops.activation import hardtanh
 
@@ -19,50 +19,48 @@ __all__ = [
 ]  # fmt: skip
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
-"""With these, means of 0 and variances of 1 are kept from layer to layer."""
+"""The constants of Klambauer et al. that keep mean 0 and variance 1 from layer to layer."""
 
 
 def relu(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The rectifier max(x, 0): see `minigrad.relu`.
+    """Compute ReLU, max(x, 0): see `minigrad.relu`.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x = minigrad.tensor([-1.0, 2.0])
-        >>> F.relu(x, inplace=True) is x, x.tolist()
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([-1.0, 2.0])
+        >>> nn.functional.relu(x, inplace=True) is x, x.tolist()
         (True, [0.0, 2.0])
     """
     return overwritten(input_, ops.relu) if inplace else ops.relu(input_)
 
 
 def silu(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The sigmoid linear unit x · σ(x): see `minigrad.silu`.
+    """Compute SiLU, x · σ(x): see `minigrad.silu`.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> round(F.silu(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.silu(tensor(1.0)).item(), 4)
         0.7311
     """
     return overwritten(input_, ops.silu) if inplace else ops.silu(input_)
 
 
 def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """The rectifier that lets a little through below 0: x, or ``negative_slope · x``.
+    """Compute leaky ReLU: x, or ``negative_slope · x`` below 0.
 
     Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models",
     2013.
@@ -70,15 +68,14 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
     Args:
         input_: x, a tensor of any shape.
         negative_slope: The slope below 0.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.leaky_relu(minigrad.tensor([-1.0, 2.0]), 0.5).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.leaky_relu(tensor([-1.0, 2.0]), 0.5).tolist()
         [-0.5, 2.0]
     """
     if inplace:
@@ -88,49 +85,47 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
 
 
 def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """The exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
+    """Compute the exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
 
     Source: Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by
     exponential linear units", 2015.
 
     Args:
         input_: x, a tensor of any shape.
-        alpha: What it falls to is -alpha.
-        inplace: Whether to write the result over the input.
+        alpha: The limit for x → -∞ is -alpha.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.elu(minigrad.tensor([-1000.0, 2.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.elu(tensor([-1000.0, 2.0])).tolist()
         [-1.0, 2.0]
     """
     if inplace:
         return overwritten(input_, elu, alpha)
     check_number("elu", "alpha", alpha)
     positive = input_ > 0
-    below = ops.where(positive, 0.0, input_)  # so that no exponential overflows
+    below = ops.where(positive, 0.0, input_)  # the exponential must not overflow
     return ops.where(positive, input_, ops.expm1(below) * alpha)
 
 
 def selu(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The scaled exponential linear unit, which keeps means of 0 and variances of 1.
+    """Compute the scaled exponential linear unit, which keeps mean 0 and variance 1.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017.
 
     Args:
         input_: A tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> [round(x, 4) for x in F.selu(minigrad.tensor([-1000.0, 1.0])).tolist()]
+        >>> from minigrad import nn, tensor
+        >>> [round(x, 4) for x in nn.functional.selu(tensor([-1000.0, 1.0])).tolist()]
         [-1.7581, 1.0507]
     """
     if inplace:
@@ -139,21 +134,20 @@ def selu(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The rectifier that ends at 6: min(max(x, 0), 6).
+    """Compute ReLU with maximum 6: min(max(x, 0), 6).
 
     Source: Krizhevsky, "Convolutional deep belief networks on CIFAR-10", 2010.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.relu6(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.relu6(tensor([-1.0, 2.0, 7.0])).tolist()
         [0.0, 2.0, 6.0]
     """
     if inplace:
@@ -162,21 +156,20 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
-    """A sigmoid of straight lines: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
+    """Compute the hard sigmoid: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
 
     Source: Courbariaux, Bengio and David, "BinaryConnect", 2015.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.hardsigmoid(minigrad.tensor([-4.0, 0.0, 4.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.hardsigmoid(tensor([-4.0, 0.0, 4.0])).tolist()
         [0.0, 0.5, 1.0]
     """
     if inplace:
@@ -185,21 +178,20 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
-    """A SiLU of straight lines and a parabola: x · hardsigmoid(x).
+    """Compute hard swish: x · hardsigmoid(x).
 
     Source: Howard et al., "Searching for MobileNetV3", 2019.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.hardswish(minigrad.tensor([-4.0, 3.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.hardswish(tensor([-4.0, 3.0])).tolist()
         [0.0, 3.0]
     """
     if inplace:
@@ -208,21 +200,20 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 def mish(input_: Tensor, inplace: bool = False) -> Tensor:
-    """The unit x · tanh(softplus(x)).
+    """Compute Mish: x · tanh(softplus(x)).
 
     Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019.
 
     Args:
         input_: x, a tensor of any shape.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Returns:
         A tensor of the same shape.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> round(F.mish(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.mish(tensor(1.0)).item(), 4)
         0.8651
     """
     if inplace:

@@ -1,4 +1,4 @@
-"""Attention: each query takes a weighted mean of the values, weighted by how well the keys fit."""
+"""Attention: scaled dot-product and additive attention, and their single steps."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
+from minigrad._checks import check_probability
 from minigrad._tensor import Tensor
-from minigrad.nn.attention.masks import Mask, MaskLike, combine
-from minigrad.nn.module.checks import check_probability
+from minigrad.autograd.mode import located
+from minigrad.nn.functional.masks import Mask, MaskLike, combine
+from minigrad.ops._numerics import array_of
+
+__all__ = [
+    "additive_attention", "apply_attention_mask", "attention_weights", "compute_attention_scores",
+    "scaled_dot_product_attention",
+]  # fmt: skip
 
 
 def scaled_dot_product_attention(
@@ -22,7 +29,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     output_weight: bool = False,
 ) -> Any:
-    r"""Attend: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
+    r"""Scaled dot-product attention: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 
@@ -30,14 +37,14 @@ def scaled_dot_product_attention(
         query: Q, a tensor of shape (..., L, E).
         key: K, a tensor of shape (..., S, E).
         value: V, a tensor of shape (..., S, E_v).
-        attn_mask: Which pairs count. Bool: True = may attend. Float: added to the scores, with a
-            gradient if it requires one. Each axis has its size or 1, the last its size: (L|1, S),
-            or all axes of the scores; for scores of shape (N, H, L, S) also (N|1, L|1, S).
-        dropout_p: The probability with which a weight is dropped. This function always drops; a
-            module passes 0 in evaluation mode.
+        attn_mask: Bool: True = may attend. Float: added to the scores, with a gradient if it
+            requires one. Of shape (L|1, S), or with all axes of the scores, each its size or 1
+            (the last its size); for scores of shape (N, H, L, S) also (N|1, L|1, S).
+        dropout_p: The dropout probability of the weights. It is applied always; a module passes 0
+            in evaluation mode.
         is_causal: Query i may attend to keys 0 to i only.
         scale: The factor on the scores, 1/√E by default.
-        output_weight: Return the weights too.
+        output_weight: Whether to also return the weights.
 
     Returns:
         A tensor of shape (..., L, E_v); with `output_weight` also the weights before dropout, of
@@ -73,16 +80,16 @@ def attend(
     scale: float | None = None,
     need_weights: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Attention under a mask that is checked already: the one way every module takes.
+    """Attention with a mask that `masks.combine` has checked; used by every attention module.
 
     Args:
         query: A tensor of shape (..., L, E).
         key: A tensor of shape (..., S, E).
         value: A tensor of shape (..., S, E_v).
         mask: What `masks.combine` made.
-        dropout_p: The probability with which a weight is dropped.
+        dropout_p: The dropout probability of the weights.
         scale: The factor on the scores, 1/√E by default.
-        need_weights: Whether to return the weights, which then are all in memory at once.
+        need_weights: Whether to return the weights, which are then materialized.
 
     Returns:
         The output of shape (..., L, E_v), and None or the weights before dropout.
@@ -103,9 +110,210 @@ def attend(
 def _scores_shape(
     query: tuple[int, ...], key: tuple[int, ...], value: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """The shape (..., L, S) of the scores; None where there is none, which the op explains."""
+    """The shape (..., L, S) of the scores; None for wrong shapes, for which the op raises."""
     try:
         lead = np.broadcast_shapes(query[:-2], key[:-2], value[:-2])
         return (*lead, query[-2], key[-2])
     except (IndexError, ValueError):
         return None
+
+
+def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor:
+    r"""Compute attention scores of queries and keys: :math:`Q K^\top / \sqrt{d_k}`.
+
+    Args:
+        Q: Queries, a tensor of shape (..., seq_q, d_k).
+        K: Keys, a tensor of shape (..., seq_k, d_k).
+        scale: Whether to divide by √d_k.
+
+    Returns:
+        A tensor of shape (..., seq_q, seq_k).
+
+    Raises:
+        ValueError: The last axes differ.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.functional.compute_attention_scores(ones((1, 4)), ones((2, 4)))
+        Tensor([[2., 2.]], dtype=float32)
+    """
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(
+            located(
+                f"compute_attention_scores: Q {Q.shape} and K {K.shape} must agree in their last "
+                f"axis, d_k"
+            )
+        )
+    scores: Tensor = ops.matmul(Q, ops.swapaxes(K, -1, -2))
+    return scores / Q.shape[-1] ** 0.5 if scale else scores
+
+
+def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) -> Tensor:
+    """Replace the masked scores by `mask_value`.
+
+    With the default value, a query whose keys are all masked attends to all keys equally. With
+    ``mask_value=-np.inf`` its weights are zero, as in every module.
+
+    Args:
+        scores: A tensor of shape (..., seq_q, seq_k).
+        mask: A bool tensor or array that broadcasts to the scores: True = attend.
+        mask_value: The value of masked scores.
+
+    Returns:
+        A tensor of the shape of `scores`.
+
+    Raises:
+        TypeError: The mask is not bool.
+        ValueError: It does not broadcast to the scores.
+
+    Example:
+        >>> from minigrad import nn, zeros
+        >>> import numpy as np
+        >>> scores = nn.functional.apply_attention_mask(zeros(2, 2), np.tri(2, dtype=bool), -np.inf)
+        >>> nn.functional.attention_weights(scores)
+        Tensor([[1. , 0. ],
+                [0.5, 0.5]], dtype=float32)
+    """
+    keep = np.asarray(array_of(mask))
+    if keep.dtype != bool:
+        raise TypeError(
+            located(
+                f"apply_attention_mask: a bool mask (True = attend) expected, got {keep.dtype}; "
+                f"convert it with mask != 0 if it has ones where a query attends"
+            )
+        )
+    # Aligned at the last axis, each size must be 1 or that of the scores.
+    lengths = zip(reversed(keep.shape), reversed(scores.shape), strict=False)
+    if keep.ndim > scores.ndim or any(n not in (1, size) for n, size in lengths):
+        raise ValueError(
+            located(
+                f"apply_attention_mask: a mask of shape {keep.shape} does not broadcast to scores "
+                f"of shape {scores.shape}"
+            )
+        )
+    return ops.masked_fill(scores, ~keep, mask_value)
+
+
+def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
+    """Compute attention weights: the softmax of the scores.
+
+    Args:
+        scores: A tensor of any shape.
+        axis: The axis along which the weights sum to 1.
+
+    Returns:
+        A tensor of the same shape; zeros where all scores are -inf.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.attention_weights(tensor([1000.0, 1000.0, 0.0])).tolist()
+        [0.5, 0.5, 0.0]
+    """
+    return ops.softmax(scores, axis)
+
+
+def additive_attention(
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    W_q: Tensor,
+    W_k: Tensor,
+    v: Tensor,
+    mask: MaskLike = None,
+) -> tuple[Tensor, Tensor]:
+    r"""Additive attention with the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)` of q and k.
+
+    Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and
+    translate", 2015.
+
+    Args:
+        Q: Queries, a tensor of shape (batch, seq_q, d_q).
+        K: Keys, a tensor of shape (batch, seq_k, d_k).
+        V: Values, a tensor of shape (batch, seq_k, d_v).
+        W_q: The projection of queries, of shape (d_q, d_attn).
+        W_k: The projection of keys, of shape (d_k, d_attn).
+        v: The score vector, of shape (d_attn,).
+        mask: As `attn_mask` everywhere, of shape (seq_q|1, seq_k) or (batch|1, seq_q|1, seq_k).
+            Bool: True = may attend. Float: added to the scores.
+
+    Returns:
+        The output of shape (batch, seq_q, d_v), and the weights of shape (batch, seq_q, seq_k).
+        A query that may attend nowhere gets zeros.
+
+    Raises:
+        TypeError: The mask is neither bool nor float.
+        ValueError: Shapes do not fit.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> Q, K, V = randn(2, 4, 6), randn(2, 5, 3), randn(2, 5, 8)
+        >>> W_q, W_k, v = randn(6, 7), randn(3, 7), randn(7)
+        >>> output, weights = nn.functional.additive_attention(Q, K, V, W_q, W_k, v)
+        >>> output.shape, weights.shape
+        ((2, 4, 8), (2, 4, 5))
+    """
+    check_sequences("additive_attention", Q, K, V)
+    if v.ndim != 1 or W_q.shape != (Q.shape[2], v.size) or W_k.shape != (K.shape[2], v.size):
+        raise ValueError(
+            located(
+                f"additive_attention: W_q {W_q.shape}, W_k {W_k.shape} and v {v.shape} must have "
+                f"shapes (d_q, d_attn), (d_k, d_attn) and (d_attn,) with d_q = {Q.shape[2]} and "
+                f"d_k = {K.shape[2]}"
+            )
+        )
+    combined = combine((Q.shape[0], 1, Q.shape[1], K.shape[1]), Q.dtype, mask)
+    return attend_additively(Q, K, V, W_q, W_k, v, combined)
+
+
+def attend_additively(
+    Q: Tensor, K: Tensor, V: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, mask: Mask
+) -> tuple[Tensor, Tensor]:
+    """Additive attention of checked arguments.
+
+    Args:
+        Q: Queries, a tensor of shape (N, L, d_q).
+        K: Keys, a tensor of shape (N, S, d_k).
+        V: Values, a tensor of shape (N, S, d_v).
+        W_q: The projection of queries, of shape (d_q, d_attn).
+        W_k: The projection of keys, of shape (d_k, d_attn).
+        v: The score vector, of shape (d_attn,).
+        mask: What `masks.combine` made for scores of shape (N, 1, L, S).
+
+    Returns:
+        The output of shape (N, L, d_v), and the weights of shape (N, L, S).
+    """
+    queries = ops.expand_dims(ops.matmul(Q, W_q), 2)  # (N, L, 1, d_attn)
+    keys = ops.expand_dims(ops.matmul(K, W_k), 1)  # (N, 1, S, d_attn)
+    scores = ops.matmul(ops.tanh(queries + keys), v)  # (N, L, S)
+    weights = _weights_under(ops.expand_dims(scores, 1), mask)  # (N, 1, L, S)
+    weights = ops.squeeze(weights, 1)  # (N, L, S)
+    return ops.matmul(weights, V), weights
+
+
+def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise unless query, key and value have fitting shapes (batch, length, width).
+
+    Raises:
+        ValueError: The number of axes is not 3, or batch sizes or lengths differ.
+    """
+    shapes = query.shape, key.shape, value.shape
+    shown = "query {}, key {} and value {}".format(*shapes)
+    if any(len(shape) != 3 for shape in shapes):
+        raise ValueError(located(f"{owner}: {shown} must have shape (batch, length, width)"))
+    if not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1]:
+        raise ValueError(
+            located(f"{owner}: {shown} need the same batch size, key and value the same length")
+        )
+
+
+def _weights_under(scores: Tensor, mask: Mask) -> Tensor:
+    """The weights of masked scores (N, 1, L, S); a row of zeros where all keys are masked."""
+    if mask.bias is not None:
+        scores = scores + mask.bias
+    keep = mask.keep
+    if mask.causal:
+        past = np.tri(scores.shape[-2], scores.shape[-1], dtype=bool)
+        keep = past if keep is None else keep & past
+    if keep is not None:
+        scores = apply_attention_mask(scores, keep, -np.inf)
+    return attention_weights(scores)

@@ -1,4 +1,4 @@
-"""Convolutions along one axis and two, and their transposes."""
+"""1-D and 2-D convolutions and transposed convolutions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from minigrad import ops
+from minigrad._checks import check_size, check_sizes
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.module.checks import check_size, check_sizes
+
+__all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
 
 Sizes = int | Sequence[int]
 Border = Sizes | Literal["same", "valid"]
-"""How much is padded: on both sides of each axis; "same" to keep the sizes, "valid" for nothing."""
+"""The padding on both sides of each axis; "same" keeps the sizes, "valid" is no padding."""
 
 
 def conv1d(
@@ -24,17 +26,16 @@ def conv1d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Slide kernels along an axis; at each place, sum products over the channels.
+    """Apply a 1-D convolution: a cross-correlation with each kernel, summed over the channels.
 
     Args:
         input_: Shape (N, C, L), or (C, L).
         weight: The kernels, of shape (O, C / groups, K).
         bias: Shape (O,), or None.
-        stride: How far apart neighbouring places are.
-        padding: How many zeros are put at both ends; "same" for as many places as there are
-            elements, "valid" for none.
-        dilation: How far apart the elements are that a kernel sees.
-        groups: Into how many parts the channels are split, each with its own kernels.
+        stride: The step of the kernel.
+        padding: The number of zeros added at both ends; "same" keeps the length, "valid" adds none.
+        dilation: The distance between the elements that a kernel reads.
+        groups: The number of groups of channels, each with its own kernels.
 
     Returns:
         Shape (N, O, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
@@ -44,10 +45,9 @@ def conv1d(
         ValueError: The shapes do not fit, or the kernel does not fit into the input.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, kernel = minigrad.tensor([[[1.0, 2.0, 4.0]]]), minigrad.tensor([[[-1.0, 1.0]]])
-        >>> F.conv1d(x, kernel).tolist()
+        >>> from minigrad import nn, tensor
+        >>> x, kernel = tensor([[[1.0, 2.0, 4.0]]]), tensor([[[-1.0, 1.0]]])
+        >>> nn.functional.conv1d(x, kernel).tolist()
         [[[1.0, 2.0]]]
     """
     return _convolved("conv1d", 1, input_, weight, bias, stride, padding, dilation, groups)
@@ -62,17 +62,17 @@ def conv2d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Slide kernels over images; at each place, sum products over the channels.
+    """Apply a 2-D convolution: a cross-correlation with each kernel, summed over the channels.
 
     Args:
         input_: Shape (N, C, H, W), or (C, H, W).
         weight: The kernels, of shape (O, C / groups, K, K').
         bias: Shape (O,), or None.
-        stride: How far apart neighbouring places are, one number or one for each axis.
-        padding: How many zeros are put around, likewise; "same" for as many places as there are
-            pixels, "valid" for none.
-        dilation: How far apart the pixels are that a kernel sees, likewise.
-        groups: Into how many parts the channels are split, each with its own kernels.
+        stride: The step of the kernel, one int or one per axis.
+        padding: The number of zeros added on each side, likewise; "same" keeps the size, "valid"
+            adds none.
+        dilation: The distance between the pixels that a kernel reads, likewise.
+        groups: The number of groups of channels, each with its own kernels.
 
     Returns:
         Shape (N, O, P, P') with P = (H + 2 · padding - dilation · (K - 1) - 1) // stride + 1 and P'
@@ -82,10 +82,9 @@ def conv2d(
         ValueError: The shapes do not fit, or the kernel does not fit into the input.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, kernel = minigrad.ones((1, 1, 3, 3)), minigrad.ones((1, 1, 2, 2))
-        >>> F.conv2d(x, kernel, padding=1, stride=2).tolist()
+        >>> from minigrad import nn, ones
+        >>> x, kernel = ones((1, 1, 3, 3)), ones((1, 1, 2, 2))
+        >>> nn.functional.conv2d(x, kernel, padding=1, stride=2).tolist()
         [[[[1.0, 2.0], [2.0, 4.0]]]]
     """
     return _convolved("conv2d", 2, input_, weight, bias, stride, padding, dilation, groups)
@@ -101,31 +100,30 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """The transpose of `conv1d`: each element sends its multiple of a kernel to the output.
+    """Apply a 1-D transposed convolution: each element adds a multiple of the kernel to the output.
 
     Args:
         input_: Shape (N, C, L), or (C, L).
         weight: The kernels, of shape (C, O / groups, K).
         bias: Shape (O,), or None.
-        stride: How far apart neighbouring kernels are in the output.
-        padding: How many elements are cut off at both ends of the output.
-        output_padding: How many more than needed are kept at the far end; less than the stride or
-            than the dilation.
-        groups: Into how many parts the channels are split.
-        dilation: How far apart the elements of a kernel are in the output.
+        stride: The step between kernels in the output.
+        padding: The number of elements removed at both ends of the output.
+        output_padding: The number of elements added at the end of the output; less than the stride
+            or the dilation.
+        groups: The number of groups of channels.
+        dilation: The distance between the elements of a kernel in the output.
 
     Returns:
         Shape (N, O, (L - 1) · stride - 2 · padding + dilation · (K - 1) + output_padding + 1),
         without N if the input has none.
 
     Raises:
-        ValueError: The shapes do not fit, or nothing is left of the output.
+        ValueError: The shapes do not fit, or the output would be empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, kernel = minigrad.tensor([[[1.0, 10.0]]]), minigrad.tensor([[[1.0, 2.0, 3.0]]])
-        >>> F.conv_transpose1d(x, kernel, stride=2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> x, kernel = tensor([[[1.0, 10.0]]]), tensor([[[1.0, 2.0, 3.0]]])
+        >>> nn.functional.conv_transpose1d(x, kernel, stride=2).tolist()
         [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
     """
     return _transposed(
@@ -144,31 +142,30 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """The transpose of `conv2d`: each pixel sends its multiple of a kernel to the output.
+    """Apply a 2-D transposed convolution: each pixel adds a multiple of the kernel to the output.
 
     Args:
         input_: Shape (N, C, H, W), or (C, H, W).
         weight: The kernels, of shape (C, O / groups, K, K').
         bias: Shape (O,), or None.
-        stride: How far apart neighbouring kernels are in the output, one number or one an axis.
-        padding: How many rows and columns are cut off at all sides of the output.
-        output_padding: How many more than needed are kept at the far sides; less than the stride
-            or than the dilation.
-        groups: Into how many parts the channels are split.
-        dilation: How far apart the elements of a kernel are in the output.
+        stride: The step between kernels in the output, one int or one per axis.
+        padding: The number of rows and columns removed on each side of the output.
+        output_padding: The number of rows and columns added at the end; less than the stride or
+            the dilation.
+        groups: The number of groups of channels.
+        dilation: The distance between the elements of a kernel in the output.
 
     Returns:
         Shape (N, O, P, P') with P = (H - 1) · stride - 2 · padding + dilation · (K - 1) +
         output_padding + 1 and P' likewise; without N if the input has none.
 
     Raises:
-        ValueError: The shapes do not fit, or nothing is left of the output.
+        ValueError: The shapes do not fit, or the output would be empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, kernel = minigrad.ones((1, 1, 2, 2)), minigrad.ones((1, 1, 2, 2))
-        >>> F.conv_transpose2d(x, kernel).tolist()
+        >>> from minigrad import nn, ones
+        >>> x, kernel = ones((1, 1, 2, 2)), ones((1, 1, 2, 2))
+        >>> nn.functional.conv_transpose2d(x, kernel).tolist()
         [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
     """
     return _transposed(
@@ -180,10 +177,10 @@ def conv_transpose2d(
 def padding_pairs(
     owner: str, kernel: Sequence[int], stride: Sizes, padding: Border, dilation: Sizes
 ) -> tuple[tuple[int, int], ...]:
-    """What a padding puts before and after each axis.
+    """Return the padding before and after each axis.
 
     Raises:
-        ValueError: It is no padding, or "same" with a stride.
+        ValueError: The padding is invalid, or "same" with a stride.
     """
     if padding == "same":
         if any(step != 1 for step in check_sizes(owner, "stride", stride, len(kernel))):
@@ -206,7 +203,7 @@ def padding_pairs(
 def over_a_batch(
     owner: str, axes: int, input_: Tensor, function: Callable[[Tensor], Tensor]
 ) -> Tensor:
-    """Call a function of (N, C, ...) on that, or on (C, ...) as a batch of one.
+    """Call a function of a batch (N, C, ...) on a batch, or on a single sample (C, ...).
 
     Raises:
         ValueError: The input has another number of axes.
@@ -256,7 +253,7 @@ def _transposed(
             )
         )
 
-    # What is as far as the stride or further is first less cut off, and then a border of zeros.
+    # Output padding of the stride or more first reduces the cut, then adds a border of zeros.
     far = [max(more - step + 1, 0) for more, step in zip(extra, strides, strict=True)]
     pairs = tuple((width, max(width - more, 0)) for width, more in zip(widths, far, strict=True))
     border = [(0, max(more - width, 0)) for width, more in zip(widths, far, strict=True)]

@@ -1,4 +1,4 @@
-"""What surrounds attention in an encoder: the feed-forward network, and blocks in a row."""
+"""Parts of an encoder block: heads, the feed-forward network, a stack of blocks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,71 @@ from collections.abc import Callable, Iterable
 from minigrad import ops
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.functional.masks import MaskLike
+
+__all__ = ["feed_forward", "merge_heads", "split_heads", "stack_encoder_blocks"]
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """Split the last axis into heads: (batch, seq, d_model) -> (batch, heads, seq, d_k).
+
+    Args:
+        x: A tensor of shape (batch, seq, d_model).
+        num_heads: The number of heads; divides d_model.
+
+    Returns:
+        A tensor of shape (batch, num_heads, seq, d_model / num_heads). Head i is the i-th slice of
+        the last axis.
+
+    Raises:
+        ValueError: x has another number of axes, or num_heads does not divide d_model.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> nn.functional.split_heads(randn(2, 10, 512), num_heads=8).shape
+        (2, 8, 10, 64)
+    """
+    if x.ndim != 3:
+        raise ValueError(
+            located(f"split_heads: x must have shape (batch, seq, d_model), got {x.shape}")
+        )
+    batch, seq, d_model = x.shape
+    if num_heads < 1 or d_model % num_heads:
+        raise ValueError(
+            located(
+                f"split_heads: d_model ({d_model}) must be divisible by num_heads ({num_heads})"
+            )
+        )
+    return x.reshape(batch, seq, num_heads, d_model // num_heads).swapaxes(1, 2)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """Concatenate heads on the last axis: the inverse of `split_heads`.
+
+    Args:
+        x: A tensor of shape (batch, num_heads, seq, d_k).
+
+    Returns:
+        A tensor of shape (batch, seq, num_heads * d_k).
+
+    Raises:
+        ValueError: x has another number of axes.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> nn.functional.merge_heads(randn(2, 8, 10, 64)).shape
+        (2, 10, 512)
+    """
+    if x.ndim != 4:
+        raise ValueError(
+            located(f"merge_heads: x must have shape (batch, num_heads, seq, d_k), got {x.shape}")
+        )
+    batch, num_heads, seq, d_k = x.shape
+    return x.swapaxes(1, 2).reshape(batch, seq, num_heads * d_k)
 
 
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
-    r"""Pass each position through one hidden layer: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
+    r"""Apply a position-wise feed-forward network: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
 
     Args:
         x: A tensor of shape (batch, seq, d_model).
@@ -27,10 +87,9 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
         ValueError: Shapes do not fit.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, one = minigrad.tensor([[[-1.0, 2.0]]]), minigrad.eye(2)
-        >>> F.feed_forward(x, one, minigrad.zeros(2), one, minigrad.ones(2)).tolist()
+        >>> from minigrad import nn, eye, ones, tensor, zeros
+        >>> x, one = tensor([[[-1.0, 2.0]]]), eye(2)
+        >>> nn.functional.feed_forward(x, one, zeros(2), one, ones(2)).tolist()
         [[[1.0, 3.0]]]
     """
     if W1.ndim != 2 or x.shape[-1:] != W1.shape[:1]:
@@ -56,23 +115,22 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
 def stack_encoder_blocks(
     x: Tensor, blocks: Iterable[Callable[..., Tensor]], mask: MaskLike = None
 ) -> Tensor:
-    """Pass a batch of sequences through encoder blocks, one after the other.
+    """Apply encoder blocks in order.
 
     Args:
         x: A tensor of shape (batch, seq, d_model).
-        blocks: The blocks, such as an `nn.ModuleList` of `nn.TransformerEncoderBlock`; any module
-            will do that takes a tensor and a mask.
+        blocks: Callables of a tensor and a mask, such as an `nn.ModuleList` of
+            `nn.TransformerEncoderBlock`.
         mask: As `attn_mask` everywhere; the same for every block. Bool: True = may attend.
 
     Returns:
         A tensor of the shape of x.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F
         >>> blocks = nn.ModuleList(nn.TransformerEncoderBlock(16, 4) for _ in range(3))
-        >>> x, mask = minigrad.randn(2, 10, 16), F.create_causal_mask(10)
+        >>> x, mask = randn(2, 10, 16), F.create_causal_mask(10)
         >>> F.stack_encoder_blocks(x, blocks, mask).shape
         (2, 10, 16)
     """

@@ -1,4 +1,4 @@
-"""Losses: one number, or one per element, that says how far a prediction is from its target."""
+"""Loss functions."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_number, check_probability
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.mode import located
-from minigrad.nn.module.checks import check_number, check_probability
 from minigrad.ops._numerics import array_of
 from minigrad.ops.loss import check_target, class_rows, row_weights
 
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss",
+    "kl_div", "l1_loss", "mse_loss", "nll_loss", "smooth_l1_loss",
+]  # fmt: skip
+
 Reduction = Literal["mean", "sum", "none"] | None
-"""What becomes of the losses of all elements; None is "none", as in Lucid."""
+"""How the elementwise losses are reduced; None is "none", as in Lucid."""
 
 
 def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
-    """The squared error (x - y)².
+    """Compute the squared error (x - y)².
 
     Args:
         input_: x, a tensor of any shape.
@@ -35,9 +40,8 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
         ValueError: The shapes differ.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.mse_loss(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 4.0])).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.mse_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         2.0
     """
     difference = input_ - _like("mse_loss", input_, target)
@@ -45,7 +49,7 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
 
 
 def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
-    """The absolute error ``|x - y|``.
+    """Compute the absolute error ``|x - y|``.
 
     Args:
         input_: x, a tensor of any shape.
@@ -59,9 +63,8 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
         ValueError: The shapes differ.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.l1_loss(minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 4.0])).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.l1_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         1.0
     """
     return _reduced("l1_loss", ops.abs(input_ - _like("l1_loss", input_, target)), reduction)
@@ -77,7 +80,7 @@ def huber_loss(
     Args:
         input_: x, a tensor of any shape.
         target: y, of the same shape.
-        delta: Where the parabola goes over into a line; positive.
+        delta: The threshold between parabola and line; positive.
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Returns:
@@ -87,9 +90,8 @@ def huber_loss(
         ValueError: The shapes differ, or delta is not positive.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.huber_loss(minigrad.tensor([0.0, 0.0]), minigrad.tensor([1.0, 3.0]), reduction="none")
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.huber_loss(tensor([0.0, 0.0]), tensor([1.0, 3.0]), reduction="none")
         Tensor([0.5, 2.5], dtype=float32)
     """
     check_number("huber_loss", "delta", delta, above=0.0)
@@ -101,14 +103,14 @@ def huber_loss(
 def smooth_l1_loss(
     input_: Tensor, target: Any, beta: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
-    """The Huber loss, scaled so that its lines have the slope 1: ``huber_loss(delta=beta) / beta``.
+    """Compute the Huber loss divided by its threshold: ``huber_loss(delta=beta) / beta``.
 
     Source: Girshick, "Fast R-CNN", 2015.
 
     Args:
         input_: x, a tensor of any shape.
         target: y, of the same shape.
-        beta: Where the parabola goes over into a line; 0 for the absolute error.
+        beta: The threshold between parabola and line; 0 for the absolute error.
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Returns:
@@ -118,9 +120,8 @@ def smooth_l1_loss(
         ValueError: The shapes differ, or beta is negative.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.smooth_l1_loss(minigrad.tensor([0.0]), minigrad.tensor([3.0]), beta=2.0).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.smooth_l1_loss(tensor([0.0]), tensor([3.0]), beta=2.0).item()
         2.0
     """
     name = "smooth_l1_loss"
@@ -141,35 +142,34 @@ def cross_entropy(
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The negative log-likelihood of the right class under the softmax of the scores.
+    """Compute the cross-entropy of logits and target classes.
 
-    With y the probabilities of the classes in place of the right one, as mixing samples and
-    distillation have them, it is the sum of -weight · y · log softmax(x) over the classes.
+    For target probabilities y, as in mixup and distillation, it is the sum of
+    -weight · y · log softmax(x) over the classes.
 
     Args:
-        input_: Scores, of shape (N, C, ...) or (C,).
-        target: The right classes, integers of shape (N, ...) or (); or the probabilities of all
-            classes, floats of the shape of `input_`.
-        weight: How much each class counts, of shape (C,).
+        input_: Logits, of shape (N, C, ...) or (C,).
+        target: Class indices, integers of shape (N, ...) or (); or class probabilities, floats of
+            the shape of `input_`.
+        weight: The weight of each class, of shape (C,).
         reduction: "mean" (weighted by the weights of the targets; given probabilities, the plain
             mean over the targets), "sum", or "none" for one loss per target.
-        ignore_index: A target that does not count, among integers.
-        label_smoothing: The share of the likelihood that is spread over all classes evenly.
+        ignore_index: A class index that is ignored.
+        label_smoothing: The probability that is spread evenly over all classes.
 
     Returns:
         A scalar, or a tensor of shape (N, ...) or ().
 
     Raises:
         ValueError: Shapes do not fit, a target is no probability, or an option is out of range.
-        TypeError: The targets are no numbers.
-        IndexError: A target is no class.
+        TypeError: The targets are not numbers.
+        IndexError: A class index is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> round(F.cross_entropy(minigrad.tensor([[0.0, 0.0]]), [1]).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.cross_entropy(tensor([[0.0, 0.0]]), [1]).item(), 4)
         0.6931
-        >>> round(F.cross_entropy(minigrad.tensor([[0.0, 0.0]]), [[0.9, 0.1]]).item(), 4)
+        >>> round(nn.functional.cross_entropy(tensor([[0.0, 0.0]]), [[0.9, 0.1]]).item(), 4)
         0.6931
     """
     check_probability("cross_entropy", "label_smoothing", label_smoothing)
@@ -186,7 +186,7 @@ def _soft_cross_entropy(
     input_: Tensor, target: Any, weight: Any, reduction: Reduction, ignore_index: int | None,
     label_smoothing: float,
 ) -> Tensor:  # fmt: skip
-    """The cross-entropy of probabilities; its pieces carry every derivative, the target's too."""
+    """Cross-entropy with target probabilities, differentiable in the target too."""
     name = "cross_entropy"
     y = _like(name, input_, target)
     _check_probabilities(name, y)
@@ -220,15 +220,15 @@ def nll_loss(
     *,
     ignore_index: int | None = None,
 ) -> Tensor:
-    """The negative log-likelihood of the right class, given log-probabilities.
+    """Compute the negative log-likelihood of the target class from log-probabilities.
 
     Args:
-        input_: Log-probabilities, of shape (N, C, ...) or (C,), as `log_softmax` gives them.
-        target: The right classes, integers of shape (N, ...) or ().
-        weight: How much each class counts, of shape (C,).
+        input_: Log-probabilities, of shape (N, C, ...) or (C,), from `log_softmax`.
+        target: Class indices, integers of shape (N, ...) or ().
+        weight: The weight of each class, of shape (C,).
         reduction: "mean" (weighted by the weights of the targets), "sum", or "none" for one loss
             per target.
-        ignore_index: A target that does not count.
+        ignore_index: A class index that is ignored.
 
     Returns:
         A scalar, or a tensor of the shape of `target`.
@@ -236,12 +236,11 @@ def nll_loss(
     Raises:
         ValueError: Shapes do not fit.
         TypeError: The targets are not integers.
-        IndexError: A target is no class.
+        IndexError: A class index is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.nll_loss(minigrad.tensor([[-0.5, -1.5]]), [1]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
     values, target = np.asarray(array_of(input_)), np.asarray(array_of(target))
@@ -254,7 +253,7 @@ def nll_loss(
     likelihood = rows[np.arange(len(rows)), index]  # (M,)
     losses = -ops.where(counts != 0, likelihood, 0.0) * counts  # -inf · 0 is 0 here
     if reduction == "mean":
-        with np.errstate(invalid="ignore"):  # the mean over no target at all is NaN
+        with np.errstate(invalid="ignore"):  # the mean over no target is NaN
             return losses.sum() / counts.sum()
     return losses.sum() if reduction == "sum" else losses.reshape(target.shape)
 
@@ -262,27 +261,26 @@ def nll_loss(
 def binary_cross_entropy(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean"
 ) -> Tensor:
-    """The negative log-likelihood -(y log x + (1 - y) log(1 - x)) of a probability.
+    """Compute the binary cross-entropy -(y log x + (1 - y) log(1 - x)) of probabilities.
 
-    Logarithms are cut off at -100. Scores that still go through a sigmoid are better given to
-    `binary_cross_entropy_with_logits`, which is exact for all of them.
+    Logarithms are clamped to at least -100. For logits use `binary_cross_entropy_with_logits`,
+    which is exact.
 
     Args:
         input_: x, probabilities of any shape.
         target: y, from 0 to 1, of the same shape.
-        weight: How much each element counts; broadcasts to that shape.
+        weight: The weight of each element; broadcasts to that shape.
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Returns:
         A scalar, or a tensor of that shape.
 
     Raises:
-        ValueError: The shapes differ, or an input is no probability.
+        ValueError: The shapes differ, or an input is not a probability.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> round(F.binary_cross_entropy(minigrad.tensor([0.5]), [1.0]).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.binary_cross_entropy(tensor([0.5]), [1.0]).item(), 4)
         0.6931
     """
     name = "binary_cross_entropy"
@@ -296,7 +294,7 @@ def binary_cross_entropy(
                 f"binary_cross_entropy_with_logits"
             )
         )
-    with np.errstate(divide="ignore"):  # of the logarithm of 0, which is cut off
+    with np.errstate(divide="ignore"):  # log 0 is clamped
         yes = ops.maximum(ops.log(input_), -100.0)
         no = ops.maximum(ops.log(1.0 - input_), -100.0)
     losses = -(y * yes + (1.0 - y) * no)
@@ -311,16 +309,16 @@ def binary_cross_entropy_with_logits(
     *,
     pos_weight: Any = None,
 ) -> Tensor:
-    """The negative log-likelihood of the probability sigmoid(x), from the score x itself.
+    """Compute the binary cross-entropy of the probability sigmoid(x) from the logit x.
 
     With :math:`s(x) = log(1 + e^x)` it is :math:`(1 - y) s(x) + p y s(-x)`, exact for every x.
 
     Args:
-        input_: x, scores of any shape.
+        input_: x, logits of any shape.
         target: y, from 0 to 1, of the same shape.
-        weight: How much each element counts; broadcasts to that shape.
+        weight: The weight of each element; broadcasts to that shape.
         reduction: "mean", "sum", or "none" for one loss per element.
-        pos_weight: p, how much more the likelihood of a yes counts; broadcasts to that shape.
+        pos_weight: p, the weight of positive targets; broadcasts to that shape.
 
     Returns:
         A scalar, or a tensor of that shape.
@@ -329,9 +327,8 @@ def binary_cross_entropy_with_logits(
         ValueError: The shapes differ.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.binary_cross_entropy_with_logits(minigrad.tensor([-1000.0]), [1.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.binary_cross_entropy_with_logits(tensor([-1000.0]), [1.0]).item()
         1000.0
     """
     name = "binary_cross_entropy_with_logits"
@@ -347,30 +344,29 @@ def kl_div(
     reduction: Reduction | Literal["batchmean"] = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """The Kullback-Leibler divergence of y from x: y · (log y - log x), element by element.
+    """Compute the elementwise Kullback-Leibler divergence y · (log y - log x).
 
-    The divergence itself is the sum over all classes, its mean over a batch "batchmean".
+    The divergence itself is the sum over the classes; "batchmean" is its mean over a batch.
 
     Source: Kullback and Leibler, "On information and sufficiency", 1951.
 
     Args:
-        input_: log x, log-probabilities of any shape, as `log_softmax` gives them.
+        input_: log x, log-probabilities of any shape, from `log_softmax`.
         target: y, probabilities of the same shape.
         reduction: "mean", "sum", "batchmean" for the sum divided by the size of axis 0, or "none"
             for one number per element.
-        log_target: Whether the target holds log y.
+        log_target: Whether the target is log y.
 
     Returns:
         A scalar, or a tensor of that shape.
 
     Raises:
-        ValueError: The shapes differ, or a target is no probability.
+        ValueError: The shapes differ, or a target is not a probability.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, y = minigrad.tensor([[0.5, 0.5]]).log(), minigrad.tensor([[1.0, 0.0]])
-        >>> round(F.kl_div(x, y, "batchmean").item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
+        >>> round(nn.functional.kl_div(x, y, "batchmean").item(), 4)
         0.6931
     """
     y = _like("kl_div", input_, target)
@@ -388,7 +384,7 @@ def kl_div(
 
 
 def _like(name: str, input_: Tensor, target: Any) -> Tensor:
-    """The target as a tensor, of the shape of the input: nothing is broadcast."""
+    """The target as a tensor; it must have the shape of the input, without broadcasting."""
     found = target
     if not isinstance(target, Tensor):
         found = wrap(to_array(target, name=f"{name}: target"))

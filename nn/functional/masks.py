@@ -1,19 +1,177 @@
-"""Making masks: who comes later, and what is padding."""
+"""Attention masks: creating, checking and combining them. The only definition of their meaning.
+
+`attn_mask` is about pairs of a query and a key. Bool: True = **may attend**. Float: added to the
+scores. Its shape, for N batches, H heads, L queries and S keys, is (L|1, S), (N|1, L|1, S) or
+(N|1, H|1, L|1, S).
+
+`key_padding_mask` is about keys: bool, of shape (N, S), True = **padding**, ignored.
+
+`is_causal` lets query i attend to keys 0 to i. With a cache, positions count from the start of the
+cached sequence.
+
+A query attends to the keys that all masks allow. Keys that attention itself appends are never
+masked. A query without any allowed key gets zero weights.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad import ops
+from minigrad._checks import check_size
+from minigrad._creation import zeros
 from minigrad._tensor import Tensor
-from minigrad.nn.module.checks import check_size
+from minigrad.autograd.mode import located
+from minigrad.ops._numerics import array_of
+
+__all__ = ["create_causal_mask", "create_padding_mask"]
+
+MaskLike = Tensor | np.ndarray | None
+"""The type of a mask argument."""
+
+
+class Mask(NamedTuple):
+    """The combined masks of one attention call, as `ops.attention` takes them.
+
+    Attributes:
+        bias: A float tensor that is added to the scores.
+        keep: A bool array, True where a query may attend.
+        causal: Whether query i may only attend to keys 0 to i.
+    """
+
+    bias: Tensor | None = None
+    keep: np.ndarray | None = None
+    causal: bool = False
+
+
+def combine(
+    scores: tuple[int, ...],
+    dtype: Any,
+    attn_mask: MaskLike = None,
+    key_padding_mask: MaskLike = None,
+    is_causal: bool = False,
+    extra_keys: int = 0,
+    offset: int = 0,
+) -> Mask:
+    """Check the masks of a call, and combine them.
+
+    Args:
+        scores: The shape of the scores, (..., L, S), S being the keys that were given.
+        dtype: The dtype of the scores, to which a float mask is converted.
+        attn_mask: A bool or float mask of pairs, or None.
+        key_padding_mask: A bool mask of keys, or None; only for scores of shape (N, H, L, S).
+        is_causal: Whether query i attends to keys 0 to i only.
+        extra_keys: The number of keys that attention appends.
+        offset: The position of query 0 among the keys, for `is_causal`.
+
+    Returns:
+        The mask for S + extra_keys keys, broadcastable to the scores.
+
+    Raises:
+        TypeError: A mask has the wrong dtype.
+        ValueError: A mask has the wrong shape.
+    """
+    bias: Tensor | None = None
+    keep: np.ndarray | None = None
+    if attn_mask is not None:
+        mask = _aligned(attn_mask, scores)
+        if mask.dtype.kind == "f":
+            bias = ops.astype(mask, dtype)
+        else:
+            keep = array_of(mask)
+    if key_padding_mask is not None:
+        real = ~_padding(key_padding_mask, scores)
+        keep = real if keep is None else keep & real
+    if offset and offset >= scores[-1] - 1:  # even query 0 comes after all other keys
+        is_causal = False
+    if is_causal and (extra_keys or offset):  # the kernel counts both queries and keys from 0
+        backwards = np.tri(scores[-2], scores[-1], offset, dtype=bool)
+        keep, is_causal = backwards if keep is None else keep & backwards, False
+    if extra_keys and keep is not None:
+        keep = np.concatenate([keep, np.ones((*keep.shape[:-1], extra_keys), bool)], axis=-1)
+    if extra_keys and bias is not None:
+        bias = ops.concatenate([bias, zeros((*bias.shape[:-1], extra_keys), dtype=dtype)], axis=-1)
+    return Mask(bias, keep, is_causal)
+
+
+def grouped(mask: Mask, groups: int) -> Mask:
+    """The mask for grouped heads: (N, H, L, S) -> (N, groups, H/groups, L, S).
+
+    Args:
+        mask: The result of `combine`.
+        groups: The number of groups; it divides H.
+    """
+
+    def regroup(part: Any) -> Any:
+        if part is None or part.ndim < 4:
+            return part
+        n, heads, *pairs = part.shape
+        return part.reshape(n, *((1, 1) if heads == 1 else (groups, heads // groups)), *pairs)
+
+    return Mask(regroup(mask.bias), regroup(mask.keep), mask.causal)
+
+
+def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
+    """Check `attn_mask`; insert axes of size 1 so that it broadcasts to the scores."""
+    mask = attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)
+    if mask.dtype.kind not in "bf":
+        raise TypeError(
+            located(
+                f"attn_mask: bool (True = may attend) or float (added to the scores) expected, "
+                f"got {mask.dtype}; convert it with .astype(bool) if it has ones where a query may "
+                f"attend"
+            )
+        )
+    *lead, queries, keys = scores
+    shape = tuple(mask.shape)
+    for_all_heads = len(shape) == 3 and len(lead) == 2
+    leading = [] if len(shape) == 2 else lead[:1] if for_all_heads else lead
+    wanted = (*leading, queries, keys)
+    fits = len(shape) == len(wanted) and shape[-1] == keys
+    if not fits or any(n not in (1, size) for n, size in zip(shape, wanted, strict=True)):
+        raise ValueError(located(_wrong_shape(shape, scores)))
+    return mask[:, None] if for_all_heads else mask  # (N, L, S) -> (N, 1, L, S)
+
+
+def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
+    *lead, queries, keys = scores
+    accepted = [f"({queries}|1, {keys})"]
+    if len(lead) == 2:
+        accepted.append(f"({lead[0]}|1, {queries}|1, {keys})")
+    if lead:
+        axes = ", ".join(f"{n}|1" for n in (*lead, queries))
+        accepted.append(f"({axes}, {keys})")
+    message = f"attn_mask: shape {shape} does not fit scores of shape {scores}: expected "
+    message += " or ".join(accepted)
+    if len(lead) == 2 and shape == (lead[0] * lead[1], queries, keys):
+        message += f"; one mask per head is given as attn_mask.reshape{scores}"
+    return message
+
+
+def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> np.ndarray:
+    """Check `key_padding_mask`; return an array of shape (N, 1, 1, S)."""
+    array = np.asarray(array_of(mask))
+    if array.dtype != bool:
+        raise TypeError(
+            located(
+                f"key_padding_mask: bool (True = padding) expected, got {array.dtype}; convert it "
+                f"with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
+            )
+        )
+    if array.shape != (scores[0], scores[-1]):
+        raise ValueError(
+            located(
+                f"key_padding_mask: shape (N, S) = {(scores[0], scores[-1])} expected, "
+                f"got {array.shape}"
+            )
+        )
+    return array[:, None, None, :]
 
 
 def create_causal_mask(seq_length: int) -> Tensor:
-    """Make the mask under which each position attends to itself and those before it.
-
-    Every `attn_mask` takes it; ``is_causal=True`` says the same without one.
+    """Create a causal mask, for `attn_mask`; ``is_causal=True`` has the same effect.
 
     Args:
         seq_length: The length of the sequence.
@@ -22,7 +180,7 @@ def create_causal_mask(seq_length: int) -> Tensor:
         A bool tensor of shape (seq_length, seq_length), True on and below the diagonal.
 
     Raises:
-        TypeError: The length is no whole number.
+        TypeError: The length is not an int.
         ValueError: It is negative.
 
     Example:
@@ -37,15 +195,14 @@ def create_causal_mask(seq_length: int) -> Tensor:
 
 
 def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
-    """Make the mask that tells real tokens from padding behind them.
+    """Create a padding mask from sequence lengths: True for real tokens, False for padding.
 
-    It says True for what is real; a `key_padding_mask` says True for what is padding. So the one
-    is the other inverted: ``key_padding_mask=~mask``. As `attn_mask` it is given for all heads and
-    queries: ``attn_mask=mask[:, None, None, :]``.
+    A `key_padding_mask` is the opposite: ``key_padding_mask=~mask``. As `attn_mask`, pass
+    ``attn_mask=mask[:, None, None, :]``.
 
     Args:
-        lengths: The number of real tokens of each sequence, integers of shape (batch,).
-        max_length: The length of all sequences with their padding.
+        lengths: The number of real tokens of each sequence, ints of shape (batch,).
+        max_length: The length with padding.
 
     Returns:
         A bool tensor of shape (batch, max_length): True for real tokens, False for padding.
@@ -55,14 +212,13 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
         ValueError: A length is negative or more than max_length, or lengths has other axes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F
         >>> mask = F.create_padding_mask([3, 2], max_length=4)
         >>> mask
         Tensor([[ True,  True,  True, False],
                 [ True,  True, False, False]], dtype=bool)
-        >>> attention, x = nn.MultiHeadAttention(8, 2), minigrad.randn(2, 4, 8)
+        >>> attention, x = nn.MultiHeadAttention(8, 2), randn(2, 4, 8)
         >>> attention(x, x, x, key_padding_mask=~mask).shape
         (2, 4, 8)
     """

@@ -1,4 +1,4 @@
-"""Pooling along one axis and two: the largest element of each window, or the mean."""
+"""1-D and 2-D max and average pooling, by window or to a given output size."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_size, check_sizes
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
-from minigrad.nn.module.checks import check_size, check_sizes
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
+
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d",
+]  # fmt: skip
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -28,16 +33,15 @@ def max_pool1d(
     *,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The largest element of each window along an axis.
+    """Apply 1-D max pooling: the largest element of each window.
 
     Args:
         input_: Shape (N, C, L), or (C, L).
-        kernel_size: K, how many elements a window has.
-        stride: How far apart neighbouring windows are; K by default.
-        padding: How far the first window may begin before the input, and the last one end behind
-            it; at most half a window. What is not there is never the largest.
-        dilation: How far apart the elements of a window are.
-        ceil_mode: Whether a last window is added for elements that no other reaches.
+        kernel_size: K, the length of the window.
+        stride: The step of the window, K by default.
+        padding: The number of elements of -∞ added at both ends; at most half a window.
+        dilation: The distance between the elements of a window.
+        ceil_mode: Whether to round the output length up, with a last partial window.
 
     Returns:
         Shape (N, C, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
@@ -48,9 +52,8 @@ def max_pool1d(
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.max_pool1d(minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.max_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[3.0, 2.0]]]
     """
     return _max("max_pool1d", 1, input_, kernel_size, stride, padding, dilation, ceil_mode)
@@ -65,16 +68,16 @@ def max_pool2d(
     *,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The largest pixel of each window of an image.
+    """Apply 2-D max pooling: the largest pixel of each window.
 
     Args:
         input_: Shape (N, C, H, W), or (C, H, W).
-        kernel_size: (K, K'), the sizes of a window; one number stands for both, here and below.
-        stride: How far apart neighbouring windows are; (K, K') by default.
-        padding: How far windows may reach over the edges; at most half a window. What is not there
-            is never the largest.
-        dilation: How far apart the pixels of a window are.
-        ceil_mode: Whether last windows are added for pixels that no other reaches.
+        kernel_size: (K, K'), the size of the window; options take one int for both axes, or one
+            per axis.
+        stride: The step of the window, (K, K') by default.
+        padding: The number of rows and columns of -∞ added on each side; at most half a window.
+        dilation: The distance between the pixels of a window.
+        ceil_mode: Whether to round the output size up, with last partial windows.
 
     Returns:
         Shape (N, C, P, P') with P = (H + 2 · padding - dilation · (K - 1) - 1) // stride + 1 and P'
@@ -84,9 +87,8 @@ def max_pool2d(
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.max_pool2d(minigrad.tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.max_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[3.0]]]]
     """
     return _max("max_pool2d", 2, input_, kernel_size, stride, padding, dilation, ceil_mode)
@@ -100,15 +102,15 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window along an axis.
+    """Apply 1-D average pooling: the mean of each window.
 
     Args:
         input_: Shape (N, C, L), or (C, L).
-        kernel_size: K, how many elements a window has.
-        stride: How far apart neighbouring windows are; K by default.
-        padding: How many zeros are put at both ends; at most half a window.
-        ceil_mode: Whether a last window is added for elements that no other reaches.
-        count_include_pad: Whether these zeros count as elements.
+        kernel_size: K, the length of the window.
+        stride: The step of the window, K by default.
+        padding: The number of zeros added at both ends; at most half a window.
+        ceil_mode: Whether to round the output length up, with a last partial window.
+        count_include_pad: Whether the zeros count in the mean.
 
     Returns:
         Shape (N, C, P) with P = (L + 2 · padding - K) // stride + 1, or (C, P).
@@ -117,9 +119,8 @@ def avg_pool1d(
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.avg_pool1d(minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.avg_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[2.0, 1.0]]]
     """
     return _average(
@@ -135,15 +136,16 @@ def avg_pool2d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window of an image.
+    """Apply 2-D average pooling: the mean of each window.
 
     Args:
         input_: Shape (N, C, H, W), or (C, H, W).
-        kernel_size: (K, K'), the sizes of a window; one number stands for both, here and below.
-        stride: How far apart neighbouring windows are; (K, K') by default.
-        padding: How many zeros are put around; at most half a window.
-        ceil_mode: Whether last windows are added for pixels that no other reaches.
-        count_include_pad: Whether these zeros count as pixels.
+        kernel_size: (K, K'), the size of the window; options take one int for both axes, or one
+            per axis.
+        stride: The step of the window, (K, K') by default.
+        padding: The number of zeros added on each side; at most half a window.
+        ceil_mode: Whether to round the output size up, with last partial windows.
+        count_include_pad: Whether the zeros count in the mean.
 
     Returns:
         Shape (N, C, P, P') with P = (H + 2 · padding - K) // stride + 1 and P' likewise, or
@@ -153,9 +155,8 @@ def avg_pool2d(
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.avg_pool2d(minigrad.tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.avg_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[1.5]]]]
     """
     return _average(
@@ -164,90 +165,86 @@ def avg_pool2d(
 
 
 def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
-    """The mean of each of as many parts of an axis as are asked for.
+    """Apply 1-D average pooling to a given output length.
 
     Args:
         input_: Shape (N, C, L), or (C, L).
-        output_size: P, how many parts; part i runs from floor(i · L / P) to ceil((i + 1) · L / P).
+        output_size: P, the output length. Part i is from floor(i · L / P) to ceil((i + 1) · L / P).
 
     Returns:
         Shape (N, C, P), or (C, P).
 
     Raises:
-        ValueError: There is nothing to take a mean of.
+        ValueError: An axis of the input is empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.adaptive_avg_pool1d(minigrad.tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.adaptive_avg_pool1d(tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
         [[[2.0, 4.0]]]
     """
     return _adaptive("adaptive_avg_pool1d", 1, input_, output_size, _mean_of_parts)
 
 
 def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
-    """The mean of each of as many parts of an image as are asked for.
+    """Apply 2-D average pooling to a given output size.
 
     Args:
         input_: Shape (N, C, H, W), or (C, H, W).
-        output_size: (P, P'), how many parts along each axis, None for as many as there are pixels;
-            one number stands for both. Part i runs from floor(i · H / P) to ceil((i + 1) · H / P).
+        output_size: (P, P'), the output size, one int for both axes or one per axis; None keeps an
+            axis. Part i is from floor(i · H / P) to ceil((i + 1) · H / P).
 
     Returns:
         Shape (N, C, P, P'), or (C, P, P').
 
     Raises:
-        ValueError: There is nothing to take a mean of.
+        ValueError: An axis of the input is empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.adaptive_avg_pool2d(minigrad.ones((2, 8, 5, 7)), 1).shape
+        >>> from minigrad import nn, ones
+        >>> nn.functional.adaptive_avg_pool2d(ones((2, 8, 5, 7)), 1).shape
         (2, 8, 1, 1)
     """
     return _adaptive("adaptive_avg_pool2d", 2, input_, output_size, _mean_of_parts)
 
 
 def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
-    """The largest element of each of as many parts of an axis as are asked for.
+    """Apply 1-D max pooling to a given output length.
 
     Args:
         input_: Shape (N, C, L), or (C, L).
-        output_size: P, how many parts; part i runs from floor(i · L / P) to ceil((i + 1) · L / P).
+        output_size: P, the output length. Part i is from floor(i · L / P) to ceil((i + 1) · L / P).
 
     Returns:
         Shape (N, C, P), or (C, P). Of equal elements the first receives the gradient.
 
     Raises:
-        ValueError: There is nothing to choose from.
+        ValueError: An axis of the input is empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.adaptive_max_pool1d(minigrad.tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.adaptive_max_pool1d(tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
         [[[3.0, 5.0]]]
     """
     return _adaptive("adaptive_max_pool1d", 1, input_, output_size, _largest_of_parts)
 
 
 def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
-    """The largest pixel of each of as many parts of an image as are asked for.
+    """Apply 2-D max pooling to a given output size.
 
     Args:
         input_: Shape (N, C, H, W), or (C, H, W).
-        output_size: (P, P'), how many parts along each axis, None for as many as there are pixels;
-            one number stands for both. Part i runs from floor(i · H / P) to ceil((i + 1) · H / P).
+        output_size: (P, P'), the output size, one int for both axes or one per axis; None keeps an
+            axis. Part i is from floor(i · H / P) to ceil((i + 1) · H / P).
 
     Returns:
         Shape (N, C, P, P'), or (C, P, P'). Of equal pixels the first receives the gradient.
 
     Raises:
-        ValueError: There is nothing to choose from.
+        ValueError: An axis of the input is empty.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> F.adaptive_max_pool2d(minigrad.ones((2, 8, 5, 7)), (2, None)).shape
+        >>> from minigrad import nn, ones
+        >>> nn.functional.adaptive_max_pool2d(ones((2, 8, 5, 7)), (2, None)).shape
         (2, 8, 2, 7)
     """
     return _adaptive("adaptive_max_pool2d", 2, input_, output_size, _largest_of_parts)
@@ -256,7 +253,7 @@ def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
 def _window(
     owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes
 ) -> tuple[tuple[int, ...], ...]:
-    """Kernel, stride, padding and dilation, a number for each axis."""
+    """Return kernel, stride, padding and dilation, each with one int per axis."""
     kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
     strides = kernel if stride is None else check_sizes(owner, "stride", stride, axes)
     widths = check_sizes(owner, "padding", padding, axes, least=0)
@@ -270,13 +267,15 @@ def _window(
 
 
 def _pairs(sizes: Sequence[int], window: tuple[tuple[int, ...], ...], ceil_mode: bool) -> Pairs:
-    """The padding as pairs, the second one longer where a last window needs it."""
+    """Return the padding before and after each axis, longer after it for `ceil_mode`."""
     pairs = []
     for size, kernel, stride, width, gap in zip(sizes, *window, strict=True):
         more, span = 0, gap * (kernel - 1) + 1
         if ceil_mode and size + 2 * width >= span:
             count = -(-(size + 2 * width - span) // stride) + 1
-            count -= (count - 1) * stride >= size + width  # it must not begin behind the input
+            count -= (
+                count - 1
+            ) * stride >= size + width  # no window starts in the padding after the input
             more = max(0, (count - 1) * stride + span - size - 2 * width)
         pairs.append((width, width + more))
     return tuple(pairs)
@@ -326,11 +325,11 @@ def _average(
 def parts_per_axis(
     owner: str, axes: int, output_size: int | Sequence[int | None] | None
 ) -> tuple[int | None, ...]:
-    """Into how many parts each axis is split; None for as many as it has elements.
+    """Return the output size per axis; None for an axis that keeps its size.
 
     Raises:
-        TypeError: A count is no whole number.
-        ValueError: There are more or fewer than axes, or one is too small.
+        TypeError: A size is not an int.
+        ValueError: The number of sizes is wrong, or one is less than 1.
     """
     given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,) * axes
     if len(given) != axes:
@@ -375,7 +374,7 @@ def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
 
 
 def _divided(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
-    """The means of sums that were added up of float16 in float32, which holds them."""
+    """Divide sums, which for float16 were accumulated in float32."""
     means = sums / counts
     return means.astype(x.dtype) if x.dtype == np.float16 else means
 
@@ -385,7 +384,7 @@ def _largest_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
         starts, ends = parts(size, count)
         longest = int((ends - starts).max())
-        if size % count:  # parts of one length, in which the last element may stand repeatedly
+        if size % count:  # pad parts to one length by repeating their last element
             places = np.minimum(starts[:, None] + np.arange(longest), ends[:, None] - 1)
             x = x.take(places.ravel(), axis)
         kernel.append(longest)

@@ -1,4 +1,4 @@
-"""Positions in Lucid's words: sinusoids to add, rotations of queries and keys, and ALiBi."""
+"""Positional encodings: sinusoidal, learned, rotary (RoPE) and linear biases (ALiBi)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,133 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import ops
+from minigrad import ops, random
+from minigrad._checks import check_number, check_size
 from minigrad._creation import made, on_cpu
 from minigrad._tensor import Tensor
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import located
-from minigrad.nn.functional.positional_encoding import sinusoidal_encoding
-from minigrad.nn.module.checks import check_number, check_size, floating_dtype
+from minigrad.nn.module.argument_checks import floating_dtype
+from minigrad.nn.module.parameter import Parameter
+
+__all__ = [
+    "add_positional_encoding", "alibi_bias", "learned_positional_encoding", "rotary_pos_embedding",
+    "sinusoidal_encoding", "sinusoidal_pos_embedding",
+]  # fmt: skip
+
+
+def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> Tensor:
+    r"""Create sinusoidal positional encodings.
+
+    .. math::
+
+        PE_{pos,\,2i} = \sin(pos / 10000^{2i / d_{model}}), \qquad
+        PE_{pos,\,2i+1} = \cos(pos / 10000^{2i / d_{model}})
+
+    Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
+
+    Args:
+        max_length: The number of positions.
+        d_model: The width; even.
+        dtype: The dtype of the result; the default dtype if None.
+
+    Returns:
+        A tensor of shape (max_length, d_model).
+
+    Raises:
+        TypeError: A size is not an int.
+        ValueError: d_model is odd, or a size is negative.
+
+    Example:
+        >>> from minigrad.nn import functional as F
+        >>> F.sinusoidal_encoding(100, 512).shape
+        (100, 512)
+    """
+    max_length = check_size("sinusoidal_encoding", "max_length", max_length, least=0)
+    d_model = check_size("sinusoidal_encoding", "d_model", d_model, least=0)
+    if d_model % 2:
+        raise ValueError(
+            f"sinusoidal_encoding: d_model must be even, for pairs of sine and cosine, "
+            f"got {d_model}"
+        )
+    pairs = np.arange(d_model // 2)  # (d_model / 2,)
+    angles = np.arange(max_length)[:, None] / 10000.0 ** (2 * pairs / max(d_model, 1))
+    waves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (max_length, d_model / 2, 2)
+    return Tensor(
+        waves.reshape(max_length, d_model), dtype=get_default_dtype() if dtype is None else dtype
+    )
+
+
+def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
+    """Add positional encodings to a batch of sequences: ``x + pe[:seq_len]``.
+
+    Args:
+        x: A tensor of shape (batch, seq_len, d_model).
+        pe: Encodings, a tensor of shape (max_len, d_model); may require a gradient.
+
+    Returns:
+        A tensor of the shape of x.
+
+    Raises:
+        ValueError: The sequences are longer than the encodings, or the widths differ.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.nn import functional as F
+        >>> x = minigrad.randn(2, 10, 512)
+        >>> F.add_positional_encoding(x, F.sinusoidal_encoding(100, 512)).shape
+        (2, 10, 512)
+    """
+    if x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1]:
+        raise ValueError(
+            located(
+                f"add_positional_encoding: x {x.shape} and pe {pe.shape} must have shapes "
+                f"(batch, seq_len, d_model) and (max_len, d_model)"
+            )
+        )
+    seq_len, max_len = x.shape[-2], pe.shape[0]
+    if seq_len > max_len:
+        raise ValueError(
+            located(
+                f"add_positional_encoding: seq_len ({seq_len}) is more than the max_len "
+                f"({max_len}) of pe"
+            )
+        )
+    return x + pe[:seq_len]
+
+
+def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
+    """Create learned positional encodings, drawn from a normal distribution with σ = 0.02.
+
+    Args:
+        max_length: The number of positions.
+        d_model: The width.
+
+    Returns:
+        A parameter of shape (max_length, d_model).
+
+    Raises:
+        TypeError: A size is not an int.
+        ValueError: A size is negative.
+
+    Example:
+        >>> from minigrad.nn import functional as F
+        >>> pe = F.learned_positional_encoding(100, 512)
+        >>> pe.shape, pe.requires_grad
+        ((100, 512), True)
+    """
+    owner = "learned_positional_encoding"
+    shape = (
+        check_size(owner, "max_length", max_length, least=0),
+        check_size(owner, "d_model", d_model, least=0),
+    )
+    return Parameter(random.generator().normal(0.0, 0.02, shape), dtype=get_default_dtype())
 
 
 def sinusoidal_pos_embedding(
     seq_len: int, embed_dim: int, device: str = "cpu", dtype: Any = None
 ) -> Tensor:
-    """Make sinusoidal encodings of positions: `sinusoidal_encoding` under Lucid's name.
+    """Create sinusoidal positional encodings: `sinusoidal_encoding` under Lucid's name.
 
     Args:
         seq_len: The number of positions.
@@ -49,10 +163,10 @@ def rotary_pos_embedding(
     offset: int = 0,
     base: float = 10000.0,
 ) -> Tensor:
-    r"""Rotate queries or keys by angles that grow with their position.
+    r"""Apply rotary positional embedding (RoPE) to queries or keys.
 
-    Pair i of the D features at position p turns by the angle :math:`p \cdot base^{-2i/D}`. The
-    product of a query and a key so rotated depends on the distance of their positions only.
+    Pair i of the D features at position p is rotated by the angle :math:`p \cdot base^{-2i/D}`. The
+    dot product of a rotated query and key depends on the distance of their positions only.
 
     Source: Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021.
 
@@ -60,11 +174,10 @@ def rotary_pos_embedding(
         input_: A tensor of shape (..., L, D), such as (N, H, L, D); D is even.
         position_ids: The positions, of shape (L,), or (N, L) for an input of shape (N, ..., L, D);
             by default `offset`, `offset` + 1 and so on.
-        interleaved: Pair i consists of features 2i and 2i + 1, as in the paper; otherwise of
-            features i and i + D/2, as in LLaMA's weights.
-        offset: The position of the first, where `position_ids` are not given: with a cache, how
-            much is cached.
-        base: The larger, the slower the last pairs turn.
+        interleaved: Pair i is features 2i and 2i + 1, as in the paper; otherwise features i and
+            i + D/2, as in LLaMA's weights.
+        offset: The first position, without `position_ids`: with a cache, the cached length.
+        base: The base of the frequencies; a larger base turns the last pairs more slowly.
 
     Returns:
         A tensor of the shape of `input_`.
@@ -74,11 +187,10 @@ def rotary_pos_embedding(
         ValueError: Shapes do not fit, or both `position_ids` and `offset` are given.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> query = minigrad.randn(2, 4, 10, 16)  # (N, H, L, D)
-        >>> rotated = F.rotary_pos_embedding(query)
-        >>> step = F.rotary_pos_embedding(query[:, :, 9:], offset=9)
+        >>> from minigrad import nn, randn
+        >>> query = randn(2, 4, 10, 16)  # (N, H, L, D)
+        >>> rotated = nn.functional.rotary_pos_embedding(query)
+        >>> step = nn.functional.rotary_pos_embedding(query[:, :, 9:], offset=9)
         >>> bool(abs(rotated[:, :, 9:] - step).max() < 1e-6)
         True
     """
@@ -98,7 +210,7 @@ def rotary_pos_embedding(
 
 
 def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.ndarray:
-    """The position of each vector, in a shape that broadcasts to the axes before the last."""
+    """The position of each vector, broadcastable to the axes before the last."""
     check_size("rotary_pos_embedding", "offset", offset, least=0)
     length = shape[-2]
     if position_ids is None:
@@ -126,36 +238,35 @@ def alibi_bias(
     offset: int = 0,
     dtype: Any = None,
 ) -> Tensor:
-    r"""Make the bias of attention with linear biases (ALiBi), to be given as `attn_mask`.
+    r"""Create attention with linear biases (ALiBi), a bias to pass as `attn_mask`.
 
     Head h gets :math:`-m_h\,|i - j|` for query i and key j, with slopes
-    :math:`m_h = 2^{-8h/H}`, h from 1 to H. Where H is no power of two, the slopes for the next
-    lower power come first, and every other one of those for the next higher power fills up.
+    :math:`m_h = 2^{-8h/H}`, h from 1 to H. If H is not a power of two, the slopes of the next
+    lower power come first, then every other slope of the next higher power.
 
     Source: Press, Smith and Lewis, "Train short, test long: attention with linear biases enables
-    input length extrapolation", 2022. It is causal there; ``|i - j|`` says the same of earlier
-    keys.
+    input length extrapolation", 2022. The paper is causal; for earlier
+    keys ``|i - j|`` is the same.
 
     Args:
         num_heads: H, the number of heads.
         query_len: L, the number of queries.
         key_len: S, the number of keys; L by default.
-        offset: The position of query 0: with a cache, how much is cached.
+        offset: The position of query 0: with a cache, the cached length.
         dtype: The dtype of the result; the default dtype if None.
 
     Returns:
         A tensor of shape (1, H, L, S).
 
     Raises:
-        ValueError: A size is negative, or there is no head.
+        ValueError: A size is negative, or num_heads is 0.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F
         >>> F.alibi_bias(8, 3)[0, 0].tolist()
         [[0.0, -0.5, -1.0], [-0.5, 0.0, -0.5], [-1.0, -0.5, 0.0]]
-        >>> x = minigrad.randn(2, 3, 32)
+        >>> x = randn(2, 3, 32)
         >>> nn.MultiHeadAttention(32, 8)(x, x, x, attn_mask=F.alibi_bias(8, 3)).shape
         (2, 3, 32)
     """

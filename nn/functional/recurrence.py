@@ -1,6 +1,6 @@
-"""One layer of a recurrence in one direction, for the modules: x (L, N, I), states (N, H).
+"""One layer of a recurrence in one direction: x (L, N, I), states (N, H).
 
-What the input contributes to all steps is one product.
+The products of the input with its weight are computed for all steps at once.
 """
 
 from __future__ import annotations

@@ -1,23 +1,25 @@
-"""How alike two vectors are."""
+"""Similarity of vectors."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from minigrad import ops
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn.module.checks import check_number
+
+__all__ = ["cosine_similarity"]
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
-    r"""The cosine of the angle between vectors: :math:`x_1 \cdot x_2 / (\|x_1\| \|x_2\|)`.
+    r"""Compute the cosine of the angle between vectors: :math:`x_1 \cdot x_2 / (\|x_1\| \|x_2\|)`.
 
     Args:
         x1: A tensor.
         x2: A tensor that broadcasts with it.
         axis: The axis along which the vectors lie; the second by default, as in PyTorch.
-        eps: The least that each norm is taken to be, so that a vector of zeros has similarity 0.
+        eps: The lower bound of each norm; a zero vector has similarity 0.
 
     Returns:
         A tensor without that axis; numbers from -1 to 1.
@@ -26,10 +28,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         ValueError: The shapes do not broadcast, or the axis does not exist.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.nn import functional as F
-        >>> x, y = minigrad.tensor([3.0, 4.0]), minigrad.tensor([4.0, 3.0])
-        >>> round(F.cosine_similarity(x, y, axis=0).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([3.0, 4.0]), tensor([4.0, 3.0])
+        >>> round(nn.functional.cosine_similarity(x, y, axis=0).item(), 4)
         0.96
     """
     try:
@@ -44,5 +45,5 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
 
 
 def _direction(x: Tensor, axis: int, eps: float) -> Tensor:
-    """The vectors brought to length 1."""
+    """Normalize the vectors to length 1."""
     return x / ops.maximum(ops.norm(x, axis=axis, keepdims=True), eps)

@@ -1,1 +1,1 @@
-"""Layers: linear, convolution, normalization, recurrence and the like."""
+"""Layers: linear, convolution, normalization, recurrence, activations, losses."""

@@ -1,4 +1,4 @@
-"""Activations as modules, and finding one by its name."""
+"""Activation layers, and looking up an activation by name."""
 
 from __future__ import annotations
 
@@ -9,27 +9,24 @@ from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.module.base import Module
 
+__all__ = [
+    "ELU", "GELU", "SELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU",
+    "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh",
+]  # fmt: skip
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "gelu": F.gelu,
-    "silu": F.silu,
-    "tanh": F.tanh,
-    "sigmoid": F.sigmoid,
-    "leaky_relu": F.leaky_relu,
-    "elu": F.elu,
-    "selu": F.selu,
-    "relu6": F.relu6,
-    "mish": F.mish,
+    "relu": F.relu, "gelu": F.gelu, "silu": F.silu, "tanh": F.tanh, "sigmoid": F.sigmoid,
+    "leaky_relu": F.leaky_relu, "elu": F.elu, "selu": F.selu, "relu6": F.relu6, "mish": F.mish,
     "hardswish": F.hardswish,
-}
-"""The activations that a layer can be told by name."""
+}  # fmt: skip
+"""Activations that can be given by name."""
 
 
 def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The activation that a layer was given.
+    """Return an activation function, given its name or itself.
 
     Args:
-        activation: A key of `ACTIVATIONS`, or the function or module itself.
+        activation: A key of `ACTIVATIONS`, or a function or module.
 
     Returns:
         A function of a tensor.
@@ -55,63 +52,62 @@ def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callabl
 
 
 class _InPlace(Module):
-    """An activation that can write its result over its input."""
+    """An elementwise activation that can overwrite its input."""
+
+    function: Callable[..., Tensor]
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply the function elementwise to a tensor of any shape."""
+        return self.function(input_, self.inplace)
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
 
 
 class ReLU(_InPlace):
-    """The rectifier max(x, 0).
+    """The rectified linear unit max(x, 0).
 
     Args:
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ReLU()(minigrad.tensor([-1.0, 2.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.ReLU()(tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
-        return F.relu(input_, self.inplace)
+    function = staticmethod(F.relu)
 
 
 class ReLU6(_InPlace):
-    """The rectifier that ends at 6: see `functional.relu6`.
+    """ReLU with maximum 6: min(max(x, 0), 6).
 
     Args:
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ReLU6()(minigrad.tensor([-1.0, 2.0, 7.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.ReLU6()(tensor([-1.0, 2.0, 7.0])).tolist()
         [0.0, 2.0, 6.0]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
-        return F.relu6(input_, self.inplace)
+    function = staticmethod(F.relu6)
 
 
 class LeakyReLU(_InPlace):
-    """The rectifier that lets a little through below 0: see `functional.leaky_relu`.
+    """Leaky ReLU: x, or negative_slope · x below 0.
 
     Args:
         negative_slope: The slope below 0.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.LeakyReLU(0.5)(minigrad.tensor([-1.0, 2.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.LeakyReLU(0.5)(tensor([-1.0, 2.0])).tolist()
         [-0.5, 2.0]
     """
 
@@ -120,7 +116,7 @@ class LeakyReLU(_InPlace):
         self.negative_slope = negative_slope
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
+        """Apply the function elementwise to a tensor of any shape."""
         return F.leaky_relu(input_, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
@@ -128,16 +124,15 @@ class LeakyReLU(_InPlace):
 
 
 class ELU(_InPlace):
-    """The exponential linear unit: see `functional.elu`.
+    """The exponential linear unit: x, or alpha · (eˣ - 1) below 0.
 
     Args:
-        alpha: What it falls to is -alpha.
-        inplace: Whether to write the result over the input.
+        alpha: The limit for x → -∞ is -alpha.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ELU()(minigrad.tensor([-1000.0, 2.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.ELU()(tensor([-1000.0, 2.0])).tolist()
         [-1.0, 2.0]
     """
 
@@ -146,7 +141,7 @@ class ELU(_InPlace):
         self.alpha = alpha
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
+        """Apply the function elementwise to a tensor of any shape."""
         return F.elu(input_, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
@@ -157,18 +152,15 @@ class SELU(_InPlace):
     """The scaled exponential linear unit: see `functional.selu`.
 
     Args:
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.SELU()(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.SELU()(tensor(1.0)).item(), 4)
         1.0507
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
-        return F.selu(input_, self.inplace)
+    function = staticmethod(F.selu)
 
 
 class GELU(Module):
@@ -180,11 +172,12 @@ class GELU(Module):
         approximate: "none" for the exact function, "tanh" for the approximation of the paper.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.GELU()(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.GELU()(tensor(1.0)).item(), 4)
         0.8413
     """
+
+    repr_fields = ("approximate",)
 
     def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None:
         super().__init__()
@@ -193,11 +186,8 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
+        """Apply the function elementwise to a tensor of any shape."""
         return F.gelu(input_, self.approximate)
-
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
 
 
 class SiLU(_InPlace):
@@ -206,89 +196,76 @@ class SiLU(_InPlace):
     Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units", 2017.
 
     Args:
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.SiLU()(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.SiLU()(tensor(1.0)).item(), 4)
         0.7311
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
-        return F.silu(input_, self.inplace)
+    function = staticmethod(F.silu)
 
 
 Swish = SiLU
 
 
 class Mish(_InPlace):
-    """The unit x · tanh(softplus(x)): see `functional.mish`.
+    """Mish: x · tanh(softplus(x)).
 
     Args:
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.Mish()(minigrad.tensor(1.0)).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.Mish()(tensor(1.0)).item(), 4)
         0.8651
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
-        return F.mish(input_, self.inplace)
+    function = staticmethod(F.mish)
 
 
 class HardSwish(_InPlace):
-    """A SiLU of straight lines and a parabola: see `functional.hardswish`.
+    """Hard swish: x · hardsigmoid(x), a piecewise approximation of SiLU.
 
     Args:
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.HardSwish()(minigrad.tensor([-4.0, 3.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.HardSwish()(tensor([-4.0, 3.0])).tolist()
         [0.0, 3.0]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
-        return F.hardswish(input_, self.inplace)
+    function = staticmethod(F.hardswish)
 
 
 class HardSigmoid(_InPlace):
-    """A sigmoid of straight lines: see `functional.hardsigmoid`.
+    """Hard sigmoid: a piecewise linear approximation of the sigmoid.
 
     Args:
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.HardSigmoid()(minigrad.tensor([-4.0, 0.0, 4.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.HardSigmoid()(tensor([-4.0, 0.0, 4.0])).tolist()
         [0.0, 0.5, 1.0]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
-        return F.hardsigmoid(input_, self.inplace)
+    function = staticmethod(F.hardsigmoid)
 
 
 class Tanh(Module):
     """The hyperbolic tangent.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Tanh()(minigrad.tensor([0.0, 100.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.Tanh()(tensor([0.0, 100.0])).tolist()
         [0.0, 1.0]
     """
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
+        """Apply the function elementwise to a tensor of any shape."""
         return F.tanh(input_)
 
 
@@ -296,32 +273,32 @@ class Sigmoid(Module):
     """The logistic function 1 / (1 + e⁻ˣ).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Sigmoid()(minigrad.tensor([0.0, 100.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.Sigmoid()(tensor([0.0, 100.0])).tolist()
         [0.5, 1.0]
     """
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
+        """Apply the function elementwise to a tensor of any shape."""
         return F.sigmoid(input_)
 
 
 class Softplus(Module):
-    r"""A smooth rectifier, :math:`\log(1 + e^{\beta x}) / \beta`.
+    r"""A smooth approximation of ReLU, :math:`\log(1 + e^{\beta x}) / \beta`.
 
     Source: Dugas et al., "Incorporating second-order functional knowledge for better option
     pricing", 2000.
 
     Args:
-        beta: How sharp its bend is.
+        beta: The sharpness; for large beta it approaches ReLU.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Softplus()(minigrad.tensor([-1000.0, 1000.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.Softplus()(tensor([-1000.0, 1000.0])).tolist()
         [0.0, 1000.0]
     """
+
+    repr_fields = ("beta",)
 
     def __init__(self, beta: float = 1.0) -> None:
         super().__init__()
@@ -330,58 +307,51 @@ class Softplus(Module):
         self.beta = beta
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply it to each element of a tensor of any shape."""
+        """Apply the function elementwise to a tensor of any shape."""
         return F.softplus(input_, self.beta)
-
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}"
 
 
 class Softmax(Module):
-    """Exponentials that sum to one along an axis.
+    """Softmax along an axis: positive values that sum to 1.
 
     Args:
         axis: The axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Softmax()(minigrad.tensor([7.0, 7.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.Softmax()(tensor([7.0, 7.0])).tolist()
         [0.5, 0.5]
     """
 
+    repr_fields = ("axis",)
+
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
         self.axis = axis
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply it along the axis of a tensor of any shape."""
+        """Apply the function along the axis of a tensor of any shape."""
         return F.softmax(input_, axis=self.axis)
-
-    def extra_repr(self) -> str:
-        return f"axis={self.axis}"
 
 
 class LogSoftmax(Module):
-    """The logarithm of `Softmax`, exact where that rounds to 0 or 1.
+    """The logarithm of softmax, computed in a numerically stable way.
 
     Args:
         axis: The axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.LogSoftmax()(minigrad.tensor([0.0, 1000.0])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.LogSoftmax()(tensor([0.0, 1000.0])).tolist()
         [-1000.0, 0.0]
     """
+
+    repr_fields = ("axis",)
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
         self.axis = axis
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply it along the axis of a tensor of any shape."""
+        """Apply the function along the axis of a tensor of any shape."""
         return F.log_softmax(input_, axis=self.axis)
-
-    def extra_repr(self) -> str:
-        return f"axis={self.axis}"

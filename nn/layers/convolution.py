@@ -1,4 +1,4 @@
-"""Convolutions along one axis and two, and their transposes."""
+"""1-D and 2-D convolutions and transposed convolutions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import math
 from typing import Literal
 
 from minigrad import ops
+from minigrad._checks import check_size, check_sizes
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padding_pairs
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size, check_sizes
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
 
 PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 
@@ -21,7 +23,7 @@ _PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 class _Kernels(Module):
-    """What all convolutions have: kernels, a bias, and where the kernels are put."""
+    """The parameters and options that all convolutions share."""
 
     axes: int
     bias: Parameter | None
@@ -49,7 +51,7 @@ class _Kernels(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew."""
+        """Initialize weight and bias again."""
         bound = 1.0 / math.sqrt(math.prod(self.weight.shape[1:]))
         init.uniform(self.weight, -bound, bound)
         if self.bias is not None:
@@ -71,7 +73,7 @@ class _Kernels(Module):
 
 
 class _Convolution(_Kernels):
-    """A convolution along any number of axes."""
+    """A convolution along `axes` axes."""
 
     def __init__(
         self,
@@ -99,7 +101,7 @@ class _Convolution(_Kernels):
         self.padding_mode = padding_mode
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Convolve.
+        """Apply the convolution.
 
         Args:
             input_: A tensor of shape (N, in_channels, ...), or without N.
@@ -121,32 +123,31 @@ class _Convolution(_Kernels):
 
 
 class Conv1d(_Convolution):
-    """A convolution along one axis.
+    """Apply a 1-D convolution.
 
-    Weight and bias are drawn uniformly from ±1/√(in_channels / groups · kernel_size), as in
+    Weight and bias are initialized uniformly from ±1/√(in_channels / groups · kernel_size), as in
     PyTorch.
 
     Args:
         in_channels: C, the size of axis 1 of the input.
-        out_channels: O, how many kernels there are.
-        kernel_size: K, how many elements a kernel sees at once.
-        stride: How far apart neighbouring places of a kernel are.
-        padding: How many elements are put at both ends; "same" for as many places as there are
-            elements, "valid" for none.
-        dilation: How far apart the elements are that a kernel sees.
-        groups: Into how many parts the channels are split, each with its own kernels.
-        bias: Whether a number for each kernel is added.
-        padding_mode: What is put there: "zeros"; "reflect", the elements mirrored in the last;
-            "replicate", the last; "circular", those from the other end.
+        out_channels: O, the number of kernels.
+        kernel_size: K, the length of a kernel.
+        stride: The step of the kernel.
+        padding: The number of elements added at both ends; "same" keeps the length, "valid" adds
+            none.
+        dilation: The distance between the elements that a kernel reads.
+        groups: The number of groups of channels, each with its own kernels.
+        bias: Whether to add a bias.
+        padding_mode: "zeros", "reflect" (mirrored), "replicate" (the edge value repeated) or
+            "circular" (values from the other end).
 
     Attributes:
         weight: Shape (O, C / groups, K).
         bias: Shape (O,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Conv1d(3, 8, 5, padding="same")(minigrad.ones((2, 3, 20))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Conv1d(3, 8, 5, padding="same")(ones((2, 3, 20))).shape
         (2, 8, 20)
     """
 
@@ -154,34 +155,32 @@ class Conv1d(_Convolution):
 
 
 class Conv2d(_Convolution):
-    """A convolution over images.
+    """Apply a 2-D convolution.
 
-    Weight and bias are drawn uniformly from ±1/√(in_channels / groups · K · K'), as in PyTorch.
-    Where two numbers may be given, one for each axis, a single one stands for both.
+    Weight and bias are initialized uniformly from ±1/√(in_channels / groups · K · K'), as in
+    PyTorch. Options take one int for both axes, or one per axis.
 
     Source: LeCun et al., "Backpropagation applied to handwritten zip code recognition", 1989.
 
     Args:
         in_channels: C, the size of axis 1 of the input.
-        out_channels: O, how many kernels there are.
-        kernel_size: (K, K'), how many pixels a kernel sees at once.
-        stride: How far apart neighbouring places of a kernel are.
-        padding: How many pixels are put at all sides; "same" for as many places as there are
-            pixels, "valid" for none.
-        dilation: How far apart the pixels are that a kernel sees.
-        groups: Into how many parts the channels are split, each with its own kernels.
-        bias: Whether a number for each kernel is added.
-        padding_mode: What is put there: "zeros"; "reflect", the pixels mirrored in the last;
-            "replicate", the last; "circular", those from the other side.
+        out_channels: O, the number of kernels.
+        kernel_size: (K, K'), the size of a kernel.
+        stride: The step of the kernel.
+        padding: The number of pixels added on each side; "same" keeps the size, "valid" adds none.
+        dilation: The distance between the pixels that a kernel reads.
+        groups: The number of groups of channels, each with its own kernels.
+        bias: Whether to add a bias.
+        padding_mode: "zeros", "reflect" (mirrored), "replicate" (the edge value repeated) or
+            "circular" (values from the other side).
 
     Attributes:
         weight: Shape (O, C / groups, K, K').
         bias: Shape (O,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Conv2d(3, 8, 3, stride=2, padding=1)(minigrad.ones((2, 3, 28, 28))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Conv2d(3, 8, 3, stride=2, padding=1)(ones((2, 3, 28, 28))).shape
         (2, 8, 14, 14)
     """
 
@@ -189,7 +188,7 @@ class Conv2d(_Convolution):
 
 
 class _Transposed(_Kernels):
-    """A transposed convolution along any number of axes."""
+    """A transposed convolution along `axes` axes."""
 
     def __init__(
         self,
@@ -213,7 +212,7 @@ class _Transposed(_Kernels):
         )
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Send each element's multiples of the kernels to the output.
+        """Apply the transposed convolution.
 
         Args:
             input_: A tensor of shape (N, in_channels, ...), or without N.
@@ -229,28 +228,27 @@ class _Transposed(_Kernels):
 
 
 class ConvTranspose1d(_Transposed):
-    """The transpose of a convolution along one axis: see `functional.conv_transpose1d`.
+    """Apply a 1-D transposed convolution: see `functional.conv_transpose1d`.
 
     Args:
         in_channels: C, the size of axis 1 of the input.
         out_channels: O, the size of axis 1 of the output.
-        kernel_size: K, to how many elements one is sent.
-        stride: How far apart neighbouring kernels are in the output.
-        padding: How many elements are cut off at both ends.
-        output_padding: How many more than needed are kept at the far end; less than the stride or
-            than the dilation.
-        groups: Into how many parts the channels are split.
-        bias: Whether a number for each channel is added.
-        dilation: How far apart the elements of a kernel are in the output.
+        kernel_size: K, the length of a kernel.
+        stride: The step between kernels in the output.
+        padding: The number of elements removed at both ends of the output.
+        output_padding: The number of elements added at the end of the output; less than the stride
+            or the dilation.
+        groups: The number of groups of channels.
+        bias: Whether to add a bias.
+        dilation: The distance between the elements of a kernel in the output.
 
     Attributes:
         weight: Shape (C, O / groups, K).
         bias: Shape (O,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ConvTranspose1d(8, 3, 4, stride=2, padding=1)(minigrad.ones((2, 8, 10))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.ConvTranspose1d(8, 3, 4, stride=2, padding=1)(ones((2, 8, 10))).shape
         (2, 3, 20)
     """
 
@@ -258,28 +256,27 @@ class ConvTranspose1d(_Transposed):
 
 
 class ConvTranspose2d(_Transposed):
-    """The transpose of a convolution over images: see `functional.conv_transpose2d`.
+    """Apply a 2-D transposed convolution: see `functional.conv_transpose2d`.
 
     Args:
         in_channels: C, the size of axis 1 of the input.
         out_channels: O, the size of axis 1 of the output.
-        kernel_size: (K, K'), to how many pixels one is sent; one number stands for both.
-        stride: How far apart neighbouring kernels are in the output.
-        padding: How many pixels are cut off at all sides.
-        output_padding: How many more than needed are kept at the far sides; less than the stride
-            or than the dilation.
-        groups: Into how many parts the channels are split.
-        bias: Whether a number for each channel is added.
-        dilation: How far apart the elements of a kernel are in the output.
+        kernel_size: (K, K'), the size of a kernel; one int for both.
+        stride: The step between kernels in the output.
+        padding: The number of rows and columns removed on each side of the output.
+        output_padding: The number of rows and columns added at the end; less than the stride or
+            the dilation.
+        groups: The number of groups of channels.
+        bias: Whether to add a bias.
+        dilation: The distance between the elements of a kernel in the output.
 
     Attributes:
         weight: Shape (C, O / groups, K, K').
         bias: Shape (O,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(minigrad.ones((2, 8, 7, 7))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.ConvTranspose2d(8, 3, 4, stride=2, padding=1)(ones((2, 8, 7, 7))).shape
         (2, 3, 14, 14)
     """
 

@@ -1,32 +1,33 @@
-"""Dropout."""
+"""The dropout layer."""
 
 from __future__ import annotations
 
+from minigrad._checks import check_probability
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_probability
+
+__all__ = ["Dropout"]
 
 
 class Dropout(Module):
-    """Zero each element with probability p while training, and scale the others by 1 / (1 - p).
+    """Zero each element with probability p in training, and scale the others by 1 / (1 - p).
 
-    In evaluation mode the input is returned as it is.
+    In evaluation mode it returns the input unchanged.
 
     Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
     2014.
 
     Args:
         p: The probability, from 0 to 1.
-        inplace: Whether to write the result over the input.
+        inplace: Whether to overwrite the input with the result.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> drop = nn.Dropout(0.5)
-        >>> sorted(set(drop(minigrad.ones(1000)).tolist()))
+        >>> sorted(set(drop(ones(1000)).tolist()))
         [0.0, 2.0]
-        >>> set(drop.eval()(minigrad.ones(1000)).tolist())
+        >>> set(drop.eval()(ones(1000)).tolist())
         {1.0}
     """
 
@@ -36,7 +37,7 @@ class Dropout(Module):
         self.inplace = inplace
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Drop elements, in training mode.
+        """Apply dropout in training mode.
 
         Args:
             input_: A tensor of any shape.

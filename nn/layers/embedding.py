@@ -1,31 +1,35 @@
-"""Embedding: a table of vectors, looked up by index."""
+"""The embedding layer: a table of vectors, looked up by index."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from minigrad._checks import check_number, check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.functional.embedding import check_padding_idx
+from minigrad.nn.functional.embeddings import check_padding_idx
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_number, check_size
 from minigrad.nn.module.parameter import Parameter
 
+__all__ = ["Embedding"]
+
 NormType = float
-"""The p of a p-norm; infinity too."""
+"""The p of a p-norm; may be infinite."""
 
 
 class Embedding(Module):
-    """A table of learned vectors, one for each index, drawn from the standard normal distribution.
+    """A lookup table of learned vectors, initialized from the standard normal distribution.
 
     Args:
-        num_embeddings: How many there are; indices run from 0 to one less.
+        num_embeddings: The number of vectors; indices run from 0 to num_embeddings - 1.
         embedding_dim: The size of each vector.
-        padding_idx: An index whose vector starts as zeros and gets no gradient; negative ones
+        padding_idx: An index whose vector starts as zeros and gets no gradient; negative values
             count from the end.
-        max_norm: Vectors that are looked up and longer than this are first shortened to it, in the
-            table itself.
-        norm_type: The p of the p-norm that measures the length.
+        max_norm: Looked-up vectors with a larger norm are scaled to this norm, in the table
+            itself.
+        norm_type: The p of the p-norm.
 
     Attributes:
         weight: The table, of shape (num_embeddings, embedding_dim).
@@ -60,12 +64,12 @@ class Embedding(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the vectors anew, that of `padding_idx` as zeros."""
+        """Initialize the vectors again, that of `padding_idx` as zeros."""
         init.normal(self.weight)
         if self.padding_idx is not None:
             self.weight.data[self.padding_idx] = 0.0
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input_: Any) -> Tensor:
         """Look up vectors.
 
         Args:

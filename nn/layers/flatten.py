@@ -1,4 +1,4 @@
-"""Flatten and Unflatten: axes made one, and one made several."""
+"""Flatten and Unflatten: merge axes into one, split one into several."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.module.base import Module
 
+__all__ = ["Flatten", "Unflatten"]
+
 
 class Flatten(Module):
-    """Several neighbouring axes as one; by default all but the batch.
+    """Flatten consecutive axes into one; by default all but the batch axis.
 
     Args:
-        start_axis: The first of them.
-        end_axis: The last.
+        start_axis: The first axis.
+        end_axis: The last axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Flatten()(minigrad.ones((2, 3, 4, 5))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Flatten()(ones((2, 3, 4, 5))).shape
         (2, 60)
     """
+
+    repr_fields = ("start_axis", "end_axis")
 
     def __init__(self, start_axis: int = 1, end_axis: int = -1) -> None:
         super().__init__()
@@ -33,23 +36,21 @@ class Flatten(Module):
         """Flatten a tensor."""
         return input_.flatten(self.start_axis, self.end_axis)
 
-    def extra_repr(self) -> str:
-        return f"start_axis={self.start_axis}, end_axis={self.end_axis}"
-
 
 class Unflatten(Module):
-    """One axis as several.
+    """Split one axis into several.
 
     Args:
         axis: The axis.
-        unflattened_size: The sizes of those in its place; one may be -1, to be found.
+        unflattened_size: The new sizes; one may be -1, to be inferred.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Unflatten(1, (3, 4, -1))(minigrad.ones((2, 60))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Unflatten(1, (3, 4, -1))(ones((2, 60))).shape
         (2, 3, 4, 5)
     """
+
+    repr_fields = ("axis", "unflattened_size")
 
     def __init__(self, axis: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
@@ -60,7 +61,7 @@ class Unflatten(Module):
         """Unflatten a tensor.
 
         Args:
-            input_: A tensor whose axis has as many elements as the sizes make together.
+            input_: A tensor whose axis has the product of the sizes as its size.
 
         Raises:
             IndexError: There is no such axis.
@@ -78,6 +79,3 @@ class Unflatten(Module):
                 located(f"Unflatten: axis {axis} of shape {shape} cannot be made {sizes}")
             )
         return input_.reshape(*shape[:axis], *sizes, *shape[axis + 1 :])
-
-    def extra_repr(self) -> str:
-        return f"axis={self.axis}, unflattened_size={self.unflattened_size}"

@@ -1,37 +1,38 @@
-"""Linear: the affine map; Identity: the map that does nothing."""
+"""Linear: the affine map; Identity: returns its input."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from minigrad._checks import check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["Identity", "Linear"]
 
 
 class Linear(Module):
-    r"""The affine map :math:`y = x W^\top + b` of the last axis.
+    r"""Apply the affine map :math:`y = x W^\top + b` to the last axis.
 
-    Weight and bias are drawn uniformly from ±1/√in_features, as in PyTorch.
+    Weight and bias are initialized uniformly from ±1/√in_features, as in PyTorch.
 
     Args:
         in_features: The size of the last axis of the input.
         out_features: The size of the last axis of the output.
-        bias: Whether b is added.
+        bias: Whether to add b.
 
     Attributes:
         weight: W, of shape (out_features, in_features).
         bias: b, of shape (out_features,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.Linear(4, 3)(minigrad.ones((2, 5, 4))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.Linear(4, 3)(ones((2, 5, 4))).shape
         (2, 5, 3)
     """
 
@@ -46,14 +47,14 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw weight and bias anew."""
+        """Initialize weight and bias again."""
         bound = 1.0 / math.sqrt(self.in_features)
         init.uniform(self.weight, -bound, bound)
         if self.bias is not None:
             init.uniform(self.bias, -bound, bound)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Map the last axis.
+        """Apply the map to the last axis.
 
         Args:
             input_: A tensor of shape (..., in_features).
@@ -71,7 +72,7 @@ class Linear(Module):
 
 
 class Identity(Module):
-    """The module that returns what it is given.
+    """Return the input unchanged.
 
     Example:
         >>> from minigrad import nn

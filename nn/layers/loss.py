@@ -1,18 +1,25 @@
-"""Losses as modules."""
+"""Loss layers."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
+from minigrad._checks import check_number, check_probability
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.loss import Reduction
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_number, check_probability
+
+__all__ = [
+    "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss",
+    "MSELoss", "NLLLoss", "SmoothL1Loss",
+]  # fmt: skip
 
 
 class _Loss(Module):
-    """A loss with the option that all have."""
+    """A loss with a reduction."""
+
+    repr_fields = ("reduction",)
 
     def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__()
@@ -23,9 +30,6 @@ class _Loss(Module):
             )
         self.reduction = reduction
 
-    def extra_repr(self) -> str:
-        return f"reduction={self.reduction!r}"
-
 
 class MSELoss(_Loss):
     """The squared error: see `functional.mse_loss`.
@@ -34,9 +38,8 @@ class MSELoss(_Loss):
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.MSELoss()(minigrad.tensor([1.0, 2.0]), [1.0, 4.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.MSELoss()(tensor([1.0, 2.0]), [1.0, 4.0]).item()
         2.0
     """
 
@@ -52,9 +55,8 @@ class L1Loss(_Loss):
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.L1Loss()(minigrad.tensor([1.0, 2.0]), [1.0, 4.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.L1Loss()(tensor([1.0, 2.0]), [1.0, 4.0]).item()
         1.0
     """
 
@@ -64,16 +66,15 @@ class L1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """The squared error near zero, the absolute error far from it: see `functional.huber_loss`.
+    """Squared error for small, absolute error for large differences: see `functional.huber_loss`.
 
     Args:
         reduction: "mean", "sum", or "none" for one loss per element.
-        delta: Where the one goes over into the other.
+        delta: The threshold between the two.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.HuberLoss(delta=1.0)(minigrad.tensor([0.0]), [3.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.HuberLoss(delta=1.0)(tensor([0.0]), [3.0]).item()
         2.5
     """
 
@@ -87,16 +88,15 @@ class HuberLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """The Huber loss with lines of slope 1: see `functional.smooth_l1_loss`.
+    """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
 
     Args:
         reduction: "mean", "sum", or "none" for one loss per element.
-        beta: Where the parabola goes over into a line; 0 for the absolute error.
+        beta: The threshold between the two; 0 for the absolute error.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.SmoothL1Loss(beta=2.0)(minigrad.tensor([0.0]), [3.0]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.SmoothL1Loss(beta=2.0)(tensor([0.0]), [3.0]).item()
         2.0
     """
 
@@ -110,21 +110,20 @@ class SmoothL1Loss(_Loss):
 
 
 class CrossEntropyLoss(_Loss):
-    """The cross-entropy of scores and classes: see `functional.cross_entropy`.
+    """Cross-entropy of logits and class indices, or class probabilities.
 
-    The classes are whole numbers, or the probabilities of all.
+    See `functional.cross_entropy`.
 
     Args:
-        weight: How much each class counts, of shape (C,); a buffer.
+        weight: The weight of each class, of shape (C,); a buffer.
         reduction: "mean", "sum", or "none" for one loss per target.
-        ignore_index: A target that does not count.
-        label_smoothing: The share of the likelihood that is spread over all classes evenly.
+        ignore_index: A target value that is ignored.
+        label_smoothing: The probability that is spread evenly over all classes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, zeros
         >>> loss = nn.CrossEntropyLoss(ignore_index=-100)
-        >>> round(loss(minigrad.zeros((2, 4)), [3, -100]).item(), 4)
+        >>> round(loss(zeros((2, 4)), [3, -100]).item(), 4)
         1.3863
     """
 
@@ -146,7 +145,7 @@ class CrossEntropyLoss(_Loss):
         )
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare scores (N, C, ...) with classes (N, ...) or probabilities (N, C, ...)."""
+        """Compare logits (N, C, ...) with classes (N, ...) or probabilities (N, C, ...)."""
         return F.cross_entropy(
             input_, target, self.weight, self.reduction, ignore_index=self.ignore_index,
             label_smoothing=self.label_smoothing,
@@ -154,17 +153,16 @@ class CrossEntropyLoss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """The negative log-likelihood of the right class: see `functional.nll_loss`.
+    """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
     Args:
-        weight: How much each class counts, of shape (C,); a buffer.
+        weight: The weight of each class, of shape (C,); a buffer.
         reduction: "mean", "sum", or "none" for one loss per target.
-        ignore_index: A target that does not count.
+        ignore_index: A target value that is ignored.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.NLLLoss()(minigrad.tensor([[-0.5, -1.5]]), [1]).item()
+        >>> from minigrad import nn, tensor
+        >>> nn.NLLLoss()(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
 
@@ -192,13 +190,12 @@ class BCELoss(_Loss):
     """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
 
     Args:
-        weight: How much each element counts; a buffer.
+        weight: The weight of each element; a buffer.
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.BCELoss()(minigrad.tensor([0.5]), [1.0]).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.BCELoss()(tensor([0.5]), [1.0]).item(), 4)
         0.6931
     """
 
@@ -214,17 +211,16 @@ class BCELoss(_Loss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """The binary cross-entropy of scores: see `functional.binary_cross_entropy_with_logits`.
+    """The binary cross-entropy of logits: see `functional.binary_cross_entropy_with_logits`.
 
     Args:
-        weight: How much each element counts; a buffer.
+        weight: The weight of each element; a buffer.
         reduction: "mean", "sum", or "none" for one loss per element.
-        pos_weight: How much more the likelihood of a yes counts; a buffer.
+        pos_weight: The weight of positive targets; a buffer.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> round(nn.BCEWithLogitsLoss()(minigrad.tensor([0.0]), [1.0]).item(), 4)
+        >>> from minigrad import nn, tensor
+        >>> round(nn.BCEWithLogitsLoss()(tensor([0.0]), [1.0]).item(), 4)
         0.6931
     """
 
@@ -239,7 +235,7 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare scores with targets of the same shape."""
+        """Compare logits with targets of the same shape."""
         return F.binary_cross_entropy_with_logits(
             input_, target, self.weight, self.reduction, pos_weight=self.pos_weight
         )
@@ -251,15 +247,16 @@ class KLDivLoss(Module):
     Args:
         reduction: "mean", "sum", "batchmean" for the sum divided by the size of the batch, or
             "none" for one number per element.
-        log_target: Whether targets are logarithms of probabilities.
+        log_target: Whether targets are log-probabilities.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> x, y = minigrad.tensor([[0.5, 0.5]]).log(), minigrad.tensor([[1.0, 0.0]])
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
         >>> round(nn.KLDivLoss("batchmean")(x, y).item(), 4)
         0.6931
     """
+
+    repr_fields = ("reduction", "log_target")
 
     def __init__(
         self, reduction: Reduction | Literal["batchmean"] = "mean", log_target: bool = False
@@ -276,6 +273,3 @@ class KLDivLoss(Module):
     def forward(self, input_: Tensor, target: Any) -> Tensor:
         """Compare log-probabilities with probabilities of the same shape."""
         return F.kl_div(input_, target, self.reduction, self.log_target)
-
-    def extra_repr(self) -> str:
-        return f"reduction={self.reduction!r}, log_target={self.log_target}"

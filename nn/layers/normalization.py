@@ -1,45 +1,61 @@
-"""LayerNorm and RMSNorm: each position brought to one size."""
+"""Normalization layers: LayerNorm, RMSNorm, BatchNorm and GroupNorm."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
+
+from minigrad._checks import check_number, check_probability, check_size
 from minigrad._creation import ones, zeros
 from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_number, check_size
 from minigrad.nn.module.parameter import Parameter
 
+__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm"]
 
-class LayerNorm(Module):
-    r"""Layer normalisation :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    Mean and (biased) variance are taken over the last axes, for each position by itself.
+class _Normalization(Module):
+    """A normalization with a learned scale and shift; either may be None."""
+
+    weight: Parameter | None
+    bias: Parameter | None
+
+    def reset_parameters(self) -> None:
+        """Set the scale to ones and the shift to zeros."""
+        for name, value in (("weight", 1.0), ("bias", 0.0)):
+            parameter = getattr(self, name, None)
+            if parameter is not None:
+                init.constant(parameter, value)
+
+
+class LayerNorm(_Normalization):
+    r"""Layer normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    Mean and (biased) variance are taken over the last axes, separately for each position.
 
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
 
     Args:
-        normalized_shape: The sizes of those axes; an int for the last one.
-        eps: Keeps a constant position from a division by zero.
-        elementwise_affine: Whether γ, and β, are learned.
-        bias: Whether β is.
+        normalized_shape: The sizes of those axes; an int for the last axis.
+        eps: Added to the variance, against division by zero.
+        elementwise_affine: Whether to learn γ and β.
+        bias: Whether to learn β.
 
     Attributes:
-        weight: γ, of shape `normalized_shape`, ones at first; or None.
-        bias: β, of the same shape, zeros at first; or None.
+        weight: γ, of shape `normalized_shape`, initialized to ones; or None.
+        bias: β, of the same shape, initialized to zeros; or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> y = nn.LayerNorm(3)(minigrad.tensor([[1.0, 2.0, 3.0]]))
+        >>> from minigrad import nn, tensor
+        >>> y = nn.LayerNorm(3)(tensor([[1.0, 2.0, 3.0]]))
         >>> [round(v, 3) for v in y[0].tolist()]
         [-1.225, 0.0, 1.225]
     """
-
-    weight: Parameter | None
-    bias: Parameter | None
 
     def __init__(
         self,
@@ -54,15 +70,8 @@ class LayerNorm(Module):
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
         self.bias = Parameter(zeros(self.normalized_shape)) if elementwise_affine and bias else None
 
-    def reset_parameters(self) -> None:
-        """Make γ ones and β zeros."""
-        if self.weight is not None:
-            init.constant(self.weight, 1.0)
-        if self.bias is not None:
-            init.constant(self.bias, 0.0)
-
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalise.
+        """Normalize.
 
         Args:
             input_: A tensor of shape ``(..., *normalized_shape)``.
@@ -79,31 +88,28 @@ class LayerNorm(Module):
         )
 
 
-class RMSNorm(Module):
-    r"""Root-mean-square normalisation :math:`\gamma x / \sqrt{\overline{x^2} + \epsilon}`.
+class RMSNorm(_Normalization):
+    r"""Root-mean-square normalization :math:`\gamma x / \sqrt{\overline{x^2} + \epsilon}`.
 
-    The mean is taken over the last axes, for each position by itself. Unlike `LayerNorm` it does
-    not centre, and adds nothing.
+    The mean is taken over the last axes, separately for each position. Unlike `LayerNorm` it does
+    not subtract the mean and has no shift.
 
     Source: Zhang and Sennrich, "Root mean square layer normalization", 2019.
 
     Args:
-        normalized_shape: The sizes of those axes; an int for the last one.
-        eps: Keeps a position of zeros from a division by zero. By default the gap between 1 and
-            the next number of the input's dtype, as in PyTorch.
-        elementwise_affine: Whether γ is learned.
+        normalized_shape: The sizes of those axes; an int for the last axis.
+        eps: Added to the mean square. By default the machine epsilon of the input's dtype, as in
+            PyTorch.
+        elementwise_affine: Whether to learn γ.
 
     Attributes:
-        weight: γ, of shape `normalized_shape`, ones at first; or None.
+        weight: γ, of shape `normalized_shape`, initialized to ones; or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.RMSNorm(2)(minigrad.tensor([[1.0, 7.0]]))[0].tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.RMSNorm(2)(tensor([[1.0, 7.0]]))[0].tolist()
         [0.2, 1.4]
     """
-
-    weight: Parameter | None
 
     def __init__(
         self,
@@ -116,13 +122,8 @@ class RMSNorm(Module):
         self.eps = None if eps is None else check_number("RMSNorm", "eps", eps, 0.0)
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
 
-    def reset_parameters(self) -> None:
-        """Make γ ones."""
-        if self.weight is not None:
-            init.constant(self.weight, 1.0)
-
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalise.
+        """Normalize.
 
         Args:
             input_: A tensor of shape ``(..., *normalized_shape)``.
@@ -139,3 +140,206 @@ class RMSNorm(Module):
 def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
     sizes = shape if isinstance(shape, Sequence) and not isinstance(shape, str) else (shape,)
     return tuple(check_size(owner, "each size in normalized_shape", size) for size in sizes)
+
+
+class _BatchNorm(_Normalization):
+    """Batch normalization of inputs of certain layouts."""
+
+    layouts: tuple[str, ...]
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+    ) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        self.num_features = size = check_size(owner, "num_features", num_features)
+        self.eps = check_number(owner, "eps", eps, 0.0)
+        if momentum is not None:
+            check_probability(owner, "momentum", momentum)
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        self.weight = Parameter(ones(size)) if affine else None
+        self.bias = Parameter(zeros(size)) if affine else None
+        self.register_buffer("running_mean", zeros(size) if track_running_stats else None)
+        self.register_buffer("running_var", ones(size) if track_running_stats else None)
+        count = np.zeros((), np.int64) if track_running_stats else None
+        self.register_buffer("num_batches_tracked", count)
+
+    def reset_parameters(self) -> None:
+        """Set the scale to ones, the shift to zeros, and reset the running statistics."""
+        super().reset_parameters()
+        self.reset_running_stats()
+
+    def reset_running_stats(self) -> None:
+        """Reset the running mean to 0 and the running variance to 1."""
+        for buffer, value in (
+            (self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0),
+        ):  # fmt: skip
+            if buffer is not None:
+                buffer.mul_(0).add_(value)
+
+    def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Accept states without a batch count, as of Lucid and PyTorch before 0.4.1."""
+        if self.num_batches_tracked is not None and "running_mean" in state:
+            state.setdefault("num_batches_tracked", self.num_batches_tracked)
+        return state
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Normalize: by the batch statistics in training, by the running statistics in evaluation.
+
+        Args:
+            input_: A tensor of shape (N, num_features, ...).
+
+        Returns:
+            A tensor of the same shape.
+
+        Raises:
+            ValueError: The input has another number of axes or channels.
+        """
+        if (
+            input_.ndim not in [layout.count(",") + 1 for layout in self.layouts]
+            or input_.shape[1] != self.num_features
+        ):
+            raise ValueError(
+                located(
+                    f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
+                    f"C = {self.num_features} expected, got {input_.shape}"
+                )
+            )
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None and input_.size:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the mean of all batches so far
+                momentum = 1.0 / int(self.num_batches_tracked)
+        return F.batch_norm(
+            input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
+            momentum, self.eps,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    r"""Batch normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    In training, mean and (biased) variance of each feature are taken over the batch; in evaluation
+    mode the running averages are used.
+
+    Source: Ioffe and Szegedy, "Batch normalization", 2015.
+
+    Args:
+        num_features: C, the size of axis 1 of the input.
+        eps: Added to the variance, against division by zero.
+        momentum: The weight of a new batch in the running statistics; None for the mean of all
+            batches.
+        affine: Whether to learn γ and β.
+        track_running_stats: Whether to keep running statistics; otherwise those of the batch are
+            always used.
+
+    Attributes:
+        weight: γ, of shape (C,), initialized to ones; or None.
+        bias: β, of shape (C,), initialized to zeros; or None.
+        running_mean: A buffer of shape (C,), or None.
+        running_var: A buffer of shape (C,), or None.
+        num_batches_tracked: A buffer, the number of batches seen in training; or None.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> norm = nn.BatchNorm1d(1, eps=0.0)
+        >>> norm(tensor([[1.0], [3.0]])).tolist()
+        [[-1.0], [1.0]]
+        >>> [round(x, 2) for x in (norm.running_mean.item(), norm.running_var.item())]
+        [0.2, 1.1]
+    """
+
+    layouts = ("(N, C)", "(N, C, L)")
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalization of images, with the arguments and attributes of `BatchNorm1d`.
+
+    Args:
+        num_features: C, the size of axis 1 of the input.
+        eps: Added to the variance, against division by zero.
+        momentum: The weight of a new batch in the running statistics; None for the mean of all
+            batches.
+        affine: Whether to learn scale and shift.
+        track_running_stats: Whether to keep running statistics.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> nn.BatchNorm2d(8)(randn(2, 8, 5, 5)).shape
+        (2, 8, 5, 5)
+    """
+
+    layouts = ("(N, C, H, W)",)
+
+
+class GroupNorm(_Normalization):
+    r"""Group normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    Mean and (biased) variance are taken over each group of channels of each sample; scale and shift
+    are per channel.
+
+    Source: Wu and He, "Group normalization", 2018.
+
+    Args:
+        num_groups: The number of groups of consecutive channels.
+        num_channels: C, the size of axis 1 of the input.
+        eps: Added to the variance, against division by zero.
+        affine: Whether to learn γ and β.
+
+    Attributes:
+        weight: γ, of shape (C,), initialized to ones; or None.
+        bias: β, of shape (C,), initialized to zeros; or None.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.GroupNorm(2, 4, eps=0.0)(tensor([[1.0, 3.0, 10.0, 30.0]])).tolist()
+        [[-1.0, 1.0, -1.0, 1.0]]
+    """
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
+    ) -> None:
+        super().__init__()
+        self.num_groups = check_size("GroupNorm", "num_groups", num_groups)
+        self.num_channels = check_size("GroupNorm", "num_channels", num_channels)
+        if num_channels % num_groups:
+            raise ValueError(
+                f"GroupNorm: num_channels ({num_channels}) must be divisible by num_groups "
+                f"({num_groups})"
+            )
+        self.eps = check_number("GroupNorm", "eps", eps, 0.0)
+        self.weight = Parameter(ones(num_channels)) if affine else None
+        self.bias = Parameter(zeros(num_channels)) if affine else None
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Normalize.
+
+        Args:
+            input_: A tensor of shape (N, num_channels, ...).
+
+        Returns:
+            A tensor of the same shape.
+        """
+        return F.group_norm(input_, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
+            f"affine={self.weight is not None}"
+        )

@@ -1,21 +1,27 @@
-"""Pooling along one axis and two: the largest element of each window, or the mean."""
+"""1-D and 2-D max and average pooling, by window or to a given output size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from minigrad._checks import check_sizes
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.pooling import parts_per_axis
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_sizes
+
+__all__ = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+    "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d",
+]  # fmt: skip
 
 
 class _Windows(Module):
-    """What all poolings have: windows, and how far apart they are."""
+    """The options that all poolings by window share."""
 
     axes: int
+    repr_fields = ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None, padding: Sizes) -> None:
         super().__init__()
@@ -28,12 +34,9 @@ class _Windows(Module):
         self.stride = kernel_size if stride is None else stride
         self.padding = padding
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
 
 class _MaxPool(_Windows):
-    """The largest element of each window along any number of axes."""
+    """Max pooling along `axes` axes."""
 
     def __init__(
         self,
@@ -50,7 +53,7 @@ class _MaxPool(_Windows):
         self.ceil_mode = ceil_mode
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Pool.
+        """Apply the pooling.
 
         Args:
             input_: A tensor of shape (N, C, ...), or (C, ...).
@@ -66,19 +69,18 @@ class _MaxPool(_Windows):
 
 
 class MaxPool1d(_MaxPool):
-    """The largest element of each window along an axis: see `functional.max_pool1d`.
+    """Apply 1-D max pooling: see `functional.max_pool1d`.
 
     Args:
-        kernel_size: How many elements a window has.
-        stride: How far apart neighbouring windows are; as far as they are long by default.
-        padding: How far windows may reach over the ends; at most half a window.
-        dilation: How far apart the elements of a window are.
-        ceil_mode: Whether a last window is added for elements that no other reaches.
+        kernel_size: The length of the window.
+        stride: The step of the window, kernel_size by default.
+        padding: The number of elements of -∞ added at both ends; at most half a window.
+        dilation: The distance between the elements of a window.
+        ceil_mode: Whether to round the output length up, with a last partial window.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.MaxPool1d(2)(minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.MaxPool1d(2)(tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
         [[[3.0, 2.0]]]
     """
 
@@ -86,19 +88,18 @@ class MaxPool1d(_MaxPool):
 
 
 class MaxPool2d(_MaxPool):
-    """The largest pixel of each window of an image: see `functional.max_pool2d`.
+    """Apply 2-D max pooling: see `functional.max_pool2d`.
 
     Args:
-        kernel_size: The sizes of a window; one number stands for both, here and below.
-        stride: How far apart neighbouring windows are; as far as they are long by default.
-        padding: How far windows may reach over the edges; at most half a window.
-        dilation: How far apart the pixels of a window are.
-        ceil_mode: Whether last windows are added for pixels that no other reaches.
+        kernel_size: The size of the window; options take one int for both axes, or one per axis.
+        stride: The step of the window, kernel_size by default.
+        padding: The number of rows and columns of -∞ added on each side; at most half a window.
+        dilation: The distance between the pixels of a window.
+        ceil_mode: Whether to round the output size up, with last partial windows.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.MaxPool2d(2)(minigrad.ones((2, 8, 28, 28))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.MaxPool2d(2)(ones((2, 8, 28, 28))).shape
         (2, 8, 14, 14)
     """
 
@@ -106,7 +107,7 @@ class MaxPool2d(_MaxPool):
 
 
 class _AvgPool(_Windows):
-    """The mean of each window along any number of axes."""
+    """Average pooling along `axes` axes."""
 
     def __init__(
         self,
@@ -121,7 +122,7 @@ class _AvgPool(_Windows):
         self.count_include_pad = count_include_pad
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Pool.
+        """Apply the pooling.
 
         Args:
             input_: A tensor of shape (N, C, ...), or (C, ...).
@@ -137,19 +138,18 @@ class _AvgPool(_Windows):
 
 
 class AvgPool1d(_AvgPool):
-    """The mean of each window along an axis: see `functional.avg_pool1d`.
+    """Apply 1-D average pooling: see `functional.avg_pool1d`.
 
     Args:
-        kernel_size: How many elements a window has.
-        stride: How far apart neighbouring windows are; as far as they are long by default.
-        padding: How many zeros are put at both ends; at most half a window.
-        ceil_mode: Whether a last window is added for elements that no other reaches.
-        count_include_pad: Whether these zeros count as elements.
+        kernel_size: The length of the window.
+        stride: The step of the window, kernel_size by default.
+        padding: The number of zeros added at both ends; at most half a window.
+        ceil_mode: Whether to round the output length up, with a last partial window.
+        count_include_pad: Whether the zeros count in the mean.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AvgPool1d(2)(minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.AvgPool1d(2)(tensor([[[1.0, 3.0, 2.0, 0.0]]])).tolist()
         [[[2.0, 1.0]]]
     """
 
@@ -157,19 +157,18 @@ class AvgPool1d(_AvgPool):
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of each window of an image: see `functional.avg_pool2d`.
+    """Apply 2-D average pooling: see `functional.avg_pool2d`.
 
     Args:
-        kernel_size: The sizes of a window; one number stands for both, here and below.
-        stride: How far apart neighbouring windows are; as far as they are long by default.
-        padding: How many zeros are put around; at most half a window.
-        ceil_mode: Whether last windows are added for pixels that no other reaches.
-        count_include_pad: Whether these zeros count as pixels.
+        kernel_size: The size of the window; options take one int for both axes, or one per axis.
+        stride: The step of the window, kernel_size by default.
+        padding: The number of zeros added on each side; at most half a window.
+        ceil_mode: Whether to round the output size up, with last partial windows.
+        count_include_pad: Whether the zeros count in the mean.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AvgPool2d(2)(minigrad.ones((2, 8, 28, 28))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.AvgPool2d(2)(ones((2, 8, 28, 28))).shape
         (2, 8, 14, 14)
     """
 
@@ -177,39 +176,36 @@ class AvgPool2d(_AvgPool):
 
 
 class _Adaptive1d(Module):
-    """Pooling of an axis to a given size."""
+    """1-D pooling to a given output length."""
+
+    repr_fields = ("output_size",)
 
     def __init__(self, output_size: int) -> None:
         super().__init__()
         parts_per_axis(type(self).__name__, 1, output_size)
         self.output_size = output_size
 
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
-
 
 class _Adaptive2d(Module):
-    """Pooling of images to a given size."""
+    """2-D pooling to a given output size."""
+
+    repr_fields = ("output_size",)
 
     def __init__(self, output_size: int | Sequence[int | None] | None) -> None:
         super().__init__()
         parts_per_axis(type(self).__name__, 2, output_size)
         self.output_size = output_size
 
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
-
 
 class AdaptiveAvgPool1d(_Adaptive1d):
-    """The means of so many parts of an axis: see `functional.adaptive_avg_pool1d`.
+    """Apply 1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`.
 
     Args:
-        output_size: How many parts.
+        output_size: The output length.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AdaptiveAvgPool1d(2)(minigrad.tensor([[[1.0, 3.0, 5.0]]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.AdaptiveAvgPool1d(2)(tensor([[[1.0, 3.0, 5.0]]])).tolist()
         [[[2.0, 4.0]]]
     """
 
@@ -219,16 +215,14 @@ class AdaptiveAvgPool1d(_Adaptive1d):
 
 
 class AdaptiveAvgPool2d(_Adaptive2d):
-    """The means of so many parts of an image: see `functional.adaptive_avg_pool2d`.
+    """Apply 2-D average pooling to a given output size: see `functional.adaptive_avg_pool2d`.
 
     Args:
-        output_size: How many parts along each axis, None for as many as there are pixels; one
-            number stands for both.
+        output_size: The output size, one int for both axes or one per axis; None keeps an axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AdaptiveAvgPool2d(1)(minigrad.ones((2, 8, 5, 7))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.AdaptiveAvgPool2d(1)(ones((2, 8, 5, 7))).shape
         (2, 8, 1, 1)
     """
 
@@ -238,15 +232,14 @@ class AdaptiveAvgPool2d(_Adaptive2d):
 
 
 class AdaptiveMaxPool1d(_Adaptive1d):
-    """The largest elements of so many parts of an axis: see `functional.adaptive_max_pool1d`.
+    """Apply 1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`.
 
     Args:
-        output_size: How many parts.
+        output_size: The output length.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AdaptiveMaxPool1d(2)(minigrad.tensor([[[1.0, 3.0, 5.0]]])).tolist()
+        >>> from minigrad import nn, tensor
+        >>> nn.AdaptiveMaxPool1d(2)(tensor([[[1.0, 3.0, 5.0]]])).tolist()
         [[[3.0, 5.0]]]
     """
 
@@ -256,16 +249,14 @@ class AdaptiveMaxPool1d(_Adaptive1d):
 
 
 class AdaptiveMaxPool2d(_Adaptive2d):
-    """The largest pixels of so many parts of an image: see `functional.adaptive_max_pool2d`.
+    """Apply 2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`.
 
     Args:
-        output_size: How many parts along each axis, None for as many as there are pixels; one
-            number stands for both.
+        output_size: The output size, one int for both axes or one per axis; None keeps an axis.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.AdaptiveMaxPool2d((2, None))(minigrad.ones((2, 8, 5, 7))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.AdaptiveMaxPool2d((2, None))(ones((2, 8, 5, 7))).shape
         (2, 8, 2, 7)
     """
 

@@ -1,4 +1,4 @@
-"""Layers that tell a transformer where each of its inputs stands."""
+"""Positional encoding layers: sinusoidal, learned and rotary."""
 
 from __future__ import annotations
 
@@ -6,34 +6,36 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import check_number, check_size
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.embedding import Embedding
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_number, check_size
+
+__all__ = ["LearnedPosEmbedding", "RotaryPosEmbedding", "SinusoidalPosEmbedding"]
 
 
 class SinusoidalPosEmbedding(Module):
-    """Add sinusoids of the position: the table of `F.sinusoidal_pos_embedding`.
+    """Add sinusoidal positional encodings: see `functional.sinusoidal_pos_embedding`.
 
     Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
 
     Args:
-        seq_len: The number of positions; by default there is no limit.
+        seq_len: The number of positions; by default unlimited.
         embed_dim: The width, even; by default that of the input.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> positions = nn.SinusoidalPosEmbedding()
-        >>> x = minigrad.randn(2, 10, 16)
+        >>> x = randn(2, 10, 16)
         >>> whole, step = positions(x), positions(x[:, 9:], offset=9)
         >>> bool(abs(whole[:, 9:] - step).max() < 1e-6)
         True
     """
 
+    repr_fields = ("seq_len", "embed_dim")
     table: Tensor | None
 
     def __init__(self, seq_len: int | None = None, embed_dim: int | None = None) -> None:
@@ -44,32 +46,29 @@ class SinusoidalPosEmbedding(Module):
         self.register_buffer("table", None, persistent=False)
 
     def forward(self, input_: Tensor, *, offset: int = 0) -> Tensor:
-        """Add to each vector the sinusoids of its position.
+        """Add the encoding of its position to each vector.
 
         Args:
             input_: A tensor of shape (L, D) or (N, L, D).
-            offset: The position of the first: with a cache, how much is cached.
+            offset: The first position: with a cache, the cached length.
 
         Returns:
             A tensor of the same shape.
 
         Raises:
-            ValueError: The shape does not fit, or there are not so many positions.
+            ValueError: The shape does not fit, or the positions exceed the limit.
         """
         end = _end_of("SinusoidalPosEmbedding", input_, offset, self.seq_len, self.embed_dim)
         table = self.table
         width, dtype = input_.shape[-1], input_.dtype
         if table is None or len(table) < end or (table.shape[1], table.dtype) != (width, dtype):
-            rows = self.seq_len or 1 << max(end - 1, 0).bit_length()  # so that it seldom grows
+            rows = self.seq_len or 1 << max(end - 1, 0).bit_length()  # grows by doubling
             table = self.table = F.sinusoidal_pos_embedding(rows, width, dtype=dtype)
         return input_ + table[offset:end]
 
-    def extra_repr(self) -> str:
-        return f"seq_len={self.seq_len}, embed_dim={self.embed_dim}"
-
 
 class LearnedPosEmbedding(Module):
-    """Add a learned vector for each position, drawn from the normal distribution with σ = 0.02.
+    """Add a learned vector per position, initialized from a normal distribution with σ = 0.02.
 
     Source: Radford et al., "Improving language understanding by generative pre-training", 2018.
 
@@ -81,11 +80,12 @@ class LearnedPosEmbedding(Module):
         pos_emb: An `Embedding` whose weight holds the vectors, of shape (max_len, embed_dim).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.LearnedPosEmbedding(32, 16)(minigrad.randn(2, 10, 16), offset=22).shape
+        >>> from minigrad import nn, randn
+        >>> nn.LearnedPosEmbedding(32, 16)(randn(2, 10, 16), offset=22).shape
         (2, 10, 16)
     """
+
+    repr_fields = ("max_len", "embed_dim")
 
     def __init__(self, max_len: int, embed_dim: int) -> None:
         super().__init__()
@@ -95,49 +95,47 @@ class LearnedPosEmbedding(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the vectors anew."""
+        """Initialize the vectors again."""
         init.normal(self.pos_emb.weight, std=0.02)
 
     def forward(self, input_: Tensor, offset: int = 0) -> Tensor:
-        """Add to each vector that of its position.
+        """Add the learned vector of its position to each vector.
 
         Args:
             input_: A tensor of shape (L, embed_dim) or (N, L, embed_dim).
-            offset: The position of the first: with a cache, how much is cached.
+            offset: The first position: with a cache, the cached length.
 
         Returns:
             A tensor of the same shape.
 
         Raises:
-            ValueError: The shape does not fit, or there are not so many positions.
+            ValueError: The shape does not fit, or the positions exceed the limit.
         """
         end = _end_of("LearnedPosEmbedding", input_, offset, self.max_len, self.embed_dim)
         return input_ + self.pos_emb.weight[offset:end]
 
-    def extra_repr(self) -> str:
-        return f"max_len={self.max_len}, embed_dim={self.embed_dim}"
-
 
 class RotaryPosEmbedding(Module):
-    """Rotate queries or keys by angles that grow with their position: `F.rotary_pos_embedding`.
+    """Rotary positional embedding (RoPE) of queries or keys: see `functional.rotary_pos_embedding`.
 
     Source: Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021.
 
     Args:
         embed_dim: D, the width of a head, even; by default that of the input.
-        max_seq_len: The number of positions; by default there is no limit.
+        max_seq_len: The number of positions; by default unlimited.
         interleaved: Pair i consists of features 2i and 2i + 1; otherwise of i and i + D/2.
-        base: The larger, the slower the last pairs turn.
+        base: The base of the frequencies; a larger base turns the last pairs more slowly.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F
         >>> rotary = nn.RotaryPosEmbedding(16)
-        >>> q, k, v = minigrad.randn(3, 2, 4, 10, 16)  # each (N, H, L, D)
+        >>> q, k, v = randn(3, 2, 4, 10, 16)  # each (N, H, L, D)
         >>> F.scaled_dot_product_attention(rotary(q), rotary(k), v, is_causal=True).shape
         (2, 4, 10, 16)
     """
+
+    repr_fields = ("embed_dim", "max_seq_len", "interleaved", "base")
 
     def __init__(
         self,
@@ -165,13 +163,13 @@ class RotaryPosEmbedding(Module):
             input_: A tensor of shape (..., L, D), such as (N, H, L, D).
             position_ids: The positions, of shape (L,) or (N, L); by default `offset`, `offset` + 1
                 and so on.
-            offset: The position of the first: with a cache, how much is cached.
+            offset: The first position: with a cache, the cached length.
 
         Returns:
             A tensor of the same shape.
 
         Raises:
-            ValueError: The shapes do not fit, or there are not so many positions.
+            ValueError: The shapes do not fit, or the positions exceed the limit.
         """
         end = offset + input_.shape[-2] if input_.ndim > 1 else 0
         if position_ids is not None:
@@ -194,15 +192,9 @@ class RotaryPosEmbedding(Module):
             input_, position_ids, self.interleaved, offset=offset, base=self.base
         )
 
-    def extra_repr(self) -> str:
-        return (
-            f"embed_dim={self.embed_dim}, max_seq_len={self.max_seq_len}, "
-            f"interleaved={self.interleaved}, base={self.base}"
-        )
-
 
 def _end_of(owner: str, input_: Tensor, offset: int, limit: int | None, width: int | None) -> int:
-    """The position behind the last one, after checking what is to be added to."""
+    """Check the input, and return the position after the last one."""
     if (
         input_.ndim not in (2, 3)
         or input_.dtype.kind != "f"

@@ -1,4 +1,4 @@
-"""RNN, LSTM and GRU: layers that read a sequence step by step."""
+"""Recurrent layers: RNN, LSTM and GRU."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import minigrad
 from minigrad import ops
+from minigrad._checks import check_probability, check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
@@ -15,14 +16,15 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_probability, check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["GRU", "LSTM", "RNN"]
 
 
 class _Recurrent(Module):
-    """Layers of recurrences over a sequence, one on top of the other, in one or both directions.
+    """A stack of recurrences over a sequence, in one or both directions.
 
-    Inside, the time is the first axis. `gates` times `hidden_size` numbers go into a step.
+    Inside, time is the first axis. A step has `gates` times `hidden_size` pre-activations.
     """
 
     gates: int
@@ -70,7 +72,7 @@ class _Recurrent(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all weights and biases anew."""
+        """Initialize all weights and biases again."""
         bound = 1.0 / math.sqrt(self.hidden_size)
         for parameter in self.parameters():
             init.uniform(parameter, -bound, bound)
@@ -148,32 +150,49 @@ class _Recurrent(Module):
         return ", ".join([*parts, *["bias=False"] * (not self.with_bias)])
 
 
-class RNN(_Recurrent):
-    r"""The plain recurrence :math:`h_t = \tanh(W x_t + b + U h_{t-1} + b')`, in layers.
+class _HiddenState(_Recurrent):
+    """A recurrence whose only state is the hidden state."""
 
-    All weights and biases are drawn uniformly from ±1/√hidden_size, as in PyTorch, whose names they
-    have: `weight_ih_l0` (W), `weight_hh_l0` (U), `bias_ih_l0`, `bias_hh_l0`, then `..._l1`; those
-    that read from the end are called `..._l0_reverse`.
+    def forward(self, input_: Tensor, h_0: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Process a sequence.
+
+        Args:
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
+            h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
+                directions, without N if the input has none; zeros by default.
+
+        Returns:
+            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
+            (N, L, D · H), and the hidden states after the last step, of the shape of `h_0`.
+        """
+        output, (h_n,) = self._read(input_, () if h_0 is None else (h_0,))
+        return output, h_n
+
+
+class RNN(_HiddenState):
+    r"""A multi-layer Elman RNN: :math:`h_t = \tanh(W x_t + b + U h_{t-1} + b')`.
+
+    Weights and biases are initialized uniformly from ±1/√hidden_size and named as in PyTorch:
+    `weight_ih_l0` (W), `weight_hh_l0` (U), `bias_ih_l0`, `bias_hh_l0`, then `..._l1`; the reverse
+    direction is `..._l0_reverse`.
 
     Source: Elman, "Finding structure in time", 1990.
 
     Args:
         input_size: I, the size of the last axis of the input.
         hidden_size: H, the size of the last axis of the output.
-        num_layers: How many layers there are; each reads the outputs of the one below.
-        nonlinearity: "tanh", or "relu" in its place.
-        bias: Whether there are biases.
-        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
-            Likewise the output. If it is omitted, a warning says so once: the default was True
-            before version 0.2.0.
-        dropout: The probability with which what goes from one layer to the next is dropped.
-        bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
+        num_layers: The number of layers; each reads the outputs of the one below.
+        nonlinearity: "tanh" or "relu".
+        bias: Whether to add biases.
+        batch_first: Whether input and output are (N, L, ...); by default (L, N, ...), time first.
+            If omitted, a warning is given once: the default was True before version 0.2.0.
+        dropout: The dropout probability between layers.
+        bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> rnn = nn.RNN(4, 3, num_layers=2, batch_first=True)
-        >>> output, h_n = rnn(minigrad.ones((2, 5, 4)))
+        >>> output, h_n = rnn(ones((2, 5, 4)))
         >>> output.shape, h_n.shape
         ((2, 5, 3), (2, 2, 3))
     """
@@ -196,37 +215,20 @@ class RNN(_Recurrent):
         )
         self.nonlinearity = check_nonlinearity("RNN", nonlinearity)
 
-    def forward(self, input_: Tensor, h_0: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Read a sequence.
-
-        Args:
-            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
-            h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
-                directions, without N if the input has none; zeros by default.
-
-        Returns:
-            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
-            (N, L, D · H), and the hidden states after the last step, of the shape of `h_0`.
-        """
-        output, (h_n,) = self._read(input_, () if h_0 is None else (h_0,))
-        return output, h_n
-
     def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
         out = rnn_steps(x, first[0], *self._weights(end), self.nonlinearity)
         return out, [out[-1]]
 
 
 class LSTM(_Recurrent):
-    r"""Long short-term memory, in layers.
+    r"""A multi-layer LSTM (long short-term memory).
 
     .. math::
         i, f, o &= \sigma(W x_t + b + U h_{t-1} + b'), \quad g = \tanh(\dots) \\
         c_t &= f c_{t-1} + i g \qquad h_t = o \tanh c_t
 
-    with weights of their own for each of the four, which stand in the order i, f, g, o. They are
-    drawn uniformly from ±1/√hidden_size, as in PyTorch, whose names they have: `weight_ih_l0` (W),
-    `weight_hh_l0` (U), `bias_ih_l0`, `bias_hh_l0`, then `..._l1`; those that read from the end are
-    called `..._l0_reverse`.
+    Each weight holds those of the four gates in the order i, f, g, o. Initialization and names are
+    those of `RNN`.
 
     Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; the forget gate f: Gers,
     Schmidhuber and Cummins, "Learning to forget", 2000.
@@ -234,19 +236,17 @@ class LSTM(_Recurrent):
     Args:
         input_size: I, the size of the last axis of the input.
         hidden_size: H, the size of the last axis of the output.
-        num_layers: How many layers there are; each reads the outputs of the one below.
-        bias: Whether there are biases.
-        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
-            Likewise the output. If it is omitted, a warning says so once: the default was True
-            before version 0.2.0.
-        dropout: The probability with which what goes from one layer to the next is dropped.
-        bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
+        num_layers: The number of layers; each reads the outputs of the one below.
+        bias: Whether to add biases.
+        batch_first: Whether input and output are (N, L, ...); by default (L, N, ...), time first.
+            If omitted, a warning is given once: the default was True before version 0.2.0.
+        dropout: The dropout probability between layers.
+        bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> lstm = nn.LSTM(4, 3, num_layers=2, batch_first=True)
-        >>> output, (h_n, c_n) = lstm(minigrad.ones((2, 5, 4)))
+        >>> output, (h_n, c_n) = lstm(ones((2, 5, 4)))
         >>> output.shape, h_n.shape, c_n.shape
         ((2, 5, 3), (2, 2, 3), (2, 2, 3))
     """
@@ -257,7 +257,7 @@ class LSTM(_Recurrent):
     def forward(
         self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Read a sequence.
+        """Process a sequence.
 
         Args:
             input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
@@ -279,56 +279,37 @@ class LSTM(_Recurrent):
         return states[0], [states[0, -1], states[1, -1]]
 
 
-class GRU(_Recurrent):
-    r"""Gated recurrent units, in layers.
+class GRU(_HiddenState):
+    r"""A multi-layer GRU (gated recurrent unit).
 
     .. math::
         r, z &= \sigma(W x_t + b + U h_{t-1} + b') \\
         n &= \tanh(W x_t + b + r (U h_{t-1} + b')) \qquad h_t = (1 - z) n + z h_{t-1}
 
-    with weights of their own for each of the three, which stand in the order r, z, n. They are
-    drawn uniformly from ±1/√hidden_size, as in PyTorch, whose names they have: `weight_ih_l0` (W),
-    `weight_hh_l0` (U), `bias_ih_l0`, `bias_hh_l0`, then `..._l1`; those that read from the end are
-    called `..._l0_reverse`.
+    Each weight holds those of the three gates in the order r, z, n. Initialization and names are
+    those of `RNN`.
 
     Source: Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014.
 
     Args:
         input_size: I, the size of the last axis of the input.
         hidden_size: H, the size of the last axis of the output.
-        num_layers: How many layers there are; each reads the outputs of the one below.
-        bias: Whether there are biases.
-        batch_first: Whether the input is (N, L, I); by default it is (L, N, I), time first.
-            Likewise the output. If it is omitted, a warning says so once: the default was True
-            before version 0.2.0.
-        dropout: The probability with which what goes from one layer to the next is dropped.
-        bidirectional: Whether each layer also reads from the end; outputs stand beside one another.
+        num_layers: The number of layers; each reads the outputs of the one below.
+        bias: Whether to add biases.
+        batch_first: Whether input and output are (N, L, ...); by default (L, N, ...), time first.
+            If omitted, a warning is given once: the default was True before version 0.2.0.
+        dropout: The dropout probability between layers.
+        bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> gru = nn.GRU(4, 3, bidirectional=True, batch_first=True)
-        >>> output, h_n = gru(minigrad.ones((2, 5, 4)))
+        >>> output, h_n = gru(ones((2, 5, 4)))
         >>> output.shape, h_n.shape
         ((2, 5, 6), (2, 2, 3))
     """
 
     gates = 3
-
-    def forward(self, input_: Tensor, h_0: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Read a sequence.
-
-        Args:
-            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
-            h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
-                directions, without N if the input has none; zeros by default.
-
-        Returns:
-            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
-            (N, L, D · H), and the hidden states after the last step, of the shape of `h_0`.
-        """
-        output, (h_n,) = self._read(input_, () if h_0 is None else (h_0,))
-        return output, h_n
 
     def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
         out = gru_steps(x, first[0], *self._weights(end))
@@ -336,11 +317,11 @@ class GRU(_Recurrent):
 
 
 _warned = False
-"""Whether this process was told of the changed default of batch_first."""
+"""Whether this process was warned of the changed default of batch_first."""
 
 
 def _warn_of_layout(owner: str, shape: tuple[int, ...]) -> None:
-    """Say once how an input is read without batch_first; until version 0.3.0."""
+    """Warn once how an input is read without batch_first; until version 0.3.0."""
     global _warned
     if not _warned:
         warnings.warn(
@@ -351,14 +332,14 @@ def _warn_of_layout(owner: str, shape: tuple[int, ...]) -> None:
             FutureWarning,
             stacklevel=5,  # the call of the layer
         )
-        _warned = True  # not before: where warnings are errors, each call is one
+        _warned = True  # after the warning: if warnings are errors, every call raises
 
 
 def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:
-    """One of the two.
+    """Return the name of a nonlinearity.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: It is neither "tanh" nor "relu".
     """
     if name == "tanh":
         return "tanh"
@@ -368,10 +349,10 @@ def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:
 
 
 def pair(owner: str, states: Any) -> tuple[Any, ...]:
-    """The hidden and the cell state that were given, or nothing.
+    """Return the given hidden and cell state as a tuple, empty for None.
 
     Raises:
-        ValueError: Something else than two was given.
+        ValueError: It is not a pair.
     """
     if states is None:
         return ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+from minigrad._checks import check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
@@ -12,8 +13,9 @@ from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.layers.recurrence import check_nonlinearity, pair
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
 
 class _Cell(Module):
@@ -37,13 +39,13 @@ class _Cell(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all weights and biases anew."""
+        """Initialize all weights and biases again."""
         bound = 1.0 / math.sqrt(self.hidden_size)
         for parameter in self.parameters():
             init.uniform(parameter, -bound, bound)
 
     def _step(self, input_: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
-        """The states behind the step, each of shape (N, H), or (H,) if the input has no batch."""
+        """Return the states after the step, each of shape (N, H), or (H,) without a batch."""
         owner = type(self).__name__
         if input_.ndim not in (1, 2) or input_.shape[-1] != self.input_size:
             raise ValueError(
@@ -72,25 +74,40 @@ class _Cell(Module):
         return f"{self.input_size}, {self.hidden_size}, bias={self.bias_ih is not None}"
 
 
-class RNNCell(_Cell):
+class _HiddenStateCell(_Cell):
+    """A cell whose only state is the hidden state."""
+
+    def forward(self, input_: Tensor, hx: Tensor | None = None) -> Tensor:
+        """Compute one step.
+
+        Args:
+            input_: Shape (N, I), or (I,).
+            hx: The state before, of shape (N, H), or (H,); zeros by default.
+
+        Returns:
+            The state after, of the same shape.
+        """
+        return self._step(input_, () if hx is None else (hx,))[0]
+
+
+class RNNCell(_HiddenStateCell):
     """One step of `RNN`.
 
     Args:
         input_size: I, the size of the last axis of the input.
         hidden_size: H, the size of the last axis of the state.
-        bias: Whether there are biases.
-        nonlinearity: "tanh", or "relu" in its place.
+        bias: Whether to add biases.
+        nonlinearity: "tanh" or "relu".
 
     Attributes:
-        weight_ih: What the input is multiplied by, of shape (H, I).
-        weight_hh: What the state is multiplied by, of shape (H, H).
+        weight_ih: The weight of the input, of shape (H, I).
+        weight_hh: The weight of the state, of shape (H, H).
         bias_ih: Shape (H,), or None.
         bias_hh: Shape (H,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.RNNCell(4, 3)(minigrad.ones((2, 4))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.RNNCell(4, 3)(ones((2, 4))).shape
         (2, 3)
     """
 
@@ -106,18 +123,6 @@ class RNNCell(_Cell):
         super().__init__(input_size, hidden_size, bias)
         self.nonlinearity = check_nonlinearity("RNNCell", nonlinearity)
 
-    def forward(self, input_: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Take a step.
-
-        Args:
-            input_: Shape (N, I), or (I,).
-            hx: The state before, of shape (N, H), or (H,); zeros by default.
-
-        Returns:
-            The state after, of the same shape.
-        """
-        return self._step(input_, () if hx is None else (hx,))[0]
-
     def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
         (h,) = states
         out = rnn_steps(
@@ -132,18 +137,17 @@ class LSTMCell(_Cell):
     Args:
         input_size: I, the size of the last axis of the input.
         hidden_size: H, the size of the last axis of the states.
-        bias: Whether there are biases.
+        bias: Whether to add biases.
 
     Attributes:
-        weight_ih: What the input is multiplied by, of shape (4 · H, I).
-        weight_hh: What the hidden state is multiplied by, of shape (4 · H, H).
+        weight_ih: The weight of the input, of shape (4 · H, I).
+        weight_hh: The weight of the hidden state, of shape (4 · H, H).
         bias_ih: Shape (4 · H,), or None.
         bias_hh: Shape (4 · H,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> h, c = nn.LSTMCell(4, 3)(minigrad.ones((2, 4)))
+        >>> from minigrad import nn, ones
+        >>> h, c = nn.LSTMCell(4, 3)(ones((2, 4)))
         >>> h.shape, c.shape
         ((2, 3), (2, 3))
     """
@@ -154,7 +158,7 @@ class LSTMCell(_Cell):
     def forward(
         self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Take a step.
+        """Compute one step.
 
         Args:
             input_: Shape (N, I), or (I,).
@@ -173,40 +177,27 @@ class LSTMCell(_Cell):
         return [out[0, 0], out[1, 0]]
 
 
-class GRUCell(_Cell):
+class GRUCell(_HiddenStateCell):
     """One step of `GRU`.
 
     Args:
         input_size: I, the size of the last axis of the input.
         hidden_size: H, the size of the last axis of the state.
-        bias: Whether there are biases.
+        bias: Whether to add biases.
 
     Attributes:
-        weight_ih: What the input is multiplied by, of shape (3 · H, I).
-        weight_hh: What the state is multiplied by, of shape (3 · H, H).
+        weight_ih: The weight of the input, of shape (3 · H, I).
+        weight_hh: The weight of the state, of shape (3 · H, H).
         bias_ih: Shape (3 · H,), or None.
         bias_hh: Shape (3 · H,), or None.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
-        >>> nn.GRUCell(4, 3)(minigrad.ones((2, 4))).shape
+        >>> from minigrad import nn, ones
+        >>> nn.GRUCell(4, 3)(ones((2, 4))).shape
         (2, 3)
     """
 
     gates = 3
-
-    def forward(self, input_: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Take a step.
-
-        Args:
-            input_: Shape (N, I), or (I,).
-            hx: The state before, of shape (N, H), or (H,); zeros by default.
-
-        Returns:
-            The state after, of the same shape.
-        """
-        return self._step(input_, () if hx is None else (hx,))[0]
 
     def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
         (h,) = states

@@ -1,1 +1,1 @@
-"""Modules as such: parameters, containers, state dicts."""
+"""The base class Module, parameters, containers and state dicts."""

@@ -1,12 +1,12 @@
-"""Module: a part of a model. What it does when called, its modes, and its state.
+"""Module, the base class of layers and models: calling, hooks, modes, dtype and state.
 
-What it owns, and how that is found by name, is in `tree`.
+Its base, `registry.Registry`, holds parameters, buffers and children by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -15,22 +15,30 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.api import Removable
 from minigrad.autograd.mode import Scope, State, state
 from minigrad.nn.module import state_dict as states
-from minigrad.nn.module.checks import check_tensors, checked_constructor, floating_dtype
+from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.module_paths import path_to
-from minigrad.nn.module.registry import Tree
+from minigrad.nn.module.registry import Registry
+
+__all__ = ["Module"]
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
 
 
-class Module(Tree):
-    """The base of every layer and model: subclass it, and define `forward`.
+class _Runs(Protocol[P, R]):
+    def forward(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
-    Parameters and modules that are assigned to its attributes become its parameters and children.
+
+class Module(Registry):
+    """Base class for all layers and models: subclass it and define `forward`.
+
+    A `Parameter` or module that is assigned to an attribute is registered under that name.
 
     Attributes:
         training: True in training mode, False in evaluation mode: see `train` and `eval`.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> class Residual(nn.Module):
         ...     def __init__(self, width):
         ...         super().__init__()
@@ -38,7 +46,7 @@ class Module(Tree):
         ...     def forward(self, x):
         ...         return x + self.linear(x)
         >>> model = Residual(3)
-        >>> model(minigrad.ones((2, 3))).shape
+        >>> model(ones((2, 3))).shape
         (2, 3)
         >>> [name for name, _ in model.named_parameters()]
         ['linear.weight', 'linear.bias']
@@ -61,28 +69,29 @@ class Module(Tree):
     # The call
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output; every subclass that is called defines it."""
+        """Compute the output; defined by every subclass."""
         raise NotImplementedError(f"{type(self).__name__} does not define forward()")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run `forward` between its hooks; every op inside is marked as made in this call."""
+    def __call__(self: _Runs[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the hooks and `forward`; ops recorded inside know this module and its path."""
+        module: Any = self  # typed as `_Runs`, for the types of `forward`
         outer = state.get()
         caller = None if outer.scope is None else outer.scope.module
-        name = "" if caller is None else path_to(caller, self)
+        name = "" if caller is None else path_to(caller, module)
         token = None
         try:
-            scope = Scope(self, name, outer.scope)
+            scope = Scope(module, name, outer.scope)
             token = state.set(State(outer.recording, scope, outer.observers))
-            if self._pre_hooks or self._hooks:
-                return self._forward_with_hooks(args, kwargs)
-            return self.forward(*args, **kwargs)
+            if module._pre_hooks or module._hooks:
+                return module._forward_with_hooks(args, kwargs)
+            return module.forward(*args, **kwargs)
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-            check_tensors(type(self).__name__, self.forward, args, kwargs, error)
+            check_tensors(type(module).__name__, module.forward, args, kwargs, error)
             raise
         finally:
-            if token is None:  # an interrupt came right behind the change
+            if token is None:  # interrupted between state.set and the assignment
                 state.set(outer)
-            else:  # which costs less
+            else:  # cheaper
                 state.reset(token)
 
     def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -104,24 +113,23 @@ class Module(Tree):
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, with_kwargs: bool = False
     ) -> Removable:
-        """Have ``hook(module, args)`` run before each `forward`.
+        """Register a hook ``hook(module, args)`` that runs before each `forward`.
 
         Args:
-            hook: What it returns, unless None, replaces the positional arguments.
-            with_kwargs: Call ``hook(module, args, kwargs)``; it may return both anew, as a pair.
+            hook: If it does not return None, the result replaces the positional arguments.
+            with_kwargs: Call ``hook(module, args, kwargs)``; it may return ``(args, kwargs)``.
 
         Returns:
-            A callable that takes the hook off again.
+            A callable that removes the hook.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import nn
+            >>> from minigrad import nn, tensor
             >>> layer = nn.Identity()
             >>> remove = layer.register_forward_pre_hook(lambda module, args: 2 * args[0])
-            >>> layer(minigrad.tensor(3.0)).item()
+            >>> layer(tensor(3.0)).item()
             6.0
             >>> remove()
-            >>> layer(minigrad.tensor(3.0)).item()
+            >>> layer(tensor(3.0)).item()
             3.0
         """
         return _register(self._pre_hooks, hook, with_kwargs)
@@ -129,32 +137,31 @@ class Module(Tree):
     def register_forward_hook(
         self, hook: Callable[..., Any], *, with_kwargs: bool = False
     ) -> Removable:
-        """Have ``hook(module, args, output)`` run after each `forward`.
+        """Register a hook ``hook(module, args, output)`` that runs after each `forward`.
 
         Args:
-            hook: What it returns, unless None, replaces the output.
+            hook: If it does not return None, the result replaces the output.
             with_kwargs: Call ``hook(module, args, kwargs, output)``.
 
         Returns:
-            A callable that takes the hook off again.
+            A callable that removes the hook.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import nn
+            >>> from minigrad import nn, ones
             >>> model = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
             >>> shapes = []
             >>> remember = lambda module, args, output: shapes.append(output.shape)
             >>> remove = model[0].register_forward_hook(remember)
-            >>> output = model(minigrad.ones((2, 4)))
+            >>> output = model(ones((2, 4)))
             >>> shapes
             [(2, 3)]
         """
         return _register(self._hooks, hook, with_kwargs)
 
-    # The whole tree at once
+    # Operations on this module and all modules below it
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call `fn` on every module below this one, and then on this one.
+        """Call `fn` on every module below this one, then on this one.
 
         Args:
             fn: A function of a module.
@@ -168,7 +175,7 @@ class Module(Tree):
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Switch to training mode, in which dropout drops.
+        """Set training mode: dropout is active, batch norm uses batch statistics.
 
         Args:
             mode: False for evaluation mode.
@@ -181,11 +188,11 @@ class Module(Tree):
         return self
 
     def eval(self) -> Self:
-        """Switch to evaluation mode, in which nothing is random; returns the module itself."""
+        """Set evaluation mode: deterministic; returns the module itself."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say for all parameters whether they are trained.
+        """Set `requires_grad` of all parameters.
 
         Args:
             requires_grad: False to freeze them.
@@ -196,27 +203,27 @@ class Module(Tree):
         for module in self.modules():
             for name, parameter in module._own_parameters():
                 parameter.requires_grad_(requires_grad)
-                setattr(module, name, parameter)  # a new leaf is told its name again
+                setattr(module, name, parameter)  # gives a new leaf its name
         return self
 
     def zero_grad(self) -> None:
-        """Forget the gradients of all parameters: each ``.grad`` becomes None."""
+        """Set the ``.grad`` of every parameter to None."""
         for parameter in self.parameters():
             parameter.zero_grad()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew, as the constructor did.
+        """Initialize all parameters again, as the constructor did.
 
-        A layer with parameters of its own overrides this; every other module passes it on.
+        A layer with parameters of its own overrides this; other modules call it on their children.
 
         Raises:
-            NotImplementedError: A module has parameters of its own and does not say how.
+            NotImplementedError: A module with parameters of its own does not override it.
         """
         own = dict(self._own_parameters())
         if own:
             raise NotImplementedError(
                 f"{type(self).__name__} has parameters of its own ({', '.join(own)}): "
-                f"define reset_parameters() to say how they are drawn"
+                f"define reset_parameters() to initialize them"
             )
         for child in self.children():
             child.reset_parameters()
@@ -224,13 +231,12 @@ class Module(Tree):
     # The dtype
 
     def to(self, dtype: Any) -> Self:
-        """Convert parameters and floating-point buffers to another floating dtype.
+        """Convert parameters, their gradients and floating-point buffers to a floating dtype.
 
-        The parameters stay the same objects, so an optimizer still knows them; their gradients are
-        converted too. Buffers are replaced.
+        Parameters stay the same objects, so an optimizer keeps them. Buffers are replaced.
 
         Args:
-            dtype: Such as ``minigrad.float64``. "cpu", the only device, changes nothing.
+            dtype: For example ``minigrad.float64``. "cpu", the only device, changes nothing.
 
         Returns:
             The module itself.
@@ -270,15 +276,15 @@ class Module(Tree):
     # The state
 
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
-        """Parameters and persistent buffers by path, as they are now.
+        """Return parameters and persistent buffers by path.
 
         Args:
-            prefix: Put before every key.
+            prefix: Prepended to every key.
             keep_vars: Return the tensors themselves instead of detached copies.
 
         Returns:
-            A dict of tensors. Unless `keep_vars`, they are copies: later training does not change
-            them. A tensor that is shared appears under each of its paths.
+            A dict of tensors, detached copies unless `keep_vars`. A shared tensor appears under
+            each of its paths.
 
         Example:
             >>> from minigrad import nn
@@ -295,16 +301,15 @@ class Module(Tree):
     ) -> states.Differences:
         """Copy values into parameters and persistent buffers: all of them, or none.
 
-        Values are converted to the dtype they are loaded into. A tensor that is shared by several
-        paths needs to be given under one of them.
+        Values are converted to the dtype of the target. A shared tensor needs one of its keys only.
 
         Args:
-            state_dict: Arrays by path: Tensors, ndarrays, or PyTorch's tensors. PyTorch's keys
-                fit, the packed ones of its attention too.
+            state_dict: Tensors, ndarrays or PyTorch tensors by path. PyTorch's keys are accepted,
+                including the packed projections of its attention.
             strict: Whether a missing or unexpected key is an error. A wrong shape always is.
 
         Returns:
-            The keys that were missing, and those that were not expected.
+            The missing and the unexpected keys.
 
         Raises:
             ValueError: The state does not fit; every wrong key is named, and nothing was changed.
@@ -318,29 +323,26 @@ class Module(Tree):
         return states.load(self, state_dict, strict)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Translate a foreign state of this module into its own; called while loading.
+        """Translate another framework's state of this module into its own; called while loading.
 
-        Override it in a layer whose parameters other frameworks, or earlier versions, keep under
-        other names or in other pieces.
+        Override it in a layer whose parameters have other names or another packing elsewhere.
 
         Args:
             state: The values of this module and those below it, by path from here.
 
         Returns:
-            The same under this module's own names.
+            The same values under this module's own names.
         """
         return state
 
     def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Translate this module's own state into PyTorch's; called by `utils.to_pytorch`.
 
-        Override it in a layer whose parameters PyTorch keeps under other names, or in other pieces.
-
         Args:
             state: The values of this module and those below it, by path from here.
 
         Returns:
-            The same under PyTorch's names.
+            The same values under PyTorch's names.
         """
         return state
 

@@ -1,7 +1,6 @@
-"""Containers: modules in a sequence, in a list and in a dict.
+"""Containers of modules: Sequential, ModuleList and ModuleDict.
 
-`ModuleList` and `ModuleDict` are what a list and a dict are, with every method of theirs, and are
-part of the tree of modules. They are never called.
+`ModuleList` and `ModuleDict` have all methods of list and dict. They cannot be called.
 """
 
 from __future__ import annotations
@@ -11,9 +10,11 @@ from typing import Any, Self, overload
 
 from minigrad.nn.module.base import Module
 
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+
 
 class _ModuleSequence(Module, MutableSequence[Module]):
-    """Modules in order. Each has a name of its own, or is called by its position."""
+    """Modules in order; the name of each is given, or its position."""
 
     def __init__(self, entries: Iterable[tuple[str | None, Module]]) -> None:
         super().__init__()
@@ -39,7 +40,7 @@ class _ModuleSequence(Module, MutableSequence[Module]):
         _check_free(self, name, dict(self._entries))
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules with their names, which are their positions unless given."""
+        """Iterate over (name, module); the name is the position unless given."""
         for i, (name, module) in enumerate(list(self._entries)):
             yield str(i) if name is None else name, module
         yield from super().named_children()  # a subclass may have modules besides
@@ -78,16 +79,16 @@ class _ModuleSequence(Module, MutableSequence[Module]):
         del self._entries[index if isinstance(index, slice) else self._position(index)]
 
     def insert(self, index: int, value: Module) -> None:
-        """Put a module before the one at `index`, as in a list.
+        """Insert a module before `index`.
 
         Args:
-            index: The position; the later ones move up by one.
+            index: The position, as in a list.
             value: The module.
         """
         self._entries.insert(index, (None, self._checked(value)))
 
     def extend(self, values: Iterable[Module]) -> None:
-        """Put modules at the end: all of them, or none if one is no module.
+        """Append modules: all of them, or none if one is not a module.
 
         Args:
             values: The modules, in order.
@@ -108,22 +109,21 @@ class _ModuleSequence(Module, MutableSequence[Module]):
 
 
 def _check_free(owner: Module, name: str, taken: Container[Any]) -> None:
-    """Refuse a second module of one name, which could not be found by it."""
+    """Raise if a name is in use."""
     if name in taken:
         raise ValueError(f"{type(owner).__name__}: it has another module called {name!r}")
 
 
 class Sequential(_ModuleSequence):
-    """Modules that are called one after the other, each with the output of the one before.
+    """A chain of modules: each is called with the output of the one before.
 
     Args:
         *modules: The modules in order, or one dict of named modules.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones
         >>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
-        >>> model(minigrad.ones((5, 4))).shape
+        >>> model(ones((5, 4))).shape
         (5, 2)
         >>> model[:2]
         Sequential(
@@ -140,13 +140,13 @@ class Sequential(_ModuleSequence):
             super().__init__((None, module) for module in modules)  # type: ignore[misc]
 
     def forward(self, input_: Any) -> Any:
-        """Pass the input through all modules.
+        """Call the modules in order.
 
         Args:
-            input_: What the first module takes.
+            input_: The input of the first module.
 
         Returns:
-            What the last module returns; the input itself if there is none.
+            The output of the last module; the input if there is none.
         """
         for _, module in self._entries:
             input_ = module(input_)
@@ -157,10 +157,10 @@ class Sequential(_ModuleSequence):
 
 
 class ModuleList(_ModuleSequence):
-    """A list of modules, for loops in a `forward`.
+    """A list of modules, registered as children "0", "1" and so on.
 
     Args:
-        modules: The modules to begin with.
+        modules: The initial modules.
 
     Example:
         >>> from minigrad import nn
@@ -178,10 +178,10 @@ class ModuleList(_ModuleSequence):
 
 
 class ModuleDict(Module, MutableMapping[str, Module]):
-    """A dict of modules. Any key will do that is a string, not empty and without a dot.
+    """A dict of modules. Keys are non-empty strings without a dot.
 
     Args:
-        modules: The modules to begin with, by name.
+        modules: The initial modules by name.
 
     Example:
         >>> from minigrad import nn
@@ -199,7 +199,7 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         self.update(modules)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules with their keys."""
+        """Iterate over (key, module)."""
         yield from list(self._entries.items())
         yield from super().named_children()  # a subclass may have modules besides
 

@@ -1,4 +1,4 @@
-"""Evaluation mode for a while."""
+"""Evaluation mode within a block."""
 
 from __future__ import annotations
 
@@ -11,10 +11,22 @@ from minigrad.nn.module.base import Module
 
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
-    """Evaluation mode for as long as it lasts, then each module's own mode again.
+    """Put a model into evaluation mode within a block, then restore each module's mode.
 
     Args:
         model: A module; anything else is left alone.
+
+    Returns:
+        A context manager.
+
+    Example:
+        >>> from minigrad import nn
+        >>> model = nn.Dropout(0.5)
+        >>> with nn.utils.evaluating(model):
+        ...     model.training
+        False
+        >>> model.training
+        True
     """
     modes = {m: m.training for m in model.modules()} if isinstance(model, Module) else {}
 

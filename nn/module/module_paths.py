@@ -1,4 +1,4 @@
-"""Paths in the tree of modules: joining names, walking, and the path by which a call is known."""
+"""Paths of modules such as "encoder.layers.0": joining, walking, and finding one for a call."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ def join(prefix: str, name: str) -> str:
 
 
 def walk(module: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
-    """Every path of the tree, parents first; a module that is shared comes once for each path."""
+    """Iterate over (path, module), parents first; a shared module once for each path."""
     yield prefix, module
     for name, child in module.named_children():
         yield from walk(child, join(prefix, name))
 
 
 def path_to(caller: Module, module: Module) -> str:
-    """The path by which `caller` knows a module that it calls, such as "linear1" or "layers.0".
+    """The path from `caller` to a module that it calls, such as "linear1" or "layers.0".
 
-    Each module keeps the last path it was found under as a hint. The hint is checked, not trusted:
-    a shared module has a path in each of its parents, and positions in a list shift.
+    Each module stores its last path as a hint. The hint is checked, because a shared module has
+    several paths, and positions in a list can change.
     """
     hint: str = module._name
-    if caller.__dict__.get(hint) is module or caller._child(hint) is module:  # mostly
+    if caller.__dict__.get(hint) is module or caller._child(hint) is module:  # the usual case
         return hint
     holder: Module | None = caller
     for name in hint.split("."):
@@ -39,7 +39,7 @@ def path_to(caller: Module, module: Module) -> str:
 
 
 def _search(caller: Module, module: Module) -> str | None:
-    """The shortest path from one module down to another; None if there is none."""
+    """The shortest path from one module down to another (breadth first), or None."""
     level = [("", caller)]
     while level:
         level = [
@@ -47,7 +47,7 @@ def _search(caller: Module, module: Module) -> str | None:
             for path, holder in level
             for name, child in holder.named_children()
         ]
-        for path, child in reversed(level):  # so that of several paths the first one stays
+        for path, child in reversed(level):  # the first of several paths is stored last
             child._name = path
         if any(child is module for _, child in level):
             return module._name

@@ -1,4 +1,4 @@
-"""Parameter: a tensor that a model learns."""
+"""Parameter: a trainable tensor of a module."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 
+__all__ = ["Parameter"]
+
 
 class Parameter(Tensor):
-    """A tensor that belongs to a module and is learned.
+    """A trainable tensor of a module.
 
     Assigned to an attribute of a `Module`, it appears in `Module.parameters()`, in the state dict
-    and, by its name, in drawings. It requires a gradient wherever it is created, under `no_grad`
-    too. Its values are a copy of `data`.
+    and in drawings. It requires a gradient, also when created under `no_grad`. `data` is copied.
 
     Args:
         data: A number, a nested list, an ndarray or a Tensor, of any shape and a floating dtype.

@@ -1,8 +1,8 @@
-"""The tree of modules: what a module owns, and how it is found.
+"""The registry of a module: its parameters, buffers and children by name, and its repr.
 
-What a module owns is what its attributes hold: a `Parameter` is a parameter, a module is a child.
-There is no second register to keep in step; only buffers, which are ordinary tensors, are noted by
-name. Lists and dicts of modules say in `named_children` what their children are.
+Parameters and children are found among the module's attributes; there is no second list of them.
+Only the names of buffers, which are ordinary tensors, are stored. Containers override
+`named_children`.
 """
 
 from __future__ import annotations
@@ -11,35 +11,37 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Parameter
 
-if TYPE_CHECKING:  # every tree is a Module
+if TYPE_CHECKING:  # every Registry is a Module
     from minigrad.nn.module.base import Module
 
 
-class Tree:
-    """The base of `Module`: parameters, buffers and children, by name."""
+class Registry:
+    """Base class of `Module`: parameters, buffers and children by name."""
 
     _buffers: dict[str, bool]
-    """The names of the buffers, and whether each is saved."""
+    """The names of the buffers, and whether each is in the state dict."""
+    repr_fields: ClassVar[tuple[str, ...]] = ()
+    """The attributes that the repr shows, where `extra_repr` is not overridden."""
     _name: str = ""
-    """The path under which it was last registered or called: a hint for finding it again."""
+    """The path under which it was last registered or called: a hint for `module_paths`."""
 
     def __init__(self) -> None:
         self._buffers = {}
 
-    # What belongs to the module
+    # Registering
 
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__
-        if isinstance(value, (Parameter, Tree)):
+        if isinstance(value, (Parameter, Registry)):
             self._check_name(name, value)
-            if isinstance(value, Tree):
+            if isinstance(value, Registry):
                 self._check_child(name, value)
                 value._name = name
             elif isinstance(value._node, Leaf):
@@ -62,7 +64,7 @@ class Tree:
         self._buffers.pop(name, None)
 
     def _check_name(self, name: str, value: Any) -> None:
-        """Refuse what could not be found again by this name."""
+        """Raise if `name` cannot be the name of a parameter, buffer or child."""
         owner = type(self).__name__
         if "_buffers" not in self.__dict__:
             raise AttributeError(
@@ -75,8 +77,8 @@ class Tree:
             raise ValueError(f"{owner}: {name!r} is one of its methods; choose another name")
 
     def _check_child(self, name: str, child: Any) -> None:
-        """Refuse as a child what is no module, or contains this one."""
-        if not isinstance(child, Tree):
+        """Raise if `child` is no module, or contains this one."""
+        if not isinstance(child, Registry):
             raise TypeError(
                 f"{type(self).__name__}: {name!r} must be a Module, got {type(child).__name__}"
             )
@@ -84,11 +86,11 @@ class Tree:
             raise ValueError(f"{type(self).__name__}: {name!r} would make it a part of itself")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Make `param` a parameter called `name`: the same as assigning it to an attribute.
+        """Register a parameter, like assigning it to an attribute.
 
         Args:
             name: The attribute's name.
-            param: The parameter, or None for one that this module could have and has not.
+            param: The parameter, or None for an optional one that is absent.
         """
         if not isinstance(param, Parameter | None):
             raise TypeError(
@@ -98,11 +100,11 @@ class Tree:
         setattr(self, name, param)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Make `module` a child called `name`: the same as assigning it to an attribute.
+        """Register a child, like assigning it to an attribute.
 
         Args:
             name: The attribute's name.
-            module: The child, or None for one that this module could have and has not.
+            module: The child, or None for an optional one that is absent.
         """
         if module is not None:
             self._check_child(name, module)
@@ -111,11 +113,11 @@ class Tree:
     def register_buffer(
         self, name: str, buffer: Any, dtype: Any = None, *, persistent: bool = True
     ) -> None:
-        """Keep a tensor that is not trained, but moves with `to` and is saved.
+        """Register a buffer: a tensor that is not trained, but converted by `to` and saved.
 
         Args:
             name: The attribute's name.
-            buffer: A Tensor, or what a Tensor can be made of; None to reserve the name.
+            buffer: A Tensor or array; None to reserve the name.
             dtype: The dtype to store; by default that of `buffer`.
             persistent: Whether it is part of the state dict.
 
@@ -135,24 +137,24 @@ class Tree:
         self._buffers[name] = persistent
         super().__setattr__(name, buffer)
 
-    # Finding it
+    # Looking up
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly inside this one with their names, in the order of assignment."""
-        found = [entry for entry in self.__dict__.items() if isinstance(entry[1], Tree)]
+        """Iterate over (name, child), in the order of assignment."""
+        found = [entry for entry in self.__dict__.items() if isinstance(entry[1], Registry)]
         return iter(cast("list[tuple[str, Module]]", found))
 
     def _child(self, name: str) -> Module | None:
-        """The child of that name, if there is one."""
+        """The child of that name, or None."""
         child = self.__dict__.get(name)
-        return cast("Module", child) if isinstance(child, Tree) else None
+        return cast("Module", child) if isinstance(child, Registry) else None
 
     def children(self) -> Iterator[Module]:
-        """The modules directly inside this one."""
+        """Iterate over the children."""
         return (child for _, child in self.named_children())
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each once, with the first path that leads to it.
+        """Iterate over this module and all below it, each once, with its first path.
 
         Args:
             prefix: The path of this module itself.
@@ -163,7 +165,7 @@ class Tree:
         return _once(walk(cast("Module", self), prefix))
 
     def modules(self) -> Iterator[Module]:
-        """This module and all below it, each once."""
+        """Iterate over this module and all below it, each once."""
         found: dict[int, Module] = {}
         waiting = [cast("Module", self)]
         while waiting:
@@ -176,11 +178,11 @@ class Tree:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters, each once, with the first path that leads to it.
+        """Iterate over the parameters, each once, with its first path.
 
         Args:
             prefix: The path of this module itself.
-            recurse: Whether those of the modules below count too.
+            recurse: Whether to include the modules below.
 
         Returns:
             Pairs of dotted path and parameter.
@@ -192,7 +194,7 @@ class Tree:
         )
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, each once; those of the modules below too, if `recurse`."""
+        """Iterate over the parameters, each once; with `recurse` also of the modules below."""
         found: dict[int, Parameter] = {}
         for module in self.modules() if recurse else [self]:
             for value in module.__dict__.values():
@@ -201,11 +203,11 @@ class Tree:
         return iter(found.values())
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """The buffers, each once, with the first path that leads to it.
+        """Iterate over the buffers, each once, with its first path.
 
         Args:
             prefix: The path of this module itself.
-            recurse: Whether those of the modules below count too.
+            recurse: Whether to include the modules below.
 
         Returns:
             Pairs of dotted path and tensor.
@@ -217,25 +219,25 @@ class Tree:
         )
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers, each once; those of the modules below too, if `recurse`."""
+        """Iterate over the buffers, each once; with `recurse` also of the modules below."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def count_parameters(self, recurse: bool = True) -> int:
-        """How many numbers the parameters hold, shared ones counted once.
+        """Count the elements of all parameters, shared ones once.
 
         Args:
-            recurse: Whether those of the modules below count too.
+            recurse: Whether to include the modules below.
         """
         return sum(parameter.size for parameter in self.parameters(recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """The module at a dotted path such as ``"encoder.layers.0"``; itself for ``""``.
+        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``.
 
         Args:
             target: The path.
 
         Raises:
-            AttributeError: There is none; the message says where the path ends.
+            AttributeError: There is none; the message says up to where the path exists.
         """
         module = cast("Module", self)
         passed = ""
@@ -250,13 +252,13 @@ class Tree:
         return module
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a dotted path such as ``"encoder.layers.0.linear1.weight"``.
+        """Return the parameter at a path such as ``"encoder.layers.0.linear1.weight"``.
 
         Args:
             target: The path.
 
         Raises:
-            AttributeError: There is none; the message says where the path ends.
+            AttributeError: There is none; the message says up to where the path exists.
         """
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
@@ -280,11 +282,11 @@ class Tree:
     def _reach(self, prefix: str, recurse: bool) -> Iterator[tuple[str, Module]]:
         return self.named_modules(prefix) if recurse else iter([(prefix, cast("Module", self))])
 
-    # Printing it
+    # Printing
 
     def extra_repr(self) -> str:
-        """What the constructor was given, as it stands in the parentheses of the repr."""
-        return ""
+        """Return the text inside the parentheses of the repr; by default the `repr_fields`."""
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self.repr_fields)
 
     def __repr__(self) -> str:
         head, inside = type(self).__name__, self.extra_repr()
@@ -302,7 +304,7 @@ class Tree:
 
 
 def _once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Each object once, under the first of its names."""
+    """Keep the first of several names of one object."""
     seen: set[int] = set()
     for name, value in named:
         if id(value) not in seen:
@@ -311,12 +313,12 @@ def _once(named: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def _place(module: Module, path: str) -> str:
-    """A module in words: its class, and where it is."""
+    """The class of a module and its path, for errors."""
     return f"{type(module).__name__} at {path!r}" if path else type(module).__name__
 
 
 def _fold(children: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Write a run of numbered children that read the same once: ("0-5", "6 x Layer(...)")."""
+    """Fold a run of numbered children with equal reprs into one: ("0-5", "6 x Layer(...)")."""
     for (text, numbered), run in groupby(children, key=lambda c: (c[1], c[0].isdigit())):
         names = [name for name, _ in run]
         if numbered and len(names) > 1:

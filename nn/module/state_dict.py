@@ -1,4 +1,4 @@
-"""State dicts: the values of a model by path, and under PyTorch's names; loading, whole or not."""
+"""State dicts: reading and loading them, and converting to PyTorch's names."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Differences(NamedTuple):
-    """How the keys of a loaded state differed from the module's own.
+    """The result of loading a state dict.
 
     Attributes:
-        missing_keys: What the module has and the state had not.
-        unexpected_keys: What the state had and the module has not.
+        missing_keys: Keys of the module that the state lacks.
+        unexpected_keys: Keys of the state that the module lacks.
     """
 
     missing_keys: list[str]
@@ -28,7 +28,7 @@ class Differences(NamedTuple):
 
 
 def entries(module: Module) -> Iterator[tuple[str, Tensor]]:
-    """Every parameter and persistent buffer, once for each path that leads to it."""
+    """Iterate over (path, parameter or persistent buffer), once for each path."""
     for path, owner in walk(module):
         for name, parameter in owner._own_parameters():
             yield join(path, name), parameter
@@ -38,7 +38,7 @@ def entries(module: Module) -> Iterator[tuple[str, Tensor]]:
 
 
 def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
-    """Check every value, and only then copy them all: see `Module.load_state_dict`."""
+    """Check all values, then copy them: see `Module.load_state_dict`."""
     if not isinstance(state, Mapping):
         raise TypeError(f"load_state_dict: a dict expected, got {type(state).__name__}")
     given = _adapted(module, {str(key): value for key, value in state.items()})
@@ -69,15 +69,14 @@ def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
 
 
 def to_pytorch(module: Module) -> dict[str, np.ndarray]:
-    """The values of a module under the names, and in the shapes, that PyTorch gives them.
+    """Return the state of a module under PyTorch's names and in PyTorch's shapes.
 
-    Its layers keep theirs as PyTorch's layers of the same name do: attention the packed
-    `in_proj_weight`. A model of such layers, built there by the same names, loads it::
+    A PyTorch model with the same layers and attribute names loads it::
 
         state = nn.utils.to_pytorch(ours)
         theirs.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()})
 
-    The way back is ``ours.load_state_dict(theirs.state_dict())``.
+    The opposite direction is ``ours.load_state_dict(theirs.state_dict())``.
 
     Args:
         module: The module.
@@ -86,7 +85,7 @@ def to_pytorch(module: Module) -> dict[str, np.ndarray]:
         Parameters and persistent buffers by path, copies as ndarrays.
 
     Raises:
-        ValueError: A layer is of a kind that PyTorch does not have.
+        ValueError: PyTorch has no such layer.
 
     Example:
         >>> from minigrad import nn
@@ -100,7 +99,7 @@ def to_pytorch(module: Module) -> dict[str, np.ndarray]:
 
 
 def _packed(module: Module, state: dict[str, Any], path: str) -> dict[str, Any]:
-    """The state in PyTorch's names: what lies below comes first, then the module itself."""
+    """The state under PyTorch's names: children first, then the module itself."""
     result, below = _split(module, state)
     for child, name, part in below:
         translated = _packed(child, part, join(path, name))
@@ -113,7 +112,7 @@ def _packed(module: Module, state: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def _adapted(module: Module, state: dict[str, Any]) -> dict[str, Any]:
-    """The state in the module's own names: each module translates what lies below its path."""
+    """The state under the module's own names: each module translates its part."""
     result, below = _split(module, module.adapt_state_dict(dict(state)))
     for child, name, part in below:
         translated = _adapted(child, part)
@@ -124,7 +123,7 @@ def _adapted(module: Module, state: dict[str, Any]) -> dict[str, Any]:
 def _split(
     module: Module, state: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[tuple[Module, str, dict[str, Any]]]]:
-    """What of a state is the module's own, and what is each child's: by path from there."""
+    """Split a state into the module's own values and those of each child, by path from there."""
     children = dict(module.named_children())
     own: dict[str, Any] = {}
     below: dict[str, dict[str, Any]] = {}
@@ -141,8 +140,8 @@ def _fitting(target: Tensor, value: Any) -> np.ndarray:
     """The value as a new array of the target's shape and dtype.
 
     Raises:
-        TypeError: It is no array of numbers, or of another kind of numbers.
-        ValueError: It has another shape.
+        TypeError: The dtype cannot be converted.
+        ValueError: The shape differs.
     """
     if getattr(value, "requires_grad", False):  # PyTorch's parameters refuse to become arrays
         value = value.detach()
@@ -153,11 +152,11 @@ def _fitting(target: Tensor, value: Any) -> np.ndarray:
         raise TypeError(f"{array.dtype} values given, {target.dtype} expected")
     if array.shape != target.shape:
         raise ValueError(f"shape {array.shape} given, {target.shape} expected")
-    return array.astype(target.dtype)  # a copy: the values may be views of what is loaded into
+    return array.astype(target.dtype)  # a copy: the value may be a view of the target
 
 
 def _contradictions(own: dict[str, Tensor], arrays: dict[str, np.ndarray]) -> Iterator[str]:
-    """Tensors that are shared by several paths, and given different values under them."""
+    """Report shared tensors that are given different values under their paths."""
     first: dict[int, str] = {}
     for key in own:
         if key not in arrays:

@@ -13,7 +13,7 @@ from minigrad.autograd.mutation import history, view_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Parameter
-from minigrad.transforms.random_state import repeats
+from minigrad.transforms.random_state import register_snapshot
 
 __all__ = ["functional_call"]
 
@@ -21,7 +21,7 @@ _one_at_a_time = threading.RLock()
 _running: ContextVar[tuple[tuple[Module, dict[str, Any]], ...]] = ContextVar(
     "minigrad.functional_call", default=()
 )
-"""The calls that this thread is in, the outermost first."""
+"""The calls running in this thread, outermost first."""
 
 
 def functional_call(
@@ -30,37 +30,35 @@ def functional_call(
     args: Any = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Call a module with other tensors in the place of its parameters and buffers.
+    """Call a module with the given tensors in place of its parameters and buffers.
 
-    So a model becomes a function of its parameters, which function transforms can differentiate:
+    A model becomes a function of its parameters, which function transforms can differentiate:
     ``hessian(lambda p: loss(functional_call(model, p, x)))(dict(model.named_parameters()))``.
 
-    While it runs, the module itself holds the given tensors; afterwards it has its own again, also
-    when an exception passes. Calls in several threads wait for each other; a plain call of the same
-    module in another thread at that time would see the given tensors.
+    The tensors are replaced during the call and restored afterwards, also after an exception.
+    Calls from several threads wait for each other; a plain call of the same module in another
+    thread would see the given tensors.
 
     Args:
         module: The module.
-        parameters_and_buffers: Tensors or arrays by path, as in `Module.named_parameters`. What is
-            not given stays what it is. A tensor that is shared by several paths is replaced in all
-            of them, and given under one.
+        parameters_and_buffers: Tensors or arrays by path, as in `Module.named_parameters`. Others
+            stay as they are. A shared tensor is given under one of its paths, and replaced in all.
         args: The positional arguments of the call: a tuple, or a single argument.
-        kwargs: Its keyword arguments.
+        kwargs: The keyword arguments of the call.
 
     Returns:
-        What the module returns.
+        The output of the module.
 
     Raises:
-        TypeError: A value is no tensor and cannot become one.
+        TypeError: A value cannot become a tensor.
         ValueError: A path names no parameter or buffer, one tensor is given under two paths, or a
-            shape differs from the module's own; it says which.
+            shape differs.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, ones, tensor
         >>> linear = nn.Linear(2, 1)
-        >>> weight, bias = minigrad.tensor([[1.0, 2.0]]), minigrad.tensor([0.5])
-        >>> nn.utils.functional_call(linear, {"weight": weight, "bias": bias}, minigrad.ones(2))
+        >>> weight, bias = tensor([[1.0, 2.0]]), tensor([0.5])
+        >>> nn.utils.functional_call(linear, {"weight": weight, "bias": bias}, ones(2))
         Tensor([3.5], dtype=float32)
     """
     given = args if isinstance(args, tuple) else (args,)
@@ -70,13 +68,13 @@ def functional_call(
 
 @contextmanager
 def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
-    """Within the block a module holds other tensors, and no other thread replaces any."""
+    """Replace tensors of a module within the block, in one thread at a time."""
     with _one_at_a_time:
         pairs, places = _fitting(module, tensors)
 
         def put(tensor: Tensor, before: Tensor) -> None:
             for owner, name in places[id(before)]:
-                owner.__dict__[name] = tensor  # not registered: its leaf keeps its name
+                owner.__dict__[name] = tensor  # bypasses __setattr__: the leaf keeps its name
 
         def put_back() -> None:
             for before, _ in pairs:
@@ -100,11 +98,11 @@ def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
 def _fitting(
     module: Module, tensors: dict[str, Any]
 ) -> tuple[list[tuple[Tensor, Tensor]], dict[int, list[tuple[Module, str]]]]:
-    """What is to be replaced, checked before anything is.
+    """Check the given tensors before any is replaced.
 
     Returns:
-        Pairs of a tensor of the module and the one given for it; and for the identity of each
-        tensor of the module, all places where it stands.
+        Pairs (tensor of the module, its replacement); and for the id of each tensor of the module,
+        the modules and names that hold it.
     """
     own: dict[str, Tensor] = {}
     places: dict[int, list[tuple[Module, str]]] = {}
@@ -134,7 +132,7 @@ def _fitting(
 
 
 def _as_parameter(tensor: Tensor) -> Parameter:
-    """The same tensor, but of the class by which a module knows its parameters."""
+    """The same tensor as a `Parameter`, which is how a module finds it."""
     parameter = Parameter.__new__(Parameter)
     parameter._data, parameter._node = tensor._data, history(tensor)
     view_of(parameter, tensor)
@@ -142,7 +140,7 @@ def _as_parameter(tensor: Tensor) -> Parameter:
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:
-    """The calls that are running, for whoever runs a part of one again: a checkpoint."""
+    """Snapshot of the running calls, for a checkpoint that recomputes a part of one."""
     running = _running.get()
 
     @contextmanager
@@ -155,4 +153,4 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
     return again
 
 
-repeats(_snapshot)
+register_snapshot(_snapshot)

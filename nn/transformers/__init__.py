@@ -1,1 +1,1 @@
-"""Transformers: encoder, decoder, and both."""
+"""The transformer: encoder, decoder, and both together."""

@@ -1,30 +1,31 @@
-"""The transformer decoder: layers that attend to the target so far, then to the memory."""
+"""The transformer decoder: its layer, and a stack of layers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
-from minigrad.nn.attention.cache import EncoderDecoderCache
-from minigrad.nn.attention.cache_base import KVCache
-from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
 from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.activation import activation_function
 from minigrad.nn.layers.dropout import Dropout
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.nn.transformers.encoder import cached, stacked
+
+__all__ = ["TransformerDecoder", "TransformerDecoderLayer"]
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to a memory, and a feed-forward network, each with a residual.
+    """A transformer decoder layer: self-attention, cross-attention and feed-forward network.
 
-    Post-norm, the default, normalises after each residual sum; pre-norm (`norm_first`) normalises
-    what goes into each branch, but not the memory. PyTorch's state dicts load.
+    Post-norm, the default, normalizes after each residual sum; pre-norm (`norm_first`) normalizes
+    the input of each branch, but not the memory. PyTorch's state dicts load.
 
     Source: Vaswani et al., "Attention is all you need", 2017; pre-norm: Xiong et al., "On layer
     normalization in the transformer architecture", 2020.
@@ -33,23 +34,24 @@ class TransformerDecoderLayer(Module):
         d_model: The width of input, memory and output.
         num_heads: The number of attention heads; it divides d_model.
         dim_feedforward: The width inside the feed-forward network.
-        dropout: The probability of dropping attention weights, hidden units and branches.
+        dropout: The dropout probability of attention weights, hidden units and branches.
         activation: The activation inside the feed-forward network: a name such as "gelu", a
             function of a tensor, or a module.
-        layer_norm_eps: The eps of all normalisations.
+        layer_norm_eps: The eps of all normalizations.
         norm_first: Pre-norm instead of post-norm.
-        bias: Whether linear maps and normalisations add a bias.
-        num_kv_heads: How many heads keys and values have, for grouped-query attention; by default
-            as many as queries.
+        bias: Whether linear layers and normalizations have a bias.
+        num_kv_heads: The number of key and value heads, for grouped-query attention; num_heads by
+            default.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(32, 4, dim_feedforward=64)
-        >>> tgt, memory = minigrad.randn(8, 7, 32), minigrad.randn(8, 10, 32)
+        >>> tgt, memory = randn(8, 7, 32), randn(8, 10, 32)
         >>> layer(tgt, memory, tgt_is_causal=True).shape
         (8, 7, 32)
     """
+
+    repr_fields = ("norm_first",)
 
     def __init__(
         self,
@@ -98,11 +100,11 @@ class TransformerDecoderLayer(Module):
         cache_position: Any = None,
         cache_layer_idx: int | None = None,
     ) -> Tensor:
-        """Transform a batch of target sequences, looking at a memory.
+        """Transform a batch of target sequences, attending to the memory.
 
         Args:
             tgt: The target, a tensor of shape (N, T, d_model).
-            memory: What the encoder made, a tensor of shape (N, S, d_model).
+            memory: The encoder's output, a tensor of shape (N, S, d_model).
             tgt_mask: A mask of shape (T|1, T), (N|1, T|1, T) or (N|1, H|1, T|1, T). Bool: True =
                 may attend. Float: added to the scores.
             mem_mask: The same for the memory: (T|1, S), (N|1, T|1, S) or (N|1, H|1, T|1, S).
@@ -110,12 +112,12 @@ class TransformerDecoderLayer(Module):
             mem_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
             tgt_is_causal: Each position attends to itself and those before it only.
             mem_is_causal: Position i attends to positions 0 to i of the memory only.
-            kv_cache: A cache. The positions it holds come before those of `tgt`; positions, and
-                the last axis of the masks of the target, count both. An `EncoderDecoderCache`
-                keeps the projected memory too.
-            use_cache: Whether the cache keeps the positions of `tgt`.
-            cache_position: Where they go, ints of shape (T,), by default behind those cached.
-            cache_layer_idx: Which of the cache's layers this one is, 0 by default.
+            kv_cache: A cache, whose positions come before those of `tgt`; the last axis of the
+                target's masks counts both. An `EncoderDecoderCache` also stores the projected
+                memory.
+            use_cache: Whether to store the positions of `tgt` in the cache.
+            cache_position: Their positions, ints of shape (T,), by default after the cached ones.
+            cache_layer_idx: The index of this layer in the cache, 0 by default.
 
         Returns:
             A tensor of the shape of `tgt`.
@@ -153,42 +155,40 @@ class TransformerDecoderLayer(Module):
         use_cache: bool,
         layer_idx: int,
         start: int,
-        *masks: Any,
+        padding: MaskLike,
+        mask: MaskLike,
+        causal: bool,
     ) -> Tensor:
-        """Attend from the positions `start` and on to the memory, which is projected once."""
+        """Cross-attention of positions from `start` on; a cache keeps the projected memory."""
         if cache is None:
-            output = self.multihead_attn(x, memory, memory, *masks, query_offset=start)
-        else:
-            if cache.get_seq_length(layer_idx):
-                memory, use_cache = memory[:, :0], False
-            output = self.multihead_attn(
-                x, memory, memory, *masks, cache, use_cache, None, layer_idx, query_offset=start
-            )
+            use_cache = False
+        elif cache.get_seq_length(layer_idx):
+            memory, use_cache = memory[:, :0], False
+        output = self.multihead_attn(
+            x, memory, memory, padding, mask, causal, cache, use_cache, None,
+            None if cache is None else layer_idx, query_offset=start,
+        )  # fmt: skip
         return self.dropout2(output)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         hidden = self.dropout(self.activation(self.linear1(x)))
         return self.dropout3(self.linear2(hidden))
 
-    def extra_repr(self) -> str:
-        return f"norm_first={self.norm_first}"
-
 
 class TransformerDecoder(Module):
-    """A stack of decoder layers.
+    """A stack of transformer decoder layers.
 
     Args:
-        decoder_layer: The first layer itself. The others are copies of it with parameters drawn
-            anew, so that no two layers begin alike.
-        num_layers: How many layers there are.
-        norm: A module for the output of the last, such as the LayerNorm that pre-norm layers need.
+        decoder_layer: The first layer. The others are copies of it with parameters initialized
+            again, so that no two layers are equal.
+        num_layers: The number of layers.
+        norm: A module for the output, such as the LayerNorm that pre-norm layers need.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(16, 2, dim_feedforward=32)
         >>> decoder = nn.TransformerDecoder(layer, num_layers=2)
-        >>> decoder(minigrad.randn(4, 7, 16), minigrad.randn(4, 9, 16), tgt_is_causal=True).shape
+        >>> decoder(randn(4, 7, 16), randn(4, 9, 16), tgt_is_causal=True).shape
         (4, 7, 16)
     """
 
@@ -215,11 +215,11 @@ class TransformerDecoder(Module):
         cache_position: Any = None,
         cache_start_layer_idx: int = 0,
     ) -> Tensor:
-        """Pass a batch of target sequences through all layers, each looking at the same memory.
+        """Apply all layers to a batch of target sequences, with the same memory.
 
         Args:
             tgt: The target, a tensor of shape (N, T, d_model).
-            memory: What the encoder made, a tensor of shape (N, S, d_model).
+            memory: The encoder's output, a tensor of shape (N, S, d_model).
             tgt_mask: As in `TransformerDecoderLayer`; the same for every layer, as all masks.
             mem_mask: The same for the memory.
             tgt_key_padding_mask: A bool mask of shape (N, T): True = padding, ignored.
@@ -227,9 +227,9 @@ class TransformerDecoder(Module):
             tgt_is_causal: Each position attends to itself and those before it only.
             mem_is_causal: Position i attends to positions 0 to i of the memory only.
             kv_cache: A cache: see `TransformerDecoderLayer`.
-            use_cache: Whether the cache keeps the positions of `tgt`.
-            cache_position: Where they go, ints of shape (T,), by default behind those cached.
-            cache_start_layer_idx: Which of the cache's layers the first of these is.
+            use_cache: Whether to store the positions of `tgt` in the cache.
+            cache_position: Their positions, ints of shape (T,), by default after the cached ones.
+            cache_start_layer_idx: The index of the first layer in the cache.
 
         Returns:
             A tensor of the shape of `tgt`.

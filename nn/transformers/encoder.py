@@ -1,4 +1,4 @@
-"""The transformer encoder: layers of self-attention and feed-forward, and a stack of them."""
+"""The transformer encoder: its layer, and a stack of layers."""
 
 from __future__ import annotations
 
@@ -6,25 +6,27 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
-from minigrad.nn.attention.cache_base import KVCache
-from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.activation import activation_function
 from minigrad.nn.layers.dropout import Dropout
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
 from minigrad.nn.module.containers import ModuleList
+
+__all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
 
 class TransformerEncoderLayer(Module):
-    """Self-attention and a feed-forward network, each with a residual connection around it.
+    """A transformer encoder layer: self-attention and a feed-forward network with residuals.
 
-    Post-norm, the default, normalises after each residual sum; pre-norm (`norm_first`) normalises
-    what goes into each branch. PyTorch's state dicts load.
+    Post-norm, the default, normalizes after each residual sum; pre-norm (`norm_first`) normalizes
+    the input of each branch. PyTorch's state dicts load.
 
     Source: Vaswani et al., "Attention is all you need", 2017; pre-norm: Xiong et al., "On layer
     normalization in the transformer architecture", 2020.
@@ -33,22 +35,23 @@ class TransformerEncoderLayer(Module):
         d_model: The width of input and output.
         num_heads: The number of attention heads; it divides d_model.
         dim_feedforward: The width inside the feed-forward network.
-        dropout: The probability of dropping attention weights, hidden units and branches.
+        dropout: The dropout probability of attention weights, hidden units and branches.
         activation: The activation inside the feed-forward network: a name such as "gelu", a
             function of a tensor, or a module.
-        layer_norm_eps: The eps of both normalisations.
+        layer_norm_eps: The eps of both normalizations.
         norm_first: Pre-norm instead of post-norm.
-        bias: Whether linear maps and normalisations add a bias.
-        num_kv_heads: How many heads keys and values have, for grouped-query attention; by default
-            as many as queries.
+        bias: Whether linear layers and normalizations have a bias.
+        num_kv_heads: The number of key and value heads, for grouped-query attention; num_heads by
+            default.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerEncoderLayer(32, 4, dim_feedforward=64, activation="gelu")
-        >>> layer(minigrad.randn(8, 10, 32)).shape
+        >>> layer(randn(8, 10, 32)).shape
         (8, 10, 32)
     """
+
+    repr_fields = ("norm_first",)
 
     def __init__(
         self,
@@ -96,11 +99,11 @@ class TransformerEncoderLayer(Module):
                 True = may attend. Float: added to the scores.
             src_key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
             is_causal: Each position attends to itself and those before it only.
-            kv_cache: A cache. The positions it holds come before those of `src`, which are
-                attended too; the last axis of every mask counts both.
-            use_cache: Whether the cache keeps the positions of `src`.
-            cache_position: Where they go, ints of shape (L,), by default behind those cached.
-            cache_layer_idx: Which of the cache's layers this one is, 0 by default.
+            kv_cache: A cache, whose positions come before those of `src`; the last axis of every
+                mask counts both.
+            use_cache: Whether to store the positions of `src` in the cache.
+            cache_position: Their positions, ints of shape (L,), by default after the cached ones.
+            cache_layer_idx: The index of this layer in the cache, 0 by default.
 
         Returns:
             A tensor of the same shape.
@@ -123,25 +126,21 @@ class TransformerEncoderLayer(Module):
         hidden = self.dropout(self.activation(self.linear1(x)))
         return self.dropout2(self.linear2(hidden))
 
-    def extra_repr(self) -> str:
-        return f"norm_first={self.norm_first}"
-
 
 class TransformerEncoder(Module):
-    """A stack of encoder layers.
+    """A stack of transformer encoder layers.
 
     Args:
-        encoder_layer: The first layer itself. The others are copies of it with parameters drawn
-            anew, so that no two layers begin alike.
-        num_layers: How many layers there are.
-        norm: A module for the output of the last, such as the LayerNorm that pre-norm layers need.
+        encoder_layer: The first layer. The others are copies of it with parameters initialized
+            again, so that no two layers are equal.
+        num_layers: The number of layers.
+        norm: A module for the output, such as the LayerNorm that pre-norm layers need.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, norm_first=True)
         >>> encoder = nn.TransformerEncoder(layer, num_layers=3, norm=nn.LayerNorm(16))
-        >>> encoder(minigrad.randn(4, 7, 16), is_causal=True).shape
+        >>> encoder(randn(4, 7, 16), is_causal=True).shape
         (4, 7, 16)
     """
 
@@ -164,7 +163,7 @@ class TransformerEncoder(Module):
         cache_position: Any = None,
         cache_start_layer_idx: int = 0,
     ) -> Tensor:
-        """Pass a batch of sequences through all layers.
+        """Apply all layers to a batch of sequences.
 
         Args:
             src: A tensor of shape (N, L, d_model).
@@ -172,9 +171,9 @@ class TransformerEncoder(Module):
             src_key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
             is_causal: Each position attends to itself and those before it only.
             kv_cache: A cache: see `TransformerEncoderLayer`.
-            use_cache: Whether the cache keeps the positions of `src`.
-            cache_position: Where they go, ints of shape (L,), by default behind those cached.
-            cache_start_layer_idx: Which of the cache's layers the first of these is.
+            use_cache: Whether to store the positions of `src` in the cache.
+            cache_position: Their positions, ints of shape (L,), by default after the cached ones.
+            cache_start_layer_idx: The index of the first layer in the cache.
 
         Returns:
             A tensor of the same shape.
@@ -189,7 +188,7 @@ class TransformerEncoder(Module):
 
 
 def stacked(layer: Module, num_layers: int) -> ModuleList:
-    """The layer itself, and copies of it with parameters drawn anew."""
+    """The layer itself, and copies of it with parameters initialized again."""
     layers = ModuleList([layer])
     for _ in range(num_layers - 1):
         another = copy.deepcopy(layer)
@@ -202,7 +201,7 @@ def stacked(layer: Module, num_layers: int) -> ModuleList:
 def cached(
     kv_cache: Any, use_cache: bool, cache_position: Any, cache_layer_idx: int
 ) -> dict[str, Any]:
-    """What to tell a layer about caches: nothing without one, for layers that know of none."""
+    """The cache arguments of a layer; empty without a cache, for layers without them."""
     if kv_cache is None and not use_cache and cache_position is None:
         return {}
     return {

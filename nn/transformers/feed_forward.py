@@ -1,12 +1,14 @@
-"""Feed-forward networks that gate what they pass on."""
+"""Gated feed-forward networks."""
 
 from __future__ import annotations
 
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.checks import check_size
+
+__all__ = ["SwiGLU"]
 
 
 class SwiGLU(Module):
@@ -16,20 +18,19 @@ class SwiGLU(Module):
 
     Args:
         d_model: The width of input and output.
-        d_ff: The width inside. By default ⌊8/3 · d_model⌋, with which the three matrices have as
-            many parameters as the usual two with 4 · d_model.
-        bias: Whether the three linear maps add a bias.
+        d_ff: The hidden width, by default ⌊8/3 · d_model⌋: then the three matrices have as many
+            parameters as the usual two with 4 · d_model.
+        bias: Whether the three linear layers have a bias.
 
     Attributes:
-        gate_proj: The map to the gate, weight W_g of shape (d_ff, d_model).
-        up_proj: The map to what is gated, weight W_u of the same shape.
-        down_proj: The map back, weight W_d of shape (d_model, d_ff).
+        gate_proj: The projection to the gate, weight W_g of shape (d_ff, d_model).
+        up_proj: The projection that is gated, weight W_u of the same shape.
+        down_proj: The output projection, weight W_d of shape (d_model, d_ff).
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> network = nn.SwiGLU(12)
-        >>> network.up_proj.weight.shape, network(minigrad.randn(2, 5, 12)).shape
+        >>> network.up_proj.weight.shape, network(randn(2, 5, 12)).shape
         ((32, 12), (2, 5, 12))
     """
 
@@ -42,7 +43,7 @@ class SwiGLU(Module):
         self.down_proj = Linear(self.d_ff, d_model, bias)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Transform each position by itself.
+        """Transform each position separately.
 
         Args:
             input_: A tensor of shape (..., d_model).

@@ -1,4 +1,4 @@
-"""The whole transformer: an encoder reads the source, a decoder writes the target."""
+"""The full transformer: an encoder and a decoder."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
-from minigrad.nn.attention.cache import EncoderDecoderCache
-from minigrad.nn.attention.cache_base import KVCache
-from minigrad.nn.attention.masks import MaskLike
+from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers.decoder import TransformerDecoder, TransformerDecoderLayer
 from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer, cached
 
+__all__ = ["Transformer"]
+
 
 class Transformer(Module):
-    """An encoder and a decoder, each with a normalisation at its end.
+    """An encoder-decoder transformer, each part with a final normalization.
 
-    It maps vectors to vectors: embeddings, positions and the final projection are the caller's. To
-    decode step by step, call ``encoder`` once and ``decoder`` with an `EncoderDecoderCache`.
+    It maps vectors to vectors; embeddings, positions and the output projection are up to the user.
+    To decode step by step, call ``encoder`` once and ``decoder`` with an `EncoderDecoderCache`.
     PyTorch's state dicts load.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
@@ -28,27 +29,26 @@ class Transformer(Module):
     Args:
         d_model: The width of source, target and output.
         num_heads: The number of attention heads; it divides d_model.
-        num_encoder_layers: How many layers the encoder has.
-        num_decoder_layers: How many layers the decoder has.
+        num_encoder_layers: The number of encoder layers.
+        num_decoder_layers: The number of decoder layers.
         dim_feedforward: The width inside the feed-forward networks.
-        dropout: The probability of dropping attention weights, hidden units and branches.
+        dropout: The dropout probability of attention weights, hidden units and branches.
         activation: The activation inside the feed-forward networks: a name such as "gelu", a
             function of a tensor, or a module.
-        layer_norm_eps: The eps of all normalisations.
+        layer_norm_eps: The eps of all normalizations.
         norm_first: Pre-norm instead of post-norm.
-        bias: Whether linear maps and normalisations add a bias.
-        custom_encoder: A module to use as the encoder, called like a `TransformerEncoder`.
-        custom_decoder: A module to use as the decoder, called like a `TransformerDecoder`.
+        bias: Whether linear layers and normalizations have a bias.
+        custom_encoder: A module to use instead of the `TransformerEncoder`, called like it.
+        custom_decoder: A module to use instead of the `TransformerDecoder`, called like it.
 
     Attributes:
         encoder: A `TransformerEncoder`, or the one given.
         decoder: A `TransformerDecoder`, or the one given.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn
+        >>> from minigrad import nn, randn
         >>> model = nn.Transformer(32, 4, 2, 2, dim_feedforward=64)
-        >>> src, tgt = minigrad.randn(8, 10, 32), minigrad.randn(8, 7, 32)
+        >>> src, tgt = randn(8, 10, 32), randn(8, 7, 32)
         >>> model(src, tgt, tgt_is_causal=True).shape
         (8, 7, 32)
     """
@@ -112,10 +112,10 @@ class Transformer(Module):
         tgt_is_causal: bool = False,
         mem_is_causal: bool = False,
     ) -> Tensor:
-        """Encode the source, and decode the target with it.
+        """Encode the source and decode the target.
 
-        The masks are those of `TransformerEncoderLayer` and `TransformerDecoderLayer`. Padding of
-        the source is padding of the memory too: give it as `mem_key_padding_mask` as well.
+        The masks are those of `TransformerEncoderLayer` and `TransformerDecoderLayer`. Pass the
+        padding of the source as `mem_key_padding_mask` too.
 
         Args:
             src: The source, a tensor of shape (N, S, d_model).
@@ -127,13 +127,13 @@ class Transformer(Module):
             tgt_key_padding_mask: A bool mask of shape (N, T): True = padding, ignored.
             mem_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
             kv_cache: A cache for the decoder: see `TransformerDecoderLayer`.
-            use_cache: Whether that cache keeps the positions of `tgt`.
-            cache_position: Where they go, ints of shape (T,), by default behind those cached.
-            cache_start_layer_idx: Which of the cache's layers the decoder's first layer is.
+            use_cache: Whether to store the positions of `tgt` in that cache.
+            cache_position: Their positions, ints of shape (T,), by default after the cached ones.
+            cache_start_layer_idx: The index of the decoder's first layer in the cache.
             encoder_kv_cache: A cache for the encoder: see `TransformerEncoderLayer`.
-            use_encoder_cache: Whether that cache keeps the positions of `src`.
-            encoder_cache_position: Where they go, ints of shape (S,).
-            encoder_cache_start_layer_idx: Which of the cache's layers the encoder's first is.
+            use_encoder_cache: Whether to store the positions of `src` in that cache.
+            encoder_cache_position: Their positions, ints of shape (S,).
+            encoder_cache_start_layer_idx: The index of the encoder's first layer in the cache.
             src_is_causal: Each position of the source attends to itself and those before it only.
             tgt_is_causal: Each position of the target attends to itself and those before it only.
             mem_is_causal: Position i of the target attends to positions 0 to i of the source only.
@@ -158,6 +158,6 @@ class Transformer(Module):
 
 
 def _of_stack(kv_cache: Any, use_cache: bool, cache_position: Any, start: int) -> dict[str, Any]:
-    """What to tell a stack of layers about caches; nothing without one."""
+    """The cache arguments of a stack of layers; empty without a cache."""
     given = cached(kv_cache, use_cache, cache_position, start)
     return {("cache_start_layer_idx" if k == "cache_layer_idx" else k): v for k, v in given.items()}

@@ -14,7 +14,7 @@ from interrupts import at_each_look
 import minigrad
 from minigrad import nn
 from minigrad.autograd import Observer, checkpoint, mode
-from minigrad.nn.module.eval_mode import evaluating
+from minigrad.nn.utils import evaluating
 
 MODEL = nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5), nn.Linear(2, 1))
 

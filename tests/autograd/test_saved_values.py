@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from op_cases import CASES, OURS
 
 from minigrad import Tensor
 from minigrad.autograd import Node, Observer, Update
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import pull_recorded
 from minigrad.autograd.node import node_of
+from minigrad.checking.samples import CASES, OURS
 
 
 class Nodes(Observer):

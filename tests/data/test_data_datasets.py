@@ -36,7 +36,7 @@ def test_arrays_are_copied() -> None:
 
 @pytest.mark.parametrize("tensors", [(), (np.ones(2), np.ones(3)), (np.float64(1.0),)])
 def test_tensors_of_unequal_length(tensors: Any) -> None:
-    with pytest.raises(ValueError, match="TensorDataset: tensors of equal length expected, got"):
+    with pytest.raises(ValueError, match="TensorDataset: .*equal length"):
         data.TensorDataset(*tensors)
 
 
@@ -51,13 +51,13 @@ def test_subset() -> None:
 
 @pytest.mark.parametrize("wrong", [6, -7])
 def test_subset_of_what_is_not_there(wrong: int) -> None:
-    with pytest.raises(IndexError, match=f"there is no sample {wrong} in a dataset of 6"):
+    with pytest.raises(IndexError, match=f"sample {wrong} .*6"):
         data.Subset("abcdef", [1, wrong])
 
 
 @pytest.mark.parametrize("wrong", [[0.5], [[1]], [True]])
 def test_subset_needs_whole_numbers(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="Subset: whole numbers expected"):
+    with pytest.raises(TypeError, match="Subset: .*numbers"):
         data.Subset("abcdef", wrong)
 
 
@@ -66,7 +66,7 @@ def test_one_behind_the_other() -> None:
     assert len(both) == 5
     assert [both[i] for i in range(-5, 5)] == [*"abcdeabcde"]
     for wrong in (5, -6):
-        with pytest.raises(IndexError, match=f"there is no sample {wrong} in a dataset of 5"):
+        with pytest.raises(IndexError, match=f"sample {wrong} .*5"):
             both[wrong]
     with pytest.raises(ValueError, match="there is no dataset"):
         data.ConcatDataset([])
@@ -76,9 +76,9 @@ def test_a_dataset_says_what_it_is() -> None:
     class Nothing(data.Dataset):
         pass
 
-    with pytest.raises(NotImplementedError, match="Nothing does not define __len__"):
+    with pytest.raises(NotImplementedError, match="Nothing .*__len__"):
         len(Nothing())
-    with pytest.raises(NotImplementedError, match="Nothing does not define __getitem__"):
+    with pytest.raises(NotImplementedError, match="Nothing .*__getitem__"):
         Nothing()[0]
 
 
@@ -115,7 +115,7 @@ class TestSplits:
 
     @pytest.mark.parametrize("lengths", [[], [4, 5], [0.5, 0.4], [-1, 11], [1.5, -0.5]])
     def test_what_does_not_add_up(self, lengths: list[float]) -> None:
-        with pytest.raises(ValueError, match="are neither lengths of 10 in all, nor shares of 1"):
+        with pytest.raises(ValueError, match="lengths .*10.* shares .*1"):
             data.random_split(range(10), lengths)
 
 
@@ -166,9 +166,9 @@ class TestCollate:
         ],
     )
     def test_samples_that_differ(self, samples: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=f"default_collate: samples have {message}"):
+        with pytest.raises(ValueError, match=f"default_collate: .*{message}"):
             data.default_collate(samples)
 
     def test_what_it_does_not_know(self) -> None:
-        with pytest.raises(TypeError, match="can be made a batch, not NoneType; pass a collate_fn"):
+        with pytest.raises(TypeError, match="NoneType.*collate_fn"):
             data.default_collate([None, None])

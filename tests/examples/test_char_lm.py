@@ -98,12 +98,12 @@ def test_discounts_of_chen_and_goodman() -> None:
 
 
 def test_a_text_that_is_too_short_is_refused() -> None:
-    with pytest.raises(ValueError, match="no 3-grams in 2 characters"):
+    with pytest.raises(ValueError, match="3-grams.* 2 "):
         _ngrams.NGrams(np.array([0, 1]), 3, 2)
 
 
 def test_keys_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="10-grams of 104 classes"):
+    with pytest.raises(ValueError, match="10-grams.* 104 "):
         _ngrams.NGrams(np.array([0]), 10, 104)
 
 

@@ -175,16 +175,13 @@ def test_nothing_held_out_is_learned_from(digits: ModuleType) -> None:
     assert np.bincount(held_out.labels).min() >= 34
 
 
-def test_one_seed_gives_one_result(
-    smoke: tuple[Path, str], bare: tuple[Path, str, str], tmp_path: Path
+def test_another_seed_gives_another_result(
+    smoke: tuple[Path, str], bare: tuple[Path, str, str]
 ) -> None:
-    again = run(tmp_path, "--smoke", "--seed", "3").stdout
-    assert accuracy_in(again) == accuracy_in(smoke[1])
-    first, same, other = (
-        dict(np.load(folder / "weights.npz"))
-        for folder in (smoke[0] / "results/digits", tmp_path / "out/digits", bare[0])
+    """That the same seed gives the same weights, the test of Ctrl-C sees."""
+    first, other = (
+        dict(np.load(folder / "weights.npz")) for folder in (smoke[0] / "results/digits", bare[0])
     )
-    assert all(np.array_equal(first[name], same[name]) for name in first)
     assert not any(np.array_equal(first[name], other[name]) for name in first)
 
 
@@ -196,9 +193,15 @@ def test_it_does_without_tqdm_and_dot(bare: tuple[Path, str, str]) -> None:
     accuracy_in(output)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_a_bad_value_gets_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    digits: ModuleType,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a file").write_text("in the way")
+    mistakes = [
         (["--epochs", "-1"], "--epochs"),
         (["--epochs", "0"], "--epochs"),
         (["--epochs", "many"], "many"),
@@ -213,11 +216,15 @@ def test_it_does_without_tqdm_and_dot(bare: tuple[Path, str, str]) -> None:
         (["digits"], "digits"),
         (["--out", "a file"], "a file"),
         (["--out", "a file/below"], "below"),
-    ],
-)
-def test_a_bad_value_gets_one_line(tmp_path: Path, options: list[str], said: str) -> None:
-    (tmp_path / "a file").write_text("in the way")
-    assert_one_line(run(tmp_path, *options), 2, "digits.py: ", said, "--help")
+    ]
+    for options, said in mistakes:
+        monkeypatch.setattr(sys, "argv", ["digits.py", *options])
+        with pytest.raises(SystemExit) as ended:
+            digits.main()
+        output, error = capsys.readouterr()
+        assert ended.value.code == 2 and not output, options
+        assert error.count("\n") == 1 and error.startswith("digits.py: "), error
+        assert said in error and "--help" in error, (options, error)
     assert [file.name for file in tmp_path.iterdir()] == ["a file"]
 
 
@@ -269,7 +276,8 @@ def test_control_c_saves_it_and_it_goes_on_as_if_nothing_had_been(
 
     result = run(tmp_path, "--resume")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("epoch 2/2: ") and accuracy_in(result.stdout)
+    assert result.stdout.startswith("epoch 2/2: ")
+    assert accuracy_in(result.stdout) == accuracy_in(smoke[1])
     whole, resumed = (
         dict(np.load(folder / "weights.npz"))
         for folder in (smoke[0] / "results/digits", tmp_path / "out/digits")

@@ -85,21 +85,27 @@ def test_one_seed_gives_one_result(tmp_path: Path) -> None:
     assert first == same != other
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_a_bad_value_gets_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import digits_cnn
+
+    monkeypatch.chdir(tmp_path)
+    Path("a file").write_text("in the way")
+    mistakes = [
         (["--epochs", "0"], "--epochs"),
         (["--seed", "-1"], "--seed"),
         (["--smoke", "--epochs", "3"], "--smoke"),
         (["--out", "a file"], "a file"),
-    ],
-)
-def test_a_bad_value_gets_one_line(tmp_path: Path, options: list[str], said: str) -> None:
-    (tmp_path / "a file").write_text("in the way")
-    result = run(tmp_path, *options)
-    assert result.returncode == 2 and not result.stdout
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("digits_cnn.py: ") and said in line and "--help" in line
+    ]
+    for options, said in mistakes:
+        monkeypatch.setattr(sys, "argv", ["digits_cnn.py", *options])
+        with pytest.raises(SystemExit) as ended:
+            digits_cnn.main()
+        output, error = capsys.readouterr()
+        assert ended.value.code == 2 and not output, options
+        assert error.count("\n") == 1 and error.startswith("digits_cnn.py: "), error
+        assert said in error and "--help" in error, (options, error)
 
 
 def test_help_says_how_long_it_takes(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from together import together
 
 import minigrad
 from minigrad import Tensor, nn, optim
@@ -161,7 +162,7 @@ def number(text: str) -> Any:
         return text
 
 
-@pytest.mark.parametrize("line", SIGNATURES.splitlines())
+@together(line=SIGNATURES.splitlines())
 def test_what_is_called_otherwise_has_a_row(line: str) -> None:
     path, _, arguments = line.rstrip(")").partition("(")
     theirs = [

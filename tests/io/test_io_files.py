@@ -347,6 +347,6 @@ def test_a_missing_package_gets_one_line(tmp_path: Path, action: str) -> None:
 @pytest.mark.slow
 def test_a_header_has_a_greatest_size(tmp_path: Path) -> None:
     value, path = "x" * 101_000_000, tmp_path / "file.safetensors"
-    with pytest.raises(ValueError, match=f"save: {path}: .*too large; .npz has no such limit"):
+    with pytest.raises(ValueError, match=f"save: {path}: .*too large.*npz"):
         save(value, path)
     assert not [*tmp_path.iterdir()]

@@ -264,7 +264,7 @@ def test_parts_have_their_names(path: Path, parts: dict[str, Any]) -> None:
     save_training(path, model=model, step=1)
     given = {"model": model, "network": model, "optimizer": optim.SGD(model.parameters(), lr=1.0)}
     parts = {name: given[name] for name in parts}
-    with pytest.raises(ValueError, match=r"model: Linear; given: .*minigrad.load\(path\)"):
+    with pytest.raises(ValueError, match=r"Linear.*minigrad.load\(path\)"):
         load_training(path, **parts)
     state = load(path)["states"]["model"]  # as the error says
     model.load_state_dict(state)
@@ -282,7 +282,7 @@ def test_parts_have_their_names(path: Path, parts: dict[str, Any]) -> None:
 )
 def test_a_file_that_holds_no_training(path: Path, value: Any) -> None:
     save(value, path)
-    with pytest.raises(LoadError, match=f"load_training: {path}: not written by save_training"):
+    with pytest.raises(LoadError, match=f"load_training: {path}: .*save_training"):
         load_training(path)
     with pytest.raises(FileNotFoundError):
         load_training(path.with_name("none.npz"))

@@ -222,7 +222,7 @@ def test_a_use_that_hides_a_size_is_refused_with_its_line(name: str, tmp_path: P
 
 
 def test_what_nothing_can_follow_is_compared_at_a_large_size(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="length=256, output of the file differs"):
+    with pytest.raises(RuntimeError, match="length=256, output .*differs"):
         exported(lambda m, x: x * 2 if 0.5 * x.shape[1] > 10 else x * 3, tmp_path)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from together import together
 
 from minigrad import Tensor, ops
 from minigrad.autograd import grad
@@ -118,16 +119,16 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
-def test_every_dtype_stays_what_it_is(call: Callable[[Any, Any], Any], dtype: Any) -> None:
+@together(name=CALLS, dtype=DTYPES)
+def test_every_dtype_stays_what_it_is(name: str, dtype: Any) -> None:
+    call = CALLS[name]
     values = np.array([[3, 0, 2], [1, 5, 0]]).astype(dtype)
     if dtype == np.bool_:
         values = values > 1
     out, wanted = call(ops, Tensor(values)), call(np, values)
     assert out.dtype == wanted.dtype
     np.testing.assert_array_equal(out.numpy(), wanted)
-    if np.dtype(dtype).kind == "f" and call is not CALLS["argsort"]:
+    if np.dtype(dtype).kind == "f" and name != "argsort":
         x = Tensor(values, requires_grad=True)
         assert grad(call(ops, x).sum(), x).dtype == dtype
 
@@ -168,5 +169,5 @@ def test_a_tensor_tells_how_far_and_how_often() -> None:
 def test_what_is_around_an_integer_tensor_is_an_integer() -> None:
     x = Tensor([1, 2])
     assert ops.pad(x, 1, constant_values=-7).tolist() == [-7, 1, 2, -7]
-    with pytest.raises(TypeError, match=r"^pad: constant_values of -inf do not fit into int64"):
+    with pytest.raises(TypeError, match="^pad: .*constant_values.*inf.*int64"):
         ops.pad(x, 1, constant_values=-math.inf)

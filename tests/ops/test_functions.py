@@ -68,7 +68,7 @@ def test_softplus_takes_a_float64_scalar_for_its_beta() -> None:
     y = ops.softplus(x, np.float64(2.0))
     assert y.dtype == np.float32
     np.testing.assert_allclose(y.item(), math.log1p(math.exp(2)) / 2, rtol=1e-6)
-    with pytest.raises(ValueError, match="^softplus: beta must not be 0"):
+    with pytest.raises(ValueError, match="^softplus: .*beta.*0"):
         ops.softplus(x, 0)
 
 

@@ -448,7 +448,7 @@ def test_dropout_by_key() -> None:
     np.testing.assert_array_equal(one, same)
     assert 0.4 < (one != other).mean() < 0.6
     for p in (-0.1, 1.1, float("nan")):
-        with pytest.raises(ValueError, match="dropout: p must be between 0 and 1"):
+        with pytest.raises(ValueError, match="dropout: p .*0.*1"):
             ops.dropout(x, p, 1)
 
 

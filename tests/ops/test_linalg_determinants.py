@@ -201,7 +201,7 @@ def test_nan_is_not_taken_for_singular(place: Any) -> None:
     slope = grad(logabsdet.sum(), x).numpy()
     assert np.isnan(slope[0]).any() and np.isfinite(slope[1]).all()
     x.data[1] = 1.0
-    with pytest.raises(np.linalg.LinAlgError, match=r"matrix \(1,\) of the stack is singular"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"matrix \(1,\) .*singular"):
         linalg.inv(x)
 
 
@@ -231,9 +231,7 @@ def test_slogdet_of_a_singular_matrix() -> None:
     assert sign.tolist() == [1.0, 0.0]
     assert logabsdet.tolist() == [0.0, -np.inf]
     for create_graph in (False, True):
-        with pytest.raises(
-            np.linalg.LinAlgError, match=r"^slogdet: matrix \(1,\) of the stack is singular"
-        ):
+        with pytest.raises(np.linalg.LinAlgError, match=r"^slogdet: .*matrix.*\(1,\).*singular"):
             grad(linalg.slogdet(x).logabsdet.sum(), x, create_graph=create_graph)
 
 
@@ -257,5 +255,5 @@ def test_a_singular_matrix_that_is_not_used_is_no_trouble() -> None:
 
 @pytest.mark.parametrize("op", [linalg.det, linalg.slogdet])
 def test_message(op: Any) -> None:
-    with pytest.raises(np.linalg.LinAlgError, match=rf"^{op.__name__}: a square .*\(2, 3\)"):
+    with pytest.raises(np.linalg.LinAlgError, match=rf"^{op.__name__}: .*square.*\(2, 3\)"):
         op(draw(2, 3))

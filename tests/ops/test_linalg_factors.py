@@ -77,13 +77,11 @@ def test_cotangents_above_the_diagonal_have_no_effect() -> None:
 
 
 def test_an_indefinite_matrix_is_named() -> None:
-    with pytest.raises(
-        np.linalg.LinAlgError, match=r"^cholesky: matrix \(1,\) of the stack is not positive def"
-    ):
+    with pytest.raises(np.linalg.LinAlgError, match=r"^cholesky: .*matrix.*\(1,\).*positive"):
         linalg.cholesky(leaf([np.eye(2), -np.eye(2), np.eye(2)]))
     with pytest.raises(np.linalg.LinAlgError, match=r"cholesky: the matrix .*\(2, 2\).*multiple"):
         linalg.cholesky(np.ones((2, 2)), upper=True)
-    with pytest.raises(np.linalg.LinAlgError, match=r"^cholesky: a square .*\(2, 3\)"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"^cholesky: .*square.*\(2, 3\)"):
         linalg.cholesky(draw(2, 3))
 
 
@@ -138,7 +136,7 @@ def test_dependent_columns_have_no_derivative(x: np.ndarray) -> None:
         for part in linalg.qr(variable):
             with pytest.raises(
                 np.linalg.LinAlgError,
-                match=r"^qr: the first 2 columns of the matrix are linearly dependent",
+                match="^qr: .*2.*columns.*matrix.*dependent",
             ):
                 grad(part.sum(), variable, retain_graph=True, create_graph=create_graph)
 
@@ -163,8 +161,8 @@ def test_the_complete_mode_has_no_derivative_where_it_has_more_columns() -> None
 
 
 def test_messages() -> None:
-    with pytest.raises(ValueError, match=r"^qr: mode must be .*got 'raw'"):
+    with pytest.raises(ValueError, match="^qr: .*mode.*'raw'"):
         linalg.qr(draw(2, 2), "raw")
     for mode in ("reduced", "complete"):
-        with pytest.raises(np.linalg.LinAlgError, match=r"^qr: a matrix .* got shape \(3,\)"):
+        with pytest.raises(np.linalg.LinAlgError, match=r"^qr: .*matrix.*\(3,\)"):
             linalg.qr(draw(3), mode)

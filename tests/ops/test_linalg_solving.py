@@ -74,13 +74,13 @@ def test_solve_takes_the_shapes_that_numpy_takes(a: Any, b: Any) -> None:
 
 def test_a_singular_matrix_is_named() -> None:
     stack = np.stack([np.eye(2), np.ones((2, 2))])[None]
-    with pytest.raises(np.linalg.LinAlgError, match=r"^inv: matrix \(0, 1\) of the stack is sing"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"^inv: .*matrix \(0, 1\).*singular"):
         linalg.inv(stack)
     with pytest.raises(np.linalg.LinAlgError, match=r"^inv: the matrix is singular.*pinv"):
         linalg.inv(leaf(np.zeros((3, 3))))
     with pytest.raises(
         np.linalg.LinAlgError,
-        match=r"^solve: a \(2, 2\) and b \(2,\): the matrix is singular.*lstsq",
+        match=r"^solve: .*\(2, 2\).*\(2,\).*matrix.*singular.*lstsq",
     ):
         linalg.solve(leaf(np.ones((2, 2))), np.ones(2))
     with pytest.raises(ValueError, match="singular"):  # LinAlgError is one
@@ -238,5 +238,5 @@ def test_message(call: Any, message: str) -> None:
 
 
 def test_a_power_is_an_integer() -> None:
-    with pytest.raises(TypeError, match=r"^matrix_power: n must be an integer, got 0\.5"):
+    with pytest.raises(TypeError, match=r"^matrix_power: .*integer.*0\.5"):
         linalg.matrix_power(draw(2, 2), 0.5)

@@ -110,7 +110,7 @@ def test_vectors_of_equal_eigenvalues_have_none(x: np.ndarray, create_graph: boo
     _, vectors = linalg.eigh(variable)
     with pytest.raises(
         LinAlgError,
-        match=r"^eigh: eigenvalues 0 and 1 of the matrix are equal to rounding \([12].*eigvalsh",
+        match=r"^eigh: eigenvalues 0 and 1 .*equal.*\([12].*eigvalsh",
     ):
         grad((vectors * draw(3, 3)).sum(), variable, create_graph=create_graph)
 
@@ -120,14 +120,14 @@ def test_a_matrix_function_of_equal_eigenvalues_is_refused_not_wrong() -> None:
     x = leaf(np.eye(2))
     values, vectors = linalg.eigh(x)
     rebuilt = vectors * np.exp(values)[None, :] @ vectors.mT
-    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1"):
+    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1 "):
         grad((rebuilt * draw(2, 2)).sum(), x)
 
 
 def test_second_derivatives_of_equal_eigenvalues_are_refused() -> None:
     x = leaf(np.eye(2))
     slope = grad((linalg.eigvalsh(x) ** 2).sum(), x, create_graph=True)
-    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1"):
+    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1 "):
         grad((slope * draw(2, 2)).sum(), x)
 
 
@@ -140,7 +140,7 @@ def test_a_vector_of_its_own_eigenvalue_has_a_derivative_beside_equal_ones() -> 
 
     x = leaf(turned(0.0, 0.0, 0.0, 3.0))
     assert gradcheck(projector, x)
-    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1"):
+    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1 "):
         gradgradcheck(projector, x)
     x = leaf(turned(0.0, 1.0, -2.0, 3.0))
     assert gradgradcheck(projector, x)
@@ -149,9 +149,7 @@ def test_a_vector_of_its_own_eigenvalue_has_a_derivative_beside_equal_ones() -> 
 def test_the_matrix_of_a_stack_is_named() -> None:
     x = leaf([np.diag([1.0, 2.0, 3.0]), np.diag([1.0, 4.0, 4.0])])
     _, vectors = linalg.eigh(x)
-    with pytest.raises(
-        LinAlgError, match=r"^eigh: eigenvalues 1 and 2 of matrix \(1,\) of the stack are equal"
-    ):
+    with pytest.raises(LinAlgError, match=r"^eigh: eigenvalues 1 and 2 .*\(1,\).*equal"):
         grad((vectors * draw(3, 3)).sum(), x)
     _, vectors = linalg.eigh(x)
     slope = grad((vectors[0] * draw(3, 3)).sum(), x).numpy()
@@ -161,7 +159,7 @@ def test_the_matrix_of_a_stack_is_named() -> None:
 @pytest.mark.parametrize("cotangent", [[[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]]])
 def test_the_lesser_of_two_equal_eigenvalues_is_named_first(cotangent: Any) -> None:
     x = leaf(np.eye(2))
-    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1 of the matrix are equal"):
+    with pytest.raises(LinAlgError, match="^eigh: eigenvalues 0 and 1 .*equal"):
         grad((linalg.eigh(x).eigenvectors * np.array(cotangent)).sum(), x)
 
 
@@ -181,7 +179,7 @@ def test_equal_to_rounding_is_told_by_the_greatest_and_the_side(
         x = leaf(stack)
         vectors = linalg.eigh(x).eigenvectors[1]
         if refused:
-            with pytest.raises(LinAlgError, match=r"^eigh: eigenvalues \d and \d of matrix \(1,\)"):
+            with pytest.raises(LinAlgError, match=r"^eigh: .*eigenvalues.*matrix.*\(1,\)"):
                 grad((vectors * along).sum(), x)
         else:
             slope = grad((vectors * along).sum(), x).numpy()
@@ -261,9 +259,7 @@ def test_vectors_of_equal_singular_values_have_no_derivative(create_graph: bool)
         variable = leaf(x)
         parts = linalg.svd(variable, full_matrices=False)
         for part in (parts.U, parts.Vh):
-            with pytest.raises(
-                LinAlgError, match="^svd: singular values 0 and 1 of the matrix are equal.*svdvals"
-            ):
+            with pytest.raises(LinAlgError, match="^svd: singular values 0 and 1 .*equal.*svdvals"):
                 grad(
                     (part * draw(*part.shape)).sum(),
                     variable,
@@ -276,14 +272,12 @@ def test_the_longer_vectors_of_zero_have_no_derivative() -> None:
     """Of a tall matrix without full rank, U is not determined; of a square one, it is."""
     tall = leaf(np.outer([1.0, 2.0, 3.0], [1.0, -1.0]) + 0.0)
     u, s, vh = linalg.svd(tall, full_matrices=False)
-    with pytest.raises(
-        LinAlgError, match=r"^svd: a singular value of the matrix is 0 .*\(3 and 2\)"
-    ):
+    with pytest.raises(LinAlgError, match="^svd: .*singular value .* 0 .*3.*2"):
         grad((u * draw(3, 2)).sum(), tall, retain_graph=True)
     leading = (u[:, :1] * s[0] @ vh[:1]).sum()  # what belongs to the other one is not touched
     assert np.isfinite(grad(leading, tall).numpy()).all()
     wide = leaf(tall.numpy().T)
-    with pytest.raises(LinAlgError, match=r"^svd: a singular value .*\(2 and 3\)"):
+    with pytest.raises(LinAlgError, match="^svd: .*singular value .*2.*3"):
         grad((linalg.svd(wide, full_matrices=False).Vh * draw(2, 3)).sum(), wide)
 
     def null_space(x: Any) -> Any:
@@ -301,7 +295,7 @@ def test_the_longer_vectors_of_zero_have_no_derivative() -> None:
 
 def test_the_matrix_without_full_rank_is_named() -> None:
     x = leaf([draw(3, 2), draw(3, 2, seed=1), np.outer([1.0, 2.0, 3.0], [1.0, -1.0])])
-    with pytest.raises(LinAlgError, match=r"a singular value of matrix \(2,\) of the stack is 0"):
+    with pytest.raises(LinAlgError, match=r"singular value of matrix \(2,\) .*0"):
         grad((linalg.svd(x, full_matrices=False).U * draw(3, 2)).sum(), x)
 
 
@@ -329,12 +323,12 @@ def test_a_stack_in_which_one_matrix_has_equal_values_and_is_not_used() -> None:
 
 def test_messages() -> None:
     for op in (linalg.eigh, linalg.eigvalsh):
-        with pytest.raises(LinAlgError, match=rf"^{op.__name__}: a square .*\(2, 3\)"):
+        with pytest.raises(LinAlgError, match=rf"^{op.__name__}: .*square.*\(2, 3\)"):
             op(draw(2, 3))
         with pytest.raises(ValueError, match=rf'^{op.__name__}: UPLO must be "L" or "U", got 0'):
             op(draw(2, 2), 0)
     for op in (linalg.svd, linalg.svdvals):
-        with pytest.raises(LinAlgError, match=rf"^{op.__name__}: a matrix .* got shape \(3,\)"):
+        with pytest.raises(LinAlgError, match=rf"^{op.__name__}: .*matrix.*\(3,\)"):
             op(draw(3))
         with pytest.raises(LinAlgError, match=rf"^{op.__name__}: matrix \(1,\) .*NaN or inf"):
             op([[[1.0]], [[np.nan]]])

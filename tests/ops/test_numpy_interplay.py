@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from together import together
 
 import minigrad
 from minigrad import Tensor, _numpy, ops
@@ -350,9 +351,10 @@ if hasattr(np, "matvec"):
     }
 
 
-@pytest.mark.parametrize(("call", "arrays"), FUNCTIONS.values(), ids=FUNCTIONS)
-def test_numpy_functions_dispatch(call: Any, arrays: list[np.ndarray]) -> None:
+@together(name=FUNCTIONS)
+def test_numpy_functions_dispatch(name: str) -> None:
     """The value is NumPy's on arrays, the result a Tensor, the gradient right."""
+    call, arrays = FUNCTIONS[name]
     tensors = [variable(array) for array in arrays]
     result = call(*tensors)
     assert type(result) is Tensor
@@ -541,7 +543,7 @@ def test_no_history_is_lost_in_an_array(convert: Callable[[Any, np.ndarray], Any
     """A leaf and a result alike; what records nothing, or has no history, converts freely."""
     leaf = variable([1.0, 2.0])
     for x in (leaf, 2 * leaf):
-        with pytest.raises(RuntimeError, match=r"stack.*\.detach\(\) or \.numpy\(\)"):
+        with pytest.raises(RuntimeError, match=r"stack.*\.detach\(\).*\.numpy\(\)"):
             convert(x, np.ones(2))
         convert(x.detach(), np.ones(2))
         with minigrad.no_grad():
@@ -569,7 +571,7 @@ def test_an_array_is_written_from_a_tensor() -> None:
     assert array[0, 0] == 2 * X[0, 0] + 1
     with pytest.raises(TypeError, match=r"np.add: .*out.*gradient"):
         array += variable(X)
-    with pytest.raises(ValueError, match="np.copyto: NumPy does not write to a Tensor"):
+    with pytest.raises(ValueError, match="np.copyto: .*Tensor"):
         np.copyto(Tensor(X), X)
 
 
@@ -635,7 +637,7 @@ def agree(one: Any, other: Any) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", dispatching())
+@together(name=dispatching())
 def test_every_numpy_function_keeps_a_gradient_or_says_that_it_would_be_lost(name: str) -> None:
     function = dispatching()[name]
     if function is np.empty_like:

@@ -136,7 +136,7 @@ def test_a_write_through_a_diagonal_is_seen_by_the_backward_pass() -> None:
 
 def test_the_diagonal_of_a_read_only_view_is_read_only() -> None:
     view = minigrad.broadcast_to(minigrad.ones(3), (3, 3)).diagonal()
-    with pytest.raises(RuntimeError, match="read-only view"):
+    with pytest.raises(RuntimeError, match="read-only"):
         view += 1.0
 
 
@@ -233,5 +233,5 @@ def test_message(call: Any, message: str) -> None:
 
 
 def test_einsum_takes_text_only() -> None:
-    with pytest.raises(TypeError, match=r"^einsum: text such as 'ij,j->i' .* got Tensor"):
+    with pytest.raises(TypeError, match="^einsum: .*'ij,j->i'"):
         np.einsum(t(2, 2), [0, 0], [0])

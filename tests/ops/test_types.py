@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from together import together
 
 import minigrad
 from minigrad import Tensor, ops
@@ -198,8 +199,9 @@ def named(name: str) -> np.dtype[Any]:
     )
 
 
-@pytest.mark.parametrize(("a", "b", "dtype"), PAIRS, ids=[f"{a}+{b}" for a, b, _ in PAIRS])
-def test_promotion(a: str, b: str, dtype: str) -> None:
+@together(pair=PAIRS)
+def test_promotion(pair: tuple[str, str, str]) -> None:
+    a, b, dtype = pair
     x, y = OPERANDS[a], OPERANDS[b]
     wanted = named(dtype)
     for result in (x + y, y + x, x * y, y * x, ops.maximum(x, y), ops.where(True, y, x)):
@@ -213,8 +215,7 @@ def test_promotion(a: str, b: str, dtype: str) -> None:
         assert (x**y).dtype == wanted
 
 
-@pytest.mark.parametrize("a", ["f16", "f32", "f64", "f32()", "f64()"])
-@pytest.mark.parametrize("b", OPERANDS)
+@together(a=["f16", "f32", "f64", "f32()", "f64()"], b=OPERANDS)
 def test_gradients_keep_the_dtype_of_their_input(a: str, b: str) -> None:
     """Whatever the operand, in both orders, and for the operand too."""
     for op in (ops.add, ops.multiply, ops.divide, ops.power, ops.maximum):
@@ -335,11 +336,11 @@ def test_integers_are_never_truncated_against_floats() -> None:
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, bool])
 def test_integers_cannot_require_grad(dtype: Any) -> None:
-    with pytest.raises(TypeError, match="only floats can require grad"):
+    with pytest.raises(TypeError, match="float.*grad"):
         Tensor(np.ones(2, dtype), requires_grad=True)
     x = Tensor(np.ones(2, dtype))
     for attempt in (lambda: setattr(x, "requires_grad", True), lambda: x.requires_grad_()):
-        with pytest.raises(TypeError, match="only floats can require grad"):
+        with pytest.raises(TypeError, match="float.*grad"):
             attempt()
     assert not x.requires_grad
 
@@ -438,7 +439,7 @@ def test_constructing_keeps_or_chooses_a_dtype() -> None:
     assert Tensor([1, 2], dtype=np.float64).dtype == np.float64
     assert Tensor([1.5], dtype=int).tolist() == [1]
     for wrong in ("text", [None], [1 + 2j], object(), {"a": 1}, np.array(["x"]), np.ones(2, "c8")):
-        with pytest.raises(TypeError, match="a tensor holds"):
+        with pytest.raises(TypeError, match="tensor holds"):
             Tensor(wrong)
     with pytest.raises(ValueError):
         Tensor([[1.0], [1.0, 2.0]])

@@ -88,7 +88,7 @@ def test_another_schedule_s_state_is_refused(make: Any) -> None:
 
 @schedulers
 def test_only_for_optimizers(make: Any) -> None:
-    with pytest.raises(TypeError, match="the first argument is an optimizer, got list"):
+    with pytest.raises(TypeError, match="optimizer.*list"):
         make([leaf([1.0])])
 
 
@@ -96,13 +96,13 @@ def test_only_for_optimizers(make: Any) -> None:
 def test_groups_that_come_later(make: Any) -> None:
     scheduler = make(optimizer())
     scheduler.optimizer.add_param_group({"params": leaf([1.0])})
-    with pytest.raises(ValueError, match="made for 1 groups, the optimizer has 2; add groups"):
+    with pytest.raises(ValueError, match="1 groups.* 2.*add"):
         go(scheduler, range(1))
 
 
 def test_the_optimizer_comes_first() -> None:
     """Lucid has it second: by position that is refused, and says why; by keyword it is right."""
-    with pytest.raises(TypeError, match=r"LambdaLR: the optimizer comes first, unlike in Lucid"):
+    with pytest.raises(TypeError, match="LambdaLR: .*optimizer.*first"):
         lr_scheduler.LambdaLR(lambda step: 0.5, optimizer())  # type: ignore[arg-type]
     scheduler = lr_scheduler.LambdaLR(lr_lambda=lambda step: 0.5, optimizer=optimizer())
     assert scheduler.get_last_lr() == [0.1]
@@ -132,7 +132,7 @@ def test_plateau_takes_tensors_and_needs_one() -> None:
     scheduler.step(Tensor(1.0))
     scheduler.step(np.float32(2.0))
     assert scheduler.get_last_lr() == [0.1]
-    with pytest.raises(TypeError, match=r"needs the measure: scheduler\.step\(loss\)"):
+    with pytest.raises(TypeError, match=r"scheduler\.step\(loss\)"):
         scheduler.step()
 
 
@@ -141,7 +141,7 @@ def test_one_cycle_ends() -> None:
     for _ in range(5):
         scheduler.step()
     assert scheduler.get_last_lr() == pytest.approx([0.5 / 25 / 1e4])
-    with pytest.raises(ValueError, match="all 5 steps were done"):
+    with pytest.raises(ValueError, match="5 steps"):
         scheduler.step()
 
 
@@ -185,7 +185,7 @@ def test_refusals(make: Any, message: str) -> None:
 
 def test_momentum_must_be_there_to_cycle() -> None:
     plain = optim.Adagrad([leaf([1.0])])
-    with pytest.raises(ValueError, match="Adagrad has neither momentum nor betas; pass cycle_mo"):
+    with pytest.raises(ValueError, match="Adagrad .*momentum.*cycle_mo"):
         lr_scheduler.CyclicLR(plain, 0.1, 0.5)
     assert lr_scheduler.CyclicLR(plain, 0.1, 0.5, cycle_momentum=False).get_last_lr() == [0.1]
 
@@ -194,5 +194,5 @@ def test_a_schedule_that_does_not_say_how() -> None:
     class Nothing(lr_scheduler.LRScheduler):
         pass
 
-    with pytest.raises(NotImplementedError, match=r"Nothing does not define get_lr\(\)"):
+    with pytest.raises(NotImplementedError, match=r"Nothing .*get_lr"):
         Nothing(optimizer())

@@ -265,6 +265,6 @@ def test_data_of_another_shape(make: Any, shapes: Any) -> None:
         optimizer.step()
     params[0].grad = minigrad.ones_like(params[0])
     if optimizer.state[params[0]]:
-        with pytest.raises(ValueError, match="needs a new gradient and a new optimizer"):
+        with pytest.raises(ValueError, match="new gradient.*new optimizer"):
             optimizer.step()
     assert (params[0].data == 1.0).all()

@@ -187,7 +187,7 @@ class TestGroups:
 
     def test_the_same_parameter_twice(self) -> None:
         x = leaf([1.0])
-        with pytest.raises(ValueError, match=r"parameter 1 of shape \(1,\) occurs twice"):
+        with pytest.raises(ValueError, match=r"parameter 1 .*\(1,\).*twice"):
             optim.SGD([x, x])
         optimizer = optim.SGD([x])
         with pytest.raises(ValueError, match="parameter 1 of shape"):

@@ -113,7 +113,7 @@ def test_an_option_set_later_is_refused_by_the_next_step(kind: Any) -> None:
         optimizer = kind([{"params": [x]}, {"params": [y], "lr": 0.5}])
         (x * y).sum().backward()
         optimizer.param_groups[1][option] = value
-        with pytest.raises(ValueError, match=f"{kind.__name__}: {option} must be a number of at"):
+        with pytest.raises(ValueError, match=f"{kind.__name__}: {option} "):
             optimizer.step()
         np.testing.assert_array_equal(x.data, [1.0, 2.0])  # nothing was moved
 
@@ -131,7 +131,7 @@ def test_what_is_no_list_of_parameters_is_refused_with_the_remedy() -> None:
         for kind in OPTIMIZERS:
             with pytest.raises(TypeError, match=f"^{kind.__name__}: .*{re.escape(remedy)}"):
                 kind(given)
-    with pytest.raises(TypeError, match="SGD: .*got a single Sequential; pass its parameters"):
+    with pytest.raises(TypeError, match="SGD: .*Sequential.*parameters"):
         optim.SGD([{"params": model}])
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_list_of_parameters_is_refused_with_the_remedy() -> None:
 def test_a_schedule_by_a_function_takes_functions(wrong: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="^LambdaLR: .*function"):
         lr_scheduler.LambdaLR(optim.SGD([leaf()], lr=0.1), wrong)
-    with pytest.raises(TypeError, match="CyclicLR: scale_fn must be a function"):
+    with pytest.raises(TypeError, match="CyclicLR: scale_fn .*function"):
         lr_scheduler.CyclicLR(optim.Adam([leaf()]), 0.1, 1.0, scale_fn=wrong or 0)
 
 
@@ -160,7 +160,7 @@ def test_a_rate_without_sense_is_not_set(wrong: Any) -> None:
 
 @pytest.mark.parametrize("wrong", [3, "x", [len]], ids=repr)
 def test_a_loader_collates_with_a_function(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="^DataLoader: collate_fn must be a function"):
+    with pytest.raises(TypeError, match="^DataLoader: .*collate_fn.*function"):
         data.DataLoader(range(4), collate_fn=wrong)
 
 

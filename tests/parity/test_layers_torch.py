@@ -72,11 +72,11 @@ def test_in_place(name: str) -> None:
     (theirs(t) * torch.tensor(x)).sum().backward()
     assert_close(h.numpy(), t.detach().numpy())
     np.testing.assert_allclose(mine.grad.numpy(), its.grad.numpy(), rtol=1e-7)
-    with pytest.raises(RuntimeError, match="a leaf that requires grad"):
+    with pytest.raises(RuntimeError, match="leaf.*requires grad"):
         ours(mine)
     saved = mine.exp()
     ours(saved)
-    with pytest.raises(RuntimeError, match="exp: its output was written in place"):
+    with pytest.raises(RuntimeError, match="exp: .*output.* in place"):
         saved.sum().backward()
     constant = Tensor(x)
     assert ours(constant) is constant
@@ -268,5 +268,5 @@ class TestStateDicts:
 
     def test_a_wrong_shape_is_named(self) -> None:
         theirs = torch.nn.TransformerEncoderLayer(6, 2, 9, batch_first=True)
-        with pytest.raises(ValueError, match=r"linear1.bias: shape \(9,\) given, \(8,\) expected"):
+        with pytest.raises(ValueError, match=r"linear1.bias: .*\(9,\).*\(8,\)"):
             nn.TransformerEncoderLayer(6, 2, 8).load_state_dict(theirs.state_dict())

@@ -1,6 +1,6 @@
 """Every op against PyTorch's, in values and gradients, float32 and float64.
 
-The calls are those of tests/op_cases.py; tests/torch_ops.py spells our names with PyTorch's.
+The calls are those of `minigrad.checking.samples`; tests/torch_ops.py gives PyTorch our names.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from op_cases import CASES, OURS, Case
 from torch_ops import TORCH, Elsewhere, F, torch
 
 from minigrad import Tensor
 from minigrad.autograd import grad
+from minigrad.checking.samples import CASES, OURS, Case
 
 ONLY_OURS = {"dropout", "rotate_pairs", "sum_parts", "unique"}  # no case of these can be compared
 

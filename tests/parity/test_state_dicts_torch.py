@@ -145,7 +145,7 @@ def test_what_pytorch_lacks_is_refused_by_path() -> None:
     refused = r"to_pytorch: layers\.0\.self_attn: PyTorch's attention has no num_kv_heads"
     with pytest.raises(ValueError, match=refused):
         nn.utils.to_pytorch(nn.TransformerEncoder(layer, 1))
-    with pytest.raises(ValueError, match=r"to_pytorch: PyTorch's attention has no num_kv_heads"):
+    with pytest.raises(ValueError, match=r"to_pytorch: .*num_kv_heads"):
         nn.utils.to_pytorch(layer.self_attn)
 
 

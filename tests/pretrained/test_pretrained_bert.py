@@ -147,7 +147,7 @@ def test_a_head_with_a_table_of_its_own(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"cls\.predictions\.decoder\.weight: missing"):
         pretrained.load_bert(write(tmp_path, config, tensors))
     tensors["cls.predictions.decoder.weight"] = 2 * tensors["embeddings.word_embeddings.weight"]
-    with pytest.raises(ValueError, match=r"the same tensor as .*, but other values given"):
+    with pytest.raises(ValueError, match=r"same tensor as .*values"):
         pretrained.load_bert(write(tmp_path, BERT, tensors))
     model = pretrained.load_bert(write(tmp_path, config, tensors)).double()
     t = leaves(tensors)
@@ -248,9 +248,9 @@ def test_a_wrong_shape_is_named(tmp_path: Path) -> None:
 
 def test_calls_that_do_not_fit(tmp_path: Path) -> None:
     model = pretrained.load_bert(write(tmp_path, BERT, make_bert(BERT)))
-    with pytest.raises(ValueError, match="17 positions from 0 on end at 17, there are only 16"):
+    with pytest.raises(ValueError, match="17 positions .*16"):
         model(np.ones((1, 17), int))
-    with pytest.raises(ValueError, match=r"token_type_ids need the shape of the ids, \(2, 5\)"):
+    with pytest.raises(ValueError, match=r"token_type_ids .*\(2, 5\)"):
         model(IDS, TYPES[:1])
     with pytest.raises(IndexError):
         model([[40]])

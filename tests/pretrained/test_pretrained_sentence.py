@@ -194,7 +194,7 @@ def test_a_folder_as_later_versions_write_it(tmp_path: Path) -> None:
     assert_close(model.encode(TEXTS), expected)
     names["module_input_name"] = "token_embeddings"
     (folder / "2_Normalize" / "config.json").write_text(json.dumps(names))
-    with pytest.raises(ValueError, match="module_input_name: 'token_embeddings' is not supported"):
+    with pytest.raises(ValueError, match="module_input_name: 'token_embeddings'"):
         pretrained.load_sentence_encoder(folder)
 
 
@@ -294,15 +294,15 @@ def test_what_is_not_honoured_is_refused(
 
 def test_calls_that_do_not_fit(tmp_path: Path) -> None:
     model = pretrained.load_sentence_encoder(folder_of(tmp_path))
-    with pytest.raises(TypeError, match=r"a list of texts expected, got one; write \[text\]"):
+    with pytest.raises(TypeError, match=r"list of texts.*\[text\]"):
         model.encode("the cat")
-    with pytest.raises(ValueError, match="at least one text"):
+    with pytest.raises(ValueError, match="one text"):
         model.encode([])
-    with pytest.raises(ValueError, match="batch_size must be at least 1"):
+    with pytest.raises(ValueError, match="batch_size .*1"):
         model.encode(TEXTS, batch_size=0)
     hidden = minigrad.ones((2, 3, 4))
     for mask in (np.zeros((2, 4), bool), np.array([[False] * 3, [True] * 3])):
-        with pytest.raises(ValueError, match="Pooling: a mask of shape"):
+        with pytest.raises(ValueError, match="Pooling: .*mask"):
             model.pooling(hidden, mask)
 
 
@@ -348,7 +348,7 @@ def test_what_is_no_text_is_named(tmp_path: Path, given: Any) -> None:
 def test_no_text_at_all_in_any_iterable(tmp_path: Path) -> None:
     model = pretrained.load_sentence_encoder(folder_of(tmp_path))
     for given in ([], (), iter([]), np.array([], str), Column([])):
-        with pytest.raises(ValueError, match="at least one text"):
+        with pytest.raises(ValueError, match="one text"):
             model.encode(given)
 
 

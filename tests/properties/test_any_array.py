@@ -15,12 +15,13 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from op_cases import CASES, NAIVE, OURS, Case
+from numpy_reference import NAIVE
 from strategies import arrays, axes, axis, laid_out, over
 
 from minigrad import Tensor, _numpy, get_default_dtype, ops
 from minigrad.autograd import grad
 from minigrad.autograd.primitive import by_numpy
+from minigrad.checking.samples import CASES, OURS, Case
 
 UFUNCS: dict[Any, Callable[..., Any]] = {
     function: op for function, op in (by_numpy | _numpy._TABLE).items()

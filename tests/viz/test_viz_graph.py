@@ -117,7 +117,7 @@ def test_several_tensors_make_one_graph() -> None:
         (lambda x: x, "is a leaf"),
         (lambda x: (x * x).detach(), "detach"),
         (lambda x: minigrad.ones(3) * 2, "do not require a gradient"),
-        (lambda x: (x > 0).astype(minigrad.float32).argmax(), "floating point"),
+        (lambda x: (x > 0).astype(minigrad.float32).argmax(), "floating-point"),
     ],
 )
 def test_no_graph_is_an_error_that_says_why(make: Any, why: str) -> None:

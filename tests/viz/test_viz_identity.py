@@ -15,7 +15,7 @@ import minigrad
 from minigrad import Tensor, viz
 from minigrad.autograd import graph_memory, primitive
 from minigrad.autograd.primitive import registry
-from minigrad.viz.explanation.explanations import saved_reasons
+from minigrad.viz.explanation.explanations import explain_saved
 from minigrad.viz.explanation.missing_gradients import missing_gradients
 
 
@@ -86,7 +86,7 @@ def test_each_op_is_shown_with_its_own_rule(pair: Any) -> None:
     ops = [node for node in graph.nodes if node.kind == "op"]
     for node, op in zip(ops, (first, second), strict=True):
         needs = op.op.rules["x"].needs
-        reasons = dict(saved_reasons(node, None))
+        reasons = dict(explain_saved(node, None))
         assert all(name in reasons for name in needs), reasons
 
 

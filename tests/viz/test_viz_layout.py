@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
-from itertools import combinations, pairwise
+from dataclasses import replace
+from itertools import accumulate, combinations, pairwise
 
 import hypothesis.strategies as st
 import pytest
@@ -15,8 +17,10 @@ from random_graphs import Plan, Random, diagrams, plans
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.layout import Placement, order, place, skeleton
-from minigrad.viz.layout.align import Pull, align
+from minigrad.viz.drawing.svg import insides
+from minigrad.viz.layout import Placement, model, order, place, skeleton
+from minigrad.viz.layout.build import _chains
+from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
 
 Box = tuple[int, int, int, int]
@@ -81,8 +85,9 @@ def check(graph: Graph, closed: set[str]) -> Placement:
     assert set(boxes) == {shown(node.id, node.group) for node in graph.nodes}
     opened = {g for g in parents if not closed & set(ancestry(g))}
     assert set(frames) == opened == set(placement.titles)
+    sizes = {box.id: box[1:3] for scope in bones.scopes.values() for box in scope.items if box}
     for item, box in boxes.items():
-        assert box[2:] == bones.sizes[item]
+        assert box[2:] == sizes[item]
 
     # Nothing overlaps but what is in each other; everything is in the whole.
     whole = (0, 0, placement.width, placement.height)
@@ -93,7 +98,7 @@ def check(graph: Graph, closed: set[str]) -> Placement:
     for (one, box), (two, other) in combinations((boxes | frames).items(), 2):
         if one not in ancestry(homes[two]) and two not in ancestry(homes[one]):
             assert not overlap(box, other), (one, two)
-    titles = [(*at, *bones.titles[group]) for group, at in placement.titles.items()]
+    titles = [(*at, *bones.scopes[group].title) for group, at in placement.titles.items()]
     for (group, _), title in zip(placement.titles.items(), titles, strict=True):
         assert holds(frames[group], title)
         assert not any(overlap(title, box) for box in boxes.values())
@@ -127,16 +132,16 @@ def check(graph: Graph, closed: set[str]) -> Placement:
 
 @given(diagrams(), st.data())
 def test_every_diagram(graph: Graph, data: st.DataObject) -> None:
-    closed = data.draw(st.sets(st.sampled_from([g.id for g in graph.groups] or ["none"])))
-    check(graph, closed)
+    closed = st.sets(st.sampled_from([g.id for g in graph.groups] or ["none"]))
+    check(graph, data.draw(closed))
 
 
 @given(plans, st.data())
 def test_every_module_with_any_groups_closed(plan: Plan, data: st.DataObject) -> None:
     x, extra = minigrad.zeros(3), minigrad.zeros(3)
     graph = viz.graph(Random(plan), x, extra)
-    closed = data.draw(st.sets(st.sampled_from([group.id for group in graph.groups])))
-    check(graph, closed)
+    closed = st.sets(st.sampled_from([group.id for group in graph.groups]))
+    check(graph, data.draw(closed))
 
 
 @given(plans, st.sampled_from([None, 0, 1, 2, 3]))
@@ -270,6 +275,25 @@ def test_operands_come_in_from_left_to_right_as_their_sources_stand() -> None:
     assert one[-1][1] == two[-1][1]
 
 
+def test_operands_are_named_where_their_lines_come_in() -> None:
+    """Also those that come from outside of the group."""
+    graph = viz.graph(nn.LSTM(3, 2, batch_first=False), minigrad.ones(5, 1, 3))
+    bones = skeleton(graph)
+    (op,) = (node for node in graph.nodes if node.label == "linear")
+    slots = re.findall(
+        r'class="small slot" x="(\d+)" y="11">(\w+)', insides(graph, bones, [op])[op.id]
+    )
+    placement = place(bones)
+    left = placement.boxes[op.id][0]
+    ends = {
+        edge.name: placement.edges[index][-1][0] - left
+        for index, edge in enumerate(graph.edges)
+        if edge.target == op.id
+    }
+    assert ends == {name: int(x) for x, name in slots}
+    assert len(ends) == 3
+
+
 def test_a_square_has_two_lines() -> None:
     x = minigrad.ones(3, requires_grad=True)
     one, two = lines_into(viz.graph(x * x), "multiply")
@@ -285,7 +309,7 @@ def test_a_tensor_that_passes_many_ranks_runs_outside() -> None:
         y = (y * x).tanh()
     graph = viz.graph(y, x=x)
     bones = skeleton(graph)
-    assert not any("@" in item for rank in bones.scopes[""].ranks for item in rank)
+    assert None not in bones.scopes[""].items
     placement = check(graph, set())
     assert len(outside(placement)) == 2 * FAR - 1  # the first reads it from above
     assert len(set(outside(placement))) == 1
@@ -349,24 +373,30 @@ def test_what_is_given_stands_at_the_lower_end_of_its_rank() -> None:
 
 @given(st.data())
 def test_items_keep_their_order_and_their_distances(data: st.DataObject) -> None:
-    """Whatever the lines, also those that cross and should be straight."""
-    sizes = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
-    numbers = iter(range(100))
-    ranks = [[next(numbers) for _ in range(size)] for size in sizes]
-    count = sum(sizes)
-    room = st.lists(st.integers(1, 60), min_size=count, max_size=count)
-    left, right = data.draw(room), data.draw(room)
-    pulls = []
-    for upper, lower in pairwise(ranks):
-        for one, two in data.draw(st.sets(st.tuples(*map(st.sampled_from, (upper, lower))))):
-            fed = {pull.lower for pull in pulls if pull.upper not in upper}
-            firm = one in fed and data.draw(st.booleans())  # a dummy has a line from above
-            weight = data.draw(st.sampled_from([0.02, 0.5, 4.0]))
-            pulls.append(Pull(one, two, data.draw(st.integers(-20, 20)), weight, firm))
-    x = align(ranks, left, right, pulls)
-    for items in ranks:
-        for one, two in pairwise(items):
-            assert x[two] - x[one] >= right[one] + left[two]
+    """Whatever the lines, also those that cross and should be straight; then for other sizes."""
+    rows = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=6))
+    starts = [0, *accumulate(rows)]
+    lines = []
+    for upper, lower in pairwise(range(a, b) for a, b in pairwise(starts)):
+        for way in data.draw(st.sets(st.tuples(*map(st.sampled_from, (upper, lower))))):
+            ends = [(data.draw(st.integers(-20, 20)), 0) for _ in way]
+            lines.append(model.Line(way, *ends, -1, ()))
+    fed = {line.way[1] for line in lines}
+    passed = [item in fed and data.draw(st.booleans()) for item in range(starts[-1])]
+    chains: tuple[model.Chain, ...] = ()
+    for _ in range(2):
+        boxes = [
+            None if way else model.Box("n", data.draw(st.integers(1, 60)), 9, 40, True, ())
+            for way in passed
+        ]
+        scope = model.Scope(None, tuple(rows), tuple(boxes), tuple(lines), chains)
+        chains = chains or _chains(scope)
+        group = pack(replace(scope, chains=chains), {})
+        sizes = measure(scope, {})
+        for start, end in pairwise(starts):
+            for one, two in pairwise(range(start, end)):
+                apart = sizes.right[one] + sizes.left[two]
+                assert group.x[two] - group.x[one] >= apart
 
 
 def test_a_title_makes_room_for_itself() -> None:

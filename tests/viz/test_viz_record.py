@@ -88,6 +88,7 @@ def test_drawing_leaves_the_graph_usable() -> None:
 
 
 def test_a_long_chain() -> None:
+    """In every form, and without recursion."""
     count = 20_000
     y = leaf(2)
     for _ in range(count):
@@ -95,8 +96,12 @@ def test_a_long_chain() -> None:
     graph = viz.graph(y)
     assert len(graph.nodes) == count + 2
     assert len(graph.edges) == count + 1
-    source = graph.to_dot().source
-    assert source.count(" -> ") == count + 1
+    assert graph.to_dot().source.count(" -> ") == count + 1
+    svg = graph.to_svg()
+    assert svg.count('class="box op"') == count + 1  # and in the legend
+    assert svg.count("data-edge=") == count + 1
+    assert len(graph.to_text().splitlines()) == count + 2
+    assert viz.explain(y).startswith("backward pass from add: 20,000 steps, 1 leaf\n")
 
 
 def test_a_ladder_is_linear() -> None:
@@ -104,9 +109,12 @@ def test_a_ladder_is_linear() -> None:
     for _ in range(25):
         y = y + y
     graph = viz.graph(y)  # along its 2 ** 25 paths it would take minutes
-    graph.to_dot()
     assert len(graph.nodes) == 27
     assert len(graph.edges) == 51
+    assert graph.to_dot().source.count(" -> ") == 51
+    assert graph.to_svg().count("data-edge=") == 51
+    text = graph.to_text()
+    assert len(text.splitlines()) == 27 and "%24 = add(%23, %23)" in text
 
 
 def test_every_residual_of_a_long_chain_is_found() -> None:
@@ -198,10 +206,15 @@ import minigrad
 from minigrad import nn, viz
 minigrad.random.seed(0)
 model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, dropout=0.1), 2)
-graph = viz.graph(model, minigrad.randn(2, 5, 16))
+x = minigrad.randn(2, 5, 16)
+graph = viz.graph(model, x)
 print(graph.to_json())
 for depth in (None, 0, 1, 2, 3):
     print(graph.to_dot(depth).source)
+    print(graph.to_svg(depth))
+with viz.trace() as traced:
+    model(x).sum().backward()
+print(traced.graph().to_json())
 """
 
 
@@ -212,8 +225,17 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
         for _ in range(2)
     )
     assert once == again
-    assert len(once) > 10_000
+    assert len(once) > 100_000
     assert b"0x" not in once
+
+
+def test_a_traced_graph_survives_json() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    with viz.trace() as traced:
+        layer(minigrad.randn(2, 3, 8)).sum().backward()
+    graph = traced.graph()
+    assert graph.steps and graph.heatmaps
+    assert Graph.from_json(graph.to_json()) == graph
 
 
 def test_two_graphs_of_one_process_have_the_same_numbers() -> None:

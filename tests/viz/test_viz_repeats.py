@@ -9,7 +9,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.viz import Graph
-from minigrad.viz.record.repeats import is_repeat, wrap_repeats
+from minigrad.viz.record.fold import is_repeat, wrap_repeats
 
 
 def encoder(layers: int, change: Callable[[nn.Module], object] = lambda model: None) -> Graph:

@@ -6,8 +6,8 @@ import pytest
 
 import minigrad
 from minigrad import nn, viz
+from minigrad.viz.drawing.labels import cost
 from minigrad.viz.record.model import Node
-from minigrad.viz.record.timing import cost
 
 
 def traced(timed: bool) -> viz.Trace:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, flat
 from minigrad.ops.casting import clone
 from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.products import matmul
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["matrix_power", "multi_dot"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.autograd.call import wrap
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, within_rule
+from minigrad.ops._numerics import array_of, formula, within_rule
 from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, wide
 from minigrad.ops.linalg.solving import inv, solve
 
@@ -49,6 +49,7 @@ def _factors(x: np.ndarray) -> Any:
     return np.linalg.svd(np.where(np.isfinite(x).all((-2, -1), keepdims=True), wide(x), 0))
 
 
+@formula("det_x[..., None, None] * inv(x).mT  # finite also where x has no inverse")
 def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
     """The cofactors of each matrix: ``det(x) inv(x)ᵀ`` if all these numbers are within range.
 
@@ -164,6 +165,7 @@ def slogdet(x: Any) -> SlogdetResult:
     return SlogdetResult(wrap(array_of(sign)), logabsdet)
 
 
+@formula("g[1][..., None, None] * inv(x).mT")
 def _slogdet_x(g: Any, x: Any, sign: Any) -> Any:
     h = g[1]
     bad = array_of(sign) == 0

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
@@ -41,7 +42,7 @@ def _cholesky(x: Any, upper: bool) -> Any:
     return np.linalg.cholesky(wide(x), upper=upper).astype(x.dtype, copy=False)
 
 
-def cholesky(x: Any, *, upper: bool = False) -> Any:
+def cholesky(x: Any, *, upper: bool = False) -> Tensor:
     """The triangular factor of a symmetric positive definite matrix, or of each in a stack.
 
     Only the lower triangle of `x` is read (the upper one with ``upper=True``); that the matrix is

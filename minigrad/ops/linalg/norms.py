@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops import elementwise, reductions
 from minigrad.ops._numerics import Axis, array_of, kept_shape
@@ -16,9 +17,6 @@ from minigrad.ops.linalg.solving import inv
 from minigrad.ops.linalg.spectra import svdvals
 from minigrad.ops.selection import where
 from minigrad.ops.shapes import moveaxis, reshape
-
-if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 

@@ -119,3 +119,11 @@ def _solve_pull(
 
 
 inv.defvjp(x=lambda g, out: -(mT(out) @ g @ mT(out)))
+solve.defformula(
+    """
+    g = g[..., None] if b.ndim == 1 else g  #
+    out = out[..., None] if b.ndim == 1 else out  #
+    """,
+    a="-inv(a.mT) @ g @ out.mT",
+    b="inv(a.mT) @ g",
+)

@@ -1,4 +1,4 @@
-"""Scales of one hue whose steps look equally large, and pictures coloured by them."""
+"""Colour scales of one hue whose steps look equally large, and pictures in these colours."""
 
 from __future__ import annotations
 
@@ -23,41 +23,23 @@ LIGHTEST, DARKEST, STRONGEST = 0.97, 0.32, 0.13
 
 @cache
 def sequential(count: int) -> tuple[Colour, ...]:
-    """Make a scale from light to dark blue, its lightness falling in equal steps.
-
-    Args:
-        count: How many colours, at least two.
-
-    Returns:
-        The colours from the lightest to the darkest.
+    """Make a scale of at least two colours, from light to dark blue in equal steps of lightness.
 
     Source:
         OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
-
-    Example:
-        >>> from minigrad.viz.drawing.colour_scale import hexadecimal, sequential
-        >>> [hexadecimal(colour) for colour in sequential(3)]
-        ['#F5F5F5', '#5490DA', '#043264']
     """
     return tuple(_shade(step / (count - 1), BLUE) for step in range(count))
 
 
 @cache
 def diverging(count: int) -> tuple[Colour, ...]:
-    """Make a scale from dark blue over the lightest colour to dark amber.
-
-    Args:
-        count: How many colours, at least three.
-
-    Returns:
-        The colours; the middle one is the lightest.
-    """
+    """Make a scale of at least three colours: dark blue, over the lightest, to dark amber."""
     places = (2 * step / (count - 1) - 1 for step in range(count))
     return tuple(_shade(abs(place), BLUE if place < 0 else AMBER) for place in places)
 
 
 def _shade(depth: float, hue: float) -> Colour:
-    """A colour between the lightest, 0, and the darkest of a hue, 1; most colourful between."""
+    """A colour between the lightest (depth 0) and the darkest (depth 1) of a hue."""
     lightness = LIGHTEST + (DARKEST - LIGHTEST) * depth
     chroma = STRONGEST * math.sin(math.pi * min(1.0, depth * 1.2) ** 0.9 * 0.72)
     a = chroma * math.cos(math.radians(hue))
@@ -84,14 +66,7 @@ def hexadecimal(colour: Colour) -> str:
 
 
 def png(levels: np.ndarray, scale: tuple[Colour, ...]) -> str:
-    """Write a picture with one pixel for each number.
-
-    Args:
-        levels: Bytes (rows, columns): positions in the scale.
-        scale: Up to 256 colours.
-
-    Returns:
-        A ``data:image/png`` address.
+    """Write bytes (rows, columns), positions in a scale, as the ``data:`` address of a picture.
 
     Source:
         PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.

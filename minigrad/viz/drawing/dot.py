@@ -1,7 +1,7 @@
 """A diagram as a `graphviz.Digraph`.
 
 Kinds of boxes differ by shape and glyph first, by hue second. Labels are HTML-like, since only
-those hold two sizes of type; whatever a user named is escaped on its way into one.
+those allow two sizes of type. Names that a user gave are escaped.
 """
 
 from __future__ import annotations
@@ -28,64 +28,42 @@ from minigrad.viz.record.model import Diagram, Edge, Group, Kind, Node
 __all__ = ["digraph"]
 
 OP, PARAMETER, NEUTRAL, FAINT = LIGHT["op"], LIGHT["parameter"], LIGHT["text"], LIGHT["faint"]
-LINE, OUTLINE = LIGHT["line"], LIGHT["outline"]
+LINE, OUTLINE, GREY = LIGHT["line"], LIGHT["outline"], LIGHT["plain fill"]
 FONT = "Helvetica,Arial,sans-serif"
-
-PAGE = {
-    "fontname": FONT,
-    "fontsize": "9",
-    "fontcolor": FAINT,
-    "labeljust": "l",
-    "bgcolor": "white",
-    "pad": "0.15",
-    "nodesep": "0.25",
-    "ranksep": "0.3",
-}
-BOX = {"fontname": FONT, "fontsize": "11", "fontcolor": NEUTRAL, "color": NEUTRAL}
-ARROW = {"fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "color": LINE, "arrowsize": "0.6"}
-RESIDUAL = {
-    "penwidth": "2.2",
-    "color": LIGHT["residual"],
-    "arrowsize": "0.45",
-    "weight": "1",
-}
-STRAIGHT = {"weight": "10"}
-CLUSTER = {
-    "labeljust": "l",
-    "style": "rounded,filled",
-    "color": LINE,
-    "penwidth": "0.6",
-    "fontcolor": NEUTRAL,
-    "fontsize": "10",
-}
 GROUNDS = (LIGHT["ground"], LIGHT["page"])
 """What modules stand on, by turns."""
 
+PAGE = {
+    "fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "labeljust": "l", "bgcolor": "white",
+    "pad": "0.15", "nodesep": "0.25", "ranksep": "0.3",
+}  # fmt: skip
+BOX = {"fontname": FONT, "fontsize": "11", "fontcolor": NEUTRAL, "color": NEUTRAL}
+ARROW = {"fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "color": LINE, "arrowsize": "0.6"}
+STRAIGHT = {"weight": "10"}
+RESIDUAL = {"penwidth": "2.2", "color": LIGHT["residual"], "arrowsize": "0.45", "weight": "1"}
+CLUSTER = {
+    "labeljust": "l", "style": "rounded,filled", "color": LINE, "penwidth": "0.6",
+    "fontcolor": NEUTRAL, "fontsize": "10",
+}  # fmt: skip
 SLANTED = {
-    "shape": "polygon",
-    "sides": "4",
-    "skew": "0.2",
-    "margin": "0",
-    "style": "filled",
-    "color": OUTLINE,
-    "fillcolor": LIGHT["plain fill"],
-}
-ROUNDED = {"shape": "box", "style": "rounded,filled"}
-COMPUTED = {**ROUNDED, "color": OP, "fillcolor": LIGHT["op fill"]}
-OWNED = {**ROUNDED, "color": PARAMETER, "fillcolor": LIGHT["parameter fill"]}
-PLAIN = {"shape": "box", "style": "filled"}
+    "shape": "polygon", "sides": "4", "skew": "0.2", "margin": "0", "style": "filled",
+    "color": OUTLINE, "fillcolor": GREY,
+}  # fmt: skip
+ROUNDED, PLAIN = {"shape": "box", "style": "rounded,filled"}, {"shape": "box", "style": "filled"}
+COMPUTED = dict(ROUNDED, color=OP, fillcolor=LIGHT["op fill"])
+OWNED = dict(ROUNDED, color=PARAMETER, fillcolor=LIGHT["parameter fill"])
 STYLES: dict[Kind, dict[str, str]] = {
     "op": COMPUTED,
     "fused": COMPUTED,
-    "parameter": {**OWNED, "penwidth": "2"},
+    "parameter": dict(OWNED, penwidth="2"),
     "buffer": OWNED,
     "input": SLANTED,
     "output": SLANTED,
-    "constant": {**PLAIN, "color": LINE, "fillcolor": LIGHT["plain fill"], "margin": "0.06,0.03"},
-    "module": {**PLAIN, "peripheries": "2", "color": OUTLINE, "fillcolor": LIGHT["page"]},
+    "constant": dict(PLAIN, color=LINE, fillcolor=GREY, margin="0.06,0.03"),
+    "module": dict(PLAIN, peripheries="2", color=OUTLINE, fillcolor=LIGHT["page"]),
 }
 FAILED = {"color": LIGHT["error"], "penwidth": "2"}
-UNRECORDED = {"style": "rounded,filled,dashed", "color": FAINT, "fillcolor": LIGHT["plain fill"]}
+UNRECORDED = {"style": "rounded,filled,dashed", "color": FAINT, "fillcolor": GREY}
 LEGEND: dict[Kind, str] = {
     "op": "rounded: op",
     "fused": "rounded, ⊞: op made of others",
@@ -102,43 +80,34 @@ LETTER = 6
 
 
 def digraph(diagram: Diagram) -> graphviz.Digraph:
-    """Draw a diagram as DOT.
-
-    Args:
-        diagram: What to draw, all of it.
-
-    Returns:
-        The graph; ``.source`` is its text.
-    """
+    """Draw all of a diagram as DOT; ``.source`` is the text."""
     nodes = {node.id: node for node in diagram.nodes}
+    kinds = {node.kind for node in diagram.nodes}
+    legend = " · ".join(text for kind, text in LEGEND.items() if kind in kinds)
     beside = _beside(diagram, nodes)
     rows = _operand_rows(diagram, beside)
     thick = residuals(diagram)
-    dot = graphviz.Digraph(
-        graph_attr={**PAGE, "label": _legend(diagram)}, node_attr=BOX, edge_attr=ARROW
-    )
+    dot = graphviz.Digraph(graph_attr={**PAGE, "label": legend}, node_attr=BOX, edge_attr=ARROW)
     _draw_boxes(dot, diagram, beside, rows)
     for index, edge in enumerate(diagram.edges):
         tail, head = nodes[edge.source], nodes[edge.target]
-        style = RESIDUAL if index in thick else STRAIGHT
-        style = {**style, "label": _tensor(edge, diagram.dtype)}
-        if tail.kind not in ("op", "fused", "module"):
-            del style["label"]  # the others' boxes say their shapes
         sides = beside.get(head.id, [])
         if tail.id in sides:
             # Graphviz puts a tail to the left of its head; to the right the arrow points back.
             right = tail.id in sides[1::2]
-            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
             end = "taillabel" if right else "headlabel"
-            style = {} if told else {end: f"<{_small(operand_name(edge))}>", "labeldistance": "1.8"}
-            if right:
-                dot.edge(head.id, tail.id, dir="back", **style)
-            else:
-                dot.edge(tail.id, head.id, **style)
-        elif rows[head.id]:
-            dot.edge(tail.id, f"{head.id}:s{edge.slot}:n", **style)
-        else:
-            dot.edge(tail.id, head.id, **style)
+            style = {end: f"<{_small(operand_name(edge))}>", "labeldistance": "1.8"}
+            ends = (head.id, tail.id) if right else (tail.id, head.id)
+            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
+            style = {} if told else style
+            dot.edge(*ends, **style, **({"dir": "back"} if right else {}))
+            continue
+        style = dict(RESIDUAL if index in thick else STRAIGHT)
+        if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
+            dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
+            style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
+        slot = f":s{edge.slot}:n" if head.id in rows else ""
+        dot.edge(tail.id, f"{head.id}{slot}", **style)
     return dot
 
 
@@ -153,18 +122,18 @@ def _draw_boxes(
     written = contents(diagram, diagram.nodes)
     bodies: dict[str | None, graphviz.Digraph] = {None: dot}
     inside: dict[str | None, list[str]] = {None: []}
-    level: dict[str | None, int] = {None: -1}
+    enclosing = diagram.enclosing()
     for group in diagram.groups:
         if group.id not in closed:
-            level[group.id] = level[group.parent] + 1
-            style = _cluster(group, level[group.id])
+            style = _cluster(group, GROUNDS[(len(enclosing[group.id]) - 1) % len(GROUNDS)])
             bodies[group.id] = graphviz.Digraph(f"cluster_{group.id}", graph_attr=style)
             inside[group.parent].append(group.id)
             inside[group.id] = []
     for node in diagram.nodes:
-        bodies[node.group].node(node.id, **_box(node, written[node.id], rows[node.id]))
+        body = bodies[node.group]
+        body.node(node.id, **_box(node, written[node.id], rows.get(node.id, [])))
         if node.id in beside:
-            with bodies[node.group].subgraph(graph_attr={"rank": "same"}) as row:
+            with body.subgraph(graph_attr={"rank": "same"}) as row:
                 for name in (*beside[node.id][::2], node.id, *beside[node.id][1::2]):
                     row.node(name)
     # A parent comes before its children: backwards, each body is whole when it is put in place.
@@ -188,16 +157,13 @@ def _beside(diagram: Diagram, nodes: dict[str, Node]) -> dict[str, list[str]]:
 
 
 def _operand_rows(diagram: Diagram, beside: dict[str, list[str]]) -> dict[str, list[Edge]]:
-    """The operands that an op names: none if there is one, or if any order is the same."""
-    rows: dict[str, list[Edge]] = {node.id: [] for node in diagram.nodes}
+    """The operands that an op names, in a row: Graphviz keeps no other order of them."""
+    ordered = {n.id for n in diagram.nodes if n.kind == "op" and n.label not in COMMUTATIVE}
+    rows: dict[str, list[Edge]] = defaultdict(list)
     for edge in diagram.edges:
-        if edge.source not in beside.get(edge.target, ()):
+        if edge.target in ordered and edge.source not in beside.get(edge.target, ()):
             rows[edge.target].append(edge)
-    for node in diagram.nodes:
-        plain = node.kind != "op" or node.label in COMMUTATIVE
-        if plain or not any(edge.slot for edge in rows[node.id]):
-            rows[node.id] = []
-    return rows
+    return {op: edges for op, edges in rows.items() if any(edge.slot for edge in edges)}
 
 
 def _box(node: Node, written: Content, operands: list[Edge]) -> dict[str, str]:
@@ -221,36 +187,15 @@ def _box(node: Node, written: Content, operands: list[Edge]) -> dict[str, str]:
     return {**style, "label": f"<{label}>", "tooltip": tooltip}
 
 
-def _line(line: Line) -> str:
-    if line.style == "small":
-        return _small(line.text)
-    return _bold(_text(line.text)) if line.style == "bold" else _text(line.text)
-
-
-def _cluster(group: Group, level: int) -> dict[str, str]:
+def _cluster(group: Group, ground: str) -> dict[str, str]:
     """The look of an open group."""
     name, kind, size = title(group)
     # The right half of the label stays empty: tensors come in from above, in the middle.
     empty = f'<td width="{min(LETTER * len(name.text + kind.text), 150)}"></td>'
     text = _lines(f"{_line(name)} {_line(kind)}", _line(size), align="left")
     label = f"<{TABLE}<tr><td>{text}</td>{empty}</tr></table>>"
-    ground = GROUNDS[level % len(GROUNDS)]
-    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _tooltip(group)}
-
-
-def _tooltip(group: Group) -> str:
-    return _plain(f"{group.path or 'the whole'}: {group.module}")
-
-
-def _tensor(edge: Edge, dtype: str) -> str:
-    """The shape, and the dtype where it is not the usual one."""
-    shape = shape_text(edge.shape)
-    return _plain(f" {shape} " if edge.dtype == dtype else f" {shape} {edge.dtype} ")
-
-
-def _legend(diagram: Diagram) -> str:
-    kinds = {node.kind for node in diagram.nodes}
-    return " · ".join(text for kind, text in LEGEND.items() if kind in kinds)
+    tooltip = _plain(f"{group.path or 'the whole'}: {group.module}")
+    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": tooltip}
 
 
 def _lines(*lines: str, align: str = "center") -> str:
@@ -259,8 +204,10 @@ def _lines(*lines: str, align: str = "center") -> str:
     return f"{TABLE}{rows}</table>"
 
 
-def _bold(markup: str) -> str:
-    return f"<b>{markup}</b>"
+def _line(line: Line) -> str:
+    if line.style == "small":
+        return _small(line.text)
+    return f"<b>{_text(line.text)}</b>" if line.style == "bold" else _text(line.text)
 
 
 def _small(text: str) -> str:

@@ -75,13 +75,6 @@ class Graph(Diagram):
 
         Raises:
             ValueError: `depth` is negative.
-
-        Example:
-            >>> import minigrad
-            >>> from minigrad import viz
-            >>> x = minigrad.ones(3, requires_grad=True)
-            >>> viz.graph(x * x).to_dot().source.splitlines()[0]
-            'digraph {'
         """
         from minigrad.viz.drawing.dot import digraph
 
@@ -131,13 +124,6 @@ class Graph(Diagram):
         Raises:
             RuntimeError: Graphviz is asked and its program is not there.
             ValueError: `depth` is negative, or there is no such engine.
-
-        Example:
-            >>> import minigrad
-            >>> from minigrad import viz
-            >>> x = minigrad.ones(3, requires_grad=True)
-            >>> viz.graph(x * x).to_svg().count('class="edge"')
-            3
         """
         if engine == "dot":
             return self._pipe("svg", depth).decode()
@@ -159,12 +145,6 @@ class Graph(Diagram):
 
         Raises:
             ValueError: `depth` is negative.
-
-        Example:
-            >>> from minigrad import nn, ones, viz
-            >>> page = viz.graph(nn.Linear(3, 2), ones(5, 3)).to_html(title="One layer")
-            >>> "<title>One layer</title>" in page
-            True
         """
         from minigrad.viz.page.html import write_page
 

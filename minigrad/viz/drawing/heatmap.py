@@ -1,7 +1,7 @@
 """A heatmap as SVG text: a grid for each head, and the scale below.
 
-A grid is one small picture, a pixel a cell, so that a large one stays small; what is masked is
-hatched over it.
+A grid is a small picture with one pixel for each cell, so that large grids stay small. Masked cells
+are hatched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from minigrad.viz.drawing.colour_scale import diverging, png, sequential
 from minigrad.viz.drawing.labels import text_width
 from minigrad.viz.drawing.style import FONT, LIGHT
-from minigrad.viz.record.heatmap import LEVELS, Heatmap
+from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
 
 __all__ = ["draw"]
 
@@ -43,18 +43,7 @@ STYLE = (
 
 
 def draw(heatmap: Heatmap, gradients: bool = False) -> str:
-    """Draw a heatmap.
-
-    Args:
-        heatmap: Its data.
-        gradients: Whether to draw the gradients of the weights.
-
-    Returns:
-        The text of one ``<svg>`` element, on light ground.
-
-    Raises:
-        RuntimeError: Gradients are asked for, and there are none.
-    """
+    """Draw a heatmap on light ground; `minigrad.viz.Heatmap.to_svg` describes it."""
     return "\n".join(_Picture(heatmap, gradients).lines()) + "\n"
 
 
@@ -70,10 +59,7 @@ class _Picture:
             self.ends, self.scale = (-far, far), diverging(LEVELS + 1)
         else:
             self.ends, self.scale = (cells.low, cells.high), sequential(LEVELS + 1)
-        low, high = self.ends
-        finite = np.isfinite(self.values)
-        steps = (np.where(finite, self.values, low) - low) / ((high - low) or 1.0) * LEVELS
-        self.levels = np.where(finite, np.rint(steps), LEVELS + 1).astype(np.uint8)
+        self.levels = to_levels(self.values, *self.ends)
         heads, queries, keys = heatmap.shape
         self.numbered = max(queries, keys) <= NUMBERED
         self.cell = NUMBER_CELL if self.numbered else ROOM / max(queries, keys)
@@ -110,7 +96,7 @@ class _Picture:
         yield "</svg>"
 
     def _name(self) -> str:
-        """What the picture shows, in words."""
+        """The name of the picture."""
         shape, whole = self.heatmap.shape, self.heatmap.whole
         words = f"{self.what}, {whole[1]} queries by {whole[2]} keys"
         if whole[1:] != shape[1:]:

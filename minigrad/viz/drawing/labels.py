@@ -1,7 +1,7 @@
-"""What a box says, line by line, and how much room that takes.
+"""The text in a box, line by line, and how much room it takes.
 
-The width of a text is estimated from its letters: no font is at hand, and each reader has another.
-The estimate is that of a wide one, so text stays within its box.
+The width of a text is estimated from its letters, since each reader has another font. The estimate
+is that of a wide font, so that text stays within its box.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from minigrad.debugging.memory import readable
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.timing import cost
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "LEADING", "SIZES", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "content", "contents", "named_operands", "operand_name", "printable", "shape_text", "shorten",
-    "tensor_texts", "text_width", "title",
+    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text",
+    "shorten", "tensor_texts", "text_width", "title",
 ]  # fmt: skip
 
 Style = Literal["name", "bold", "small"]
@@ -75,31 +77,20 @@ def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
         nodes: What the boxes stand for: nodes of it, or closed groups.
 
     Returns:
-        The texts by the ids of the nodes, shortened where they are very long.
+        The texts by the ids of the nodes; very long ones are shortened.
     """
     groups = {group.id: group for group in diagram.groups}
     named = named_operands(diagram)
     found = {}
     for node in nodes:
         slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
-        found[node.id] = content(node, groups.get(node.group or ""), groups.get(node.id), slots)
+        found[node.id] = _content(node, groups.get(node.group or ""), groups.get(node.id), slots)
     return found
 
 
-def content(
-    node: Node, around: Group | None, own: Group | None, slots: tuple[str, ...] = ()
+def _content(
+    node: Node, around: Group | None, own: Group | None, slots: tuple[str, ...]
 ) -> Content:
-    """Write what stands in one box.
-
-    Args:
-        node: What the box stands for.
-        around: The group around it.
-        own: Of a closed group, the group itself.
-        slots: The names of its operands, if it shows them.
-
-    Returns:
-        The texts.
-    """
     glyph, shape = GLYPHS.get(node.kind, ""), Line(shape_text(node.shape), "small")
     notes = tuple(Line(shorten(note), "small") for note in node.notes)
     if price := cost(node):
@@ -117,6 +108,18 @@ def content(
     return Content(glyph, (Line(name, "bold"), shape, *notes))
 
 
+def cost(node: Node) -> str:
+    """Write the time of a box, and the bytes that come out of an op; empty if no time was taken."""
+    if node.seconds is None:
+        return ""
+    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+    unit, size = next((u for u in units if node.seconds >= u[1]), units[-1])
+    time = f"{node.seconds / size:.3g} {unit}"
+    if node.kind == "module":
+        return time
+    return f"{time}, {readable(math.prod(node.shape) * np.dtype(node.dtype).itemsize)}"
+
+
 def _module(node: Node, own: Group | None) -> tuple[Line, ...]:
     """The name of a closed module, its class, and which call it is."""
     kind = own.module if own is not None else ""
@@ -127,9 +130,6 @@ def _module(node: Node, own: Group | None) -> tuple[Line, ...]:
 
 def title(group: Group) -> tuple[Line, Line, Line]:
     """Write what stands above an open group: its name and class in one line, its size below.
-
-    Args:
-        group: The group.
 
     Returns:
         Name, class and call, and number of parameters; all but the name may be empty.
@@ -150,9 +150,6 @@ def _call(group: Group | None) -> list[str]:
 
 def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
     """Find the ops whose operands need names: their order matters, and one is not the first.
-
-    Args:
-        diagram: A diagram, whole or collapsed.
 
     Returns:
         For each such op, the positions in ``diagram.edges`` of its operands, in order.
@@ -184,9 +181,6 @@ def operand_name(edge: Edge) -> str:
 
 def tensor_texts(diagram: Diagram) -> dict[str, str]:
     """Write what runs along the edges out of each box: shapes, and dtypes that are unusual.
-
-    Args:
-        diagram: A diagram, whole or collapsed.
 
     Returns:
         A text for each box that computes something; others say their shape themselves.
@@ -223,15 +217,7 @@ def printable(text: str) -> str:
 
 
 def text_width(text: str, style: Style) -> int:
-    """Estimate how wide a text is.
-
-    Args:
-        text: One line.
-        style: How it is set.
-
-    Returns:
-        The width in units of the drawing, rounded up.
-    """
+    """Estimate how wide a line of text is, in units of the drawing, rounded up."""
     ems = sum(
         1.05 if ord(c) > 0x2E80
         else 0.42 if c in NARROW
@@ -244,15 +230,7 @@ def text_width(text: str, style: Style) -> int:
 
 
 def box_size(node: Node, written: Content) -> tuple[int, int]:
-    """Measure a box.
-
-    Args:
-        node: What the box stands for.
-        written: What stands in it.
-
-    Returns:
-        Width and height, both even, so that the middle is a whole number.
-    """
+    """Width and height of a box, both even, so that the middle is a whole number."""
     widths = [text_width(line.text, line.style) for line in written.lines]
     if written.glyph:
         widths[0] += GLYPH

@@ -1,7 +1,7 @@
-"""How tensors, modules and traces show themselves in a notebook.
+"""How tensors and modules show themselves in a notebook.
 
-A value that has nothing to add to its text shows its text. What is added is small: a graph that can
-be taken in at a glance, a tree of modules. Nothing is run, and no program is needed.
+To the text are added a picture of a small graph, or a tree of modules. Nothing is run, and no
+program is needed.
 """
 
 from __future__ import annotations
@@ -24,21 +24,11 @@ MOST_BOXES = 40
 
 
 def mimebundle(value: Any) -> dict[str, str]:
-    """Say how a value shows itself, for a notebook to choose from.
-
-    Args:
-        value: A Tensor or a Module.
+    """Show a Tensor or a Module, for a notebook to choose from.
 
     Returns:
         By media type: always plain text. For a tensor with a small graph also its picture, and for
         a module the tree of its parts, as HTML.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.viz.drawing.notebook import mimebundle
-        >>> x = minigrad.ones(3, requires_grad=True)
-        >>> sorted(mimebundle(x)), sorted(mimebundle(x * x))
-        (['text/plain'], ['text/html', 'text/plain'])
     """
     text = repr(value)
     page = ""

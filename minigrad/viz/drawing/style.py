@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-__all__ = ["DARK", "LIGHT", "STYLE", "Palette"]
+__all__ = ["DARK", "FONT", "LIGHT", "STYLE", "Palette"]
 
 Palette = dict[str, str]
 
 # Hues that stay apart for every kind of colour vision; text 4.5:1 and lines 3:1 on every ground.
-LIGHT: Palette = {
-    "page": "#FFFFFF",
-    "ground": "#F6F7F9",
-    "text": "#24292F",
-    "faint": "#59616B",
-    "line": "#7A818B",
-    "residual": "#4A515A",
-    "outline": "#57606A",
-    "op": "#0060A8",
-    "op fill": "#EDF4FA",
-    "parameter": "#9C6B00",
-    "parameter fill": "#FFFCF4",
-    "plain fill": "#F1F2F4",
-    "error": "#C2185B",
+COLOURS = {
+    "page": ("#FFFFFF", "#0D1117"),
+    "ground": ("#F6F7F9", "#161B22"),
+    "text": ("#24292F", "#D0D7DE"),
+    "faint": ("#59616B", "#9BA5B0"),
+    "line": ("#7A818B", "#7D8792"),
+    "residual": ("#4A515A", "#B4BDC7"),
+    "outline": ("#57606A", "#9BA5B0"),
+    "op": ("#0060A8", "#56B4E9"),
+    "op fill": ("#EDF4FA", "#11212E"),
+    "parameter": ("#9C6B00", "#E69F00"),
+    "parameter fill": ("#FFFCF4", "#261D0B"),
+    "plain fill": ("#F1F2F4", "#21262D"),
+    "error": ("#C2185B", "#FF7FB0"),
 }
-DARK: Palette = {
-    "page": "#0D1117",
-    "ground": "#161B22",
-    "text": "#D0D7DE",
-    "faint": "#9BA5B0",
-    "line": "#7D8792",
-    "residual": "#B4BDC7",
-    "outline": "#9BA5B0",
-    "op": "#56B4E9",
-    "op fill": "#11212E",
-    "parameter": "#E69F00",
-    "parameter fill": "#261D0B",
-    "plain fill": "#21262D",
-    "error": "#FF7FB0",
-}
+LIGHT: Palette = {name: light for name, (light, _) in COLOURS.items()}
+DARK: Palette = {name: dark for name, (_, dark) in COLOURS.items()}
 
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
 
@@ -59,7 +46,7 @@ SHAPES = [
 ]
 """What is the same on every ground: selectors and their properties."""
 
-COLOURS = [
+THEMED = [
     (".page", "fill:{page}"),
     ("text", "fill:{text}"),
     (".small,.slot", "fill:{faint}"),
@@ -86,18 +73,16 @@ COLOURS = [
 
 
 def _rules(rules: list[tuple[str, str]], palette: Palette) -> str:
-    """The rules for one ground, kept to pictures of this kind: a page may hold others."""
+    """The rules for one ground, limited to pictures of this kind: a page may hold others."""
     written = []
     for selectors, properties in rules:
         scoped = ",".join(f".minigrad-graph {selector}" for selector in selectors.split(","))
-        for name, colour in palette.items():
-            properties = properties.replace(f"{{{name}}}", colour)
-        written.append(f"{scoped}{{{properties}}}")
+        written.append(f"{scoped}{{{properties.format_map(palette)}}}")
     return "".join(written)
 
 
 STYLE = (
-    f"{_rules(SHAPES, {})}{_rules(COLOURS, LIGHT)}"
-    f"@media (prefers-color-scheme:dark){{{_rules(COLOURS, DARK)}}}"
+    f"{_rules(SHAPES, {})}{_rules(THEMED, LIGHT)}"
+    f"@media (prefers-color-scheme:dark){{{_rules(THEMED, DARK)}}}"
 )
 """The style sheet. No variables: not everything that shows an SVG knows them."""

@@ -1,117 +1,138 @@
 """A diagram as SVG text: nothing to install, nothing loaded, readable in light and in dark.
 
-Kinds of boxes differ by shape and glyph first, by hue second. Whatever a user named is escaped on
-its way into the text; everything has a tooltip, which says what does not fit into the picture.
+Kinds of boxes differ by shape and glyph first, by hue second. Names that a user gave are escaped.
+Everything has a tooltip with what does not fit into the picture.
 """
 
 from __future__ import annotations
 
+import html
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from minigrad.viz.drawing.box import box, escape, text
 from minigrad.viz.drawing.labels import (
+    GLYPH,
+    LEADING,
+    SLANT,
+    SLOTS,
+    Content,
     Line,
     contents,
     named_operands,
     operand_name,
     printable,
     shape_text,
+    text_width,
     title,
 )
-from minigrad.viz.drawing.legend import Legend
 from minigrad.viz.drawing.style import STYLE
-from minigrad.viz.layout import Placement, Skeleton, place, skeleton
-from minigrad.viz.layout.pack import Point
+from minigrad.viz.layout import Placement, Point, Skeleton, place, skeleton
 from minigrad.viz.record.fold import closed_boxes, residuals
-from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.model import Diagram, Edge, Group, Kind, Node
 
-__all__ = ["draw"]
+__all__ = ["draw", "heading", "insides", "legend_entries"]
 
 HEAD = 6
 """The length of the head of an arrow."""
 
+WIDTH, HEIGHT, ROW = 26, 14, 22
+"""Of a sample in the legend, and of a row of them."""
+
+SPACE, MARGIN = 18, 16
+"""Between two entries of the legend, and at the sides."""
+
+LEAST = 320
+"""A legend may be wider than its picture, up to this."""
+
+NAMES: dict[Kind, str] = {
+    "input": "input, output",
+    "op": "op",
+    "fused": "op made of others",
+    "parameter": "parameter",
+    "buffer": "buffer",
+    "constant": "constant",
+    "module": "closed module",
+}
+
 
 def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
-    """Draw a diagram as SVG.
+    """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
     Args:
         diagram: What to draw, whole or collapsed.
         closed: The ids of groups to close, beside those that are closed in it.
 
-    Returns:
-        The text of one ``<svg>`` element: well-formed XML, and valid in HTML.
-
     Raises:
         ValueError: Two groups feed each other.
     """
-    bones = skeleton(diagram)
-    placement = place(bones, closed)
+    layout = skeleton(diagram)
+    placement = place(layout, closed)
     nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
     shown = [nodes[item] for item in placement.boxes]
+    drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
-    legend = Legend(shown, bool(thick), placement.width)
-    width = max(placement.width, legend.width)
-    height = placement.height + legend.height
-    name = f"Compute graph: {_count(shown, placement)}"
+    legend, width, rows = _legend(shown, bool(thick), placement.width, placement.height)
+    width = max(placement.width, width)
+    height = placement.height + rows
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-graph" role="group" '
-        f'aria-label="{escape(name)}" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}">',
+        f'aria-label="{_escape(f"Compute graph: {_count(shown, placement)}")}" '
+        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
         f"<style>{STYLE}</style>",
         f'<rect class="page" width="{width}" height="{height}"/>',
         f'<g transform="translate({(width - placement.width) // 2} 0)">',
         *_frames(diagram, placement),
         *_edges(diagram, placement, nodes, thick),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
-        *_boxes(diagram, placement, shown),
-        *_texts(bones, placement),
+        *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
+        *(  # shapes, beside the lines
+            _text(x, y + 9, Line(layout.texts[tensor][0], "small"), "start")
+            for tensor, x, y in placement.texts
+        ),
         "</g>",
-        *legend.draw(placement.height),
+        *legend,
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
 def _count(shown: list[Node], placement: Placement) -> str:
-    """What a picture holds, in words."""
-    kinds = Counter(node.kind for node in shown)
-    parts = [f"{count} {kind}{'s' * (count > 1)}" for kind, count in kinds.items()]
-    if placement.frames:
-        parts.append(f"{len(placement.frames)} open module{'s' * (len(placement.frames) > 1)}")
-    return ", ".join(parts)
+    """What a picture holds, such as ``3 op, 2 parameters``."""
+    kinds: Counter[str] = Counter(node.kind for node in shown)
+    kinds["open module"] = len(placement.frames)
+    return ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
 
 
 def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
     """The open groups, each before those inside it."""
-    level: dict[str | None, int] = {None: 0}
-    for group in diagram.groups:
-        level[group.id] = level[group.parent] + 1
+    for around in list(diagram.enclosing().values())[1:]:
+        group = around[0]
         if group.id not in placement.frames:
             continue
         x, y, width, height = placement.frames[group.id]
         left, top = placement.titles[group.id]
-        name, kind, size = title(group)
-        odd = " odd" * (level[group.id] % 2)
+        label = _escape(_group_label(group))
         yield (
-            f'<g class="frame{odd}" data-id="{escape(group.id)}" role="img" '
-            f'aria-label="{escape(_group_label(group))}">'
-            f"<title>{escape(_group_label(group))}</title>"
+            f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
+            f'role="img" aria-label="{label}"><title>{label}</title>'
             f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
+            f'<g transform="translate({left} {top})">{heading(group)}</g></g>'
         )
-        spans = f'<tspan class="bold">{escape(name.text)}</tspan>'
-        if kind.text:
-            spans += f' <tspan class="small">{escape(kind.text)}</tspan>'
-        yield f'<text class="start" x="{left}" y="{top + 12}">{spans}</text>'
-        if size.text:
-            yield text(left, top + 25, size, "start")
-        yield "</g>"
+
+
+def heading(group: Group) -> str:
+    """Draw the title of an open group, from its upper left corner."""
+    name, kind, size = title(group)
+    spans = f'<tspan class="bold">{_escape(name.text)}</tspan>'
+    if kind.text:
+        spans += f' <tspan class="small">{_escape(kind.text)}</tspan>'
+    return f'<text class="start" x="0" y="12">{spans}</text>{_text(0, 25, size, "start")}'
 
 
 def _group_label(group: Group) -> str:
     if group.op is not None:
-        return printable(f"what {group.name} computes")
-    return printable(f"{group.path or 'the whole'}: {group.module}")
+        return f"what {group.name} computes"
+    return f"{group.path or 'the whole'}: {group.module}"
 
 
 def _edges(
@@ -123,11 +144,10 @@ def _edges(
         if (key := (*points, index in thick)) in drawn:
             continue
         drawn.add(key)
-        edge = diagram.edges[index]
-        label = _edge_label(edge, nodes)
+        label = _escape(_edge_label(diagram.edges[index], nodes))
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
-            f'<g class="{kind}" data-edge="{index}"><title>{escape(label)}</title>'
+            f'<g class="{kind}" data-edge="{index}"><title>{label}</title>'
             f'<path class="line" d="{_path(points)}"/>'
             f'<path class="head" d="M{x} {y}l-4 {-HEAD - 1}h8z"/></g>'
         )
@@ -136,7 +156,7 @@ def _edges(
 def _edge_label(edge: Edge, nodes: Mapping[str, Node]) -> str:
     name = f" as {edge.name}" if edge.name else ""
     ends = f"{nodes[edge.source].label} → {nodes[edge.target].label}{name}"
-    return printable(f"{ends}: {shape_text(edge.shape)} {edge.dtype}")
+    return f"{ends}: {shape_text(edge.shape)} {edge.dtype}"
 
 
 def _path(points: list[Point]) -> str:
@@ -152,18 +172,165 @@ def _path(points: list[Point]) -> str:
     return "".join(written)
 
 
-def _boxes(diagram: Diagram, placement: Placement, shown: list[Node]) -> Iterator[str]:
-    written = contents(diagram, shown)
-    named = named_operands(diagram)
-    for node in shown:
-        slots = []
-        for index in named.get(node.id, ()):
-            x = placement.edges[index][-1][0] - placement.boxes[node.id][0]
-            slots.append((x, operand_name(diagram.edges[index])))
-        yield box(node, placement.boxes[node.id], written[node.id], slots)
+# Boxes ------------------------------------------------------------------------------------------
 
 
-def _texts(bones: Skeleton, placement: Placement) -> Iterator[str]:
-    """Shapes, beside the lines."""
-    for tensor, x, y in placement.texts:
-        yield text(x, y + 9, Line(bones.texts[tensor][0], "small"), "start")
+def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict[str, str]:
+    """Draw the shapes and texts of boxes, each from its own upper left corner.
+
+    Args:
+        diagram: The diagram that they are of.
+        layout: Its layout.
+        nodes: What the boxes stand for: nodes of it, or closed groups.
+
+    Returns:
+        Elements by the ids of the nodes.
+    """
+    named, written = named_operands(diagram), contents(diagram, nodes)
+    sizes, ways = {}, {}  # of each operand, how far from the left of its box it comes in
+    for scope in layout.scopes.values():
+        for shown in filter(None, scope.items):
+            sizes[shown.id] = shown.width, shown.height
+        for line in scope.lines:
+            target = scope.items[line.way[-1]]
+            if target and target.id not in layout.scopes:
+                ways[line.edges[0]] = target.width // 2 + line.into[0]
+    return {
+        node.id: _inside(
+            node,
+            *sizes[node.id],
+            written[node.id],
+            [(ways[i], operand_name(diagram.edges[i])) for i in named.get(node.id, ())],
+        )
+        for node in nodes
+    }
+
+
+def _box(node: Node, left: int, top: int, inside: str) -> str:
+    kinds = [node.kind, *["unrecorded"] * (not node.recorded), *["error"] * bool(node.error)]
+    name = f"{node.kind} {node.label}, {shape_text(node.shape)}"
+    return (
+        f'<g class="box {" ".join(kinds)}" data-id="{_escape(node.id)}" role="img" '
+        f'aria-label="{_escape(printable(name))}" transform="translate({left} {top})">'
+        f"<title>{_escape(_tooltip(node))}</title>{inside}</g>"
+    )
+
+
+def _inside(
+    node: Node, width: int, height: int, content: Content, slots: Sequence[tuple[int, str]]
+) -> str:
+    """What a box shows; `slots` are its operands' names, and how far from the left they come in."""
+    parts = _outline(node.kind, width, height)
+    if node.saved:
+        parts.append(f'<rect class="saved" x="8" y="{height - 4}" width="10" height="7"/>')
+    parts += [_text(right, 11, Line(name, "small"), "slot") for right, name in slots]
+    lines = sum(LEADING[line.style] for line in content.lines)
+    base, middle = (height - lines + SLOTS * bool(slots)) // 2, width // 2
+    for index, line in enumerate(content.lines):
+        foot = base + LEADING[line.style] - 4
+        if index == 0 and content.glyph:
+            left = middle - (GLYPH + int(0.9 * text_width(line.text, line.style))) // 2
+            if content.glyph == "⊞":
+                parts.append(_sign(left, foot - 9))
+            else:
+                parts.append(_text(left - 2, foot, Line(content.glyph, "bold"), "start glyph"))
+            parts.append(_text(left + GLYPH, foot, line, "start"))
+        else:
+            parts.append(_text(middle, foot, line))
+        base += LEADING[line.style]
+    return "".join(parts)
+
+
+def _tooltip(node: Node) -> str:
+    """All that is known of a node, one thing a line."""
+    parts = [
+        f"{node.kind} {node.label}".rstrip(),
+        f"{shape_text(node.shape)} {node.dtype}".rstrip(),
+        *node.notes,
+        node.line,
+        "" if node.recorded else "not recorded: no gradient passes here",
+        *(
+            f"keeps {saved.name} {shape_text(saved.shape)} {saved.dtype}, {saved.nbytes:,} bytes"
+            for saved in node.saved
+        ),
+        node.error,
+    ]
+    return "\n".join(printable(part) for part in parts if part)
+
+
+def _outline(kind: Kind, width: int, height: int) -> list[str]:
+    """The shape that says what kind of box it is; it starts at the origin."""
+    if kind in ("input", "output"):
+        points = f"{SLANT},0 {width},0 {width - SLANT},{height} 0,{height}"
+        return [f'<polygon class="shape" points="{points}"/>']
+    radius = {"op": 7, "fused": 7, "parameter": height // 2, "buffer": height // 2}.get(kind, 1)
+    parts = [f'<rect class="shape" width="{width}" height="{height}" rx="{radius}"/>']
+    if kind == "module":
+        inner = f'x="3" y="3" width="{width - 6}" height="{height - 6}"'
+        parts.append(f'<rect class="inner" {inner}/>')
+    return parts
+
+
+def _sign(x: int, y: int) -> str:
+    """A plus in a square: there is something inside. Not every font has it as a letter."""
+    return f'<path class="sign" d="M{x}.5 {y}.5h9v9h-9zm2 4.5h5m-2.5 -2.5v5"/>'
+
+
+def _text(x: int, y: int, line: Line, kind: str = "") -> str:
+    """A line of text, or nothing if it is empty: `x` is its middle, or with ``start`` its left."""
+    classes = " ".join(name for name in (line.style, kind) if name and name != "name")
+    named = f' class="{classes}"' if classes else ""
+    return f'<text{named} x="{x}" y="{y}">{_escape(line.text)}</text>' if line.text else ""
+
+
+def _escape(text: str) -> str:
+    """Make a text safe within an element and an attribute; only tooltips have several lines."""
+    return html.escape("\n".join(map(printable, text.split("\n"))))
+
+
+# The legend -------------------------------------------------------------------------------------
+
+
+def _legend(
+    shown: Sequence[Node], residual: bool, width: int, top: int
+) -> tuple[list[str], int, int]:
+    """What occurs in a picture, in rows below it; and the width and height that they need."""
+    widest, x, row = 0, MARGIN, 0
+    parts = ['<g class="legend" role="img" aria-label="Legend">']
+    for sample, name in legend_entries(shown, residual):
+        end = x + WIDTH + 6 + text_width(name, "small")
+        if end + MARGIN > max(width, LEAST) and x > MARGIN:
+            x, row, end = MARGIN, row + 1, end - x + MARGIN
+        parts.append(f'<g transform="translate({x} {top + row * ROW})">{sample}')
+        parts.append(f"{_text(WIDTH + 6, 11, Line(name, 'small'), 'start')}</g>")
+        widest = max(widest, end + MARGIN)
+        x = end + SPACE
+    return [*parts, "</g>"], widest, (row + 1) * ROW + MARGIN // 2
+
+
+def legend_entries(shown: Sequence[Node], residual: bool) -> Iterator[tuple[str, str]]:
+    """A sample and a name for every kind of box that occurs, and for residuals."""
+    kinds = {"input" if node.kind == "output" else node.kind for node in shown}
+    for kind, name in NAMES.items():
+        if kind in kinds:
+            yield _sample(kind), name
+    if not all(node.recorded for node in shown):
+        yield _sample("op", "unrecorded"), "not recorded"
+    if any(node.error for node in shown):
+        yield _sample("op", "error"), "error"
+    if any(node.saved for node in shown):
+        saved = '<rect class="saved" x="9" y="3" width="8" height="7"/>'
+        yield saved, "keeps arrays for the backward pass"
+    if residual:
+        line = f'<path class="line" d="M0 7h{WIDTH}"/>'
+        yield f'<g class="residual">{line}</g>', "residual"
+
+
+def _sample(kind: Kind, *more: str) -> str:
+    parts = _outline(kind, WIDTH, HEIGHT)
+    if kind in ("module", "fused"):
+        parts.append(_sign(8, 2))
+    letter = {"parameter": "W", "buffer": "B"}.get(kind)
+    if letter:
+        parts.append(f'<text class="bold small glyph" x="13" y="11">{letter}</text>')
+    return f'<g class="box {" ".join((kind, *more))}">{"".join(parts)}</g>'

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from minigrad.viz.drawing.labels import (
     COMMUTATIVE,
@@ -34,34 +33,16 @@ class Text(str):
         return str(self)
 
 
-class _Row(NamedTuple):
-    """A line: what happens, what comes of it, and remarks."""
-
-    left: str
-    right: str = ""
-    remarks: tuple[str, ...] = ()
+Row = tuple[str, ...]
+"""A line: what happens, what comes of it, and remarks."""
 
 
 def to_text(diagram: Diagram, depth: int | None = None) -> Text:
-    """Write a diagram as text.
-
-    Args:
-        diagram: The whole graph.
-        depth: How many levels of modules to open; see `minigrad.viz.record.fold.view`.
-
-    Returns:
-        The lines, which show themselves as they print.
-
-    Raises:
-        ValueError: `depth` is negative.
-    """
-    writer = _Writer(collapse(diagram, depth))
-    return columns(
-        (row.left, row.right, *(f"· {remark}" for remark in row.remarks)) for row in writer.rows()
-    )
+    """Write a diagram as text; `minigrad.viz.Graph.to_text` describes it."""
+    return columns(_Writer(collapse(diagram, depth)).rows())
 
 
-def columns(rows: Iterator[tuple[str, ...]]) -> Text:
+def columns(rows: Iterable[Row]) -> Text:
     """Set rows in a column each for the first two parts; a very long part moves its row only."""
     table = list(rows)
     for at in (0, 1):
@@ -79,7 +60,7 @@ class _Writer:
     def __init__(self, diagram: Diagram) -> None:
         self.diagram = diagram
         self.nodes = {node.id: node for node in diagram.nodes}
-        self.groups = {group.id: group for group in diagram.groups}
+        self.enclosing = diagram.enclosing()
         self.into: dict[str, list[tuple[Edge, bool]]] = defaultdict(list)
         around = residuals(diagram)
         for index, edge in enumerate(diagram.edges):
@@ -99,17 +80,17 @@ class _Writer:
         given = [node for node in diagram.nodes if node.kind == "constant"]
         self.constants = {node.id: f"const{number}" for number, node in enumerate(given)}
 
-    def rows(self) -> Iterator[_Row]:
+    def rows(self) -> Iterator[Row]:
         """All lines: inputs, ops within their modules, outputs."""
         for node in self.diagram.nodes:
             if node.kind == "input":
-                yield _Row(printable(node.label), f"→ {self._tensor(node)}", ("input",))
-        open_: list[Group] = []
+                yield printable(node.label), f"→ {self._tensor(node)}", "· input"
+        open_: tuple[Group, ...] = ()
         entered: set[str] = set()
         for node in self.diagram.nodes:
             if node.id not in self.made:
                 continue
-            around = self._around(node.group)
+            around = self.enclosing[node.group][::-1]
             kept = sum(a is b for a, b in zip(open_, around, strict=False))
             for level, group in enumerate(around[kept:], kept):
                 yield self._heading(group, level, group.id in entered)
@@ -119,29 +100,19 @@ class _Writer:
         for node in self.diagram.nodes:
             if node.kind == "output":
                 sources = ", ".join(self._source(edge, None) for edge, _ in self.into[node.id])
-                yield _Row(f"{printable(node.label)} = {sources}", f"→ {self._tensor(node)}")
+                yield f"{printable(node.label)} = {sources}", f"→ {self._tensor(node)}"
 
-    def _around(self, group: str | None) -> list[Group]:
-        """The groups around a box, the outermost first."""
-        found = []
-        while group is not None:
-            found.append(self.groups[group])
-            group = found[-1].parent
-        return found[::-1]
-
-    def _heading(self, group: Group, level: int, again: bool) -> _Row:
+    def _heading(self, group: Group, level: int, again: bool) -> Row:
         """What stands above the ops of an open group."""
-        name, kind, size = title(group)
-        words = f"{name.text}: {kind.text}" if kind.text else name.text
-        facts = [size.text] * bool(size.text) + ["continued"] * again
-        return _Row(INDENT * level + "  · ".join([words, *facts]))
+        size = title(group)[2].text
+        facts = [size] * bool(size) + ["continued"] * again
+        return (INDENT * level + "  · ".join([_called(group), *facts]), "")
 
-    def _line(self, node: Node, indent: str) -> _Row:
+    def _line(self, node: Node, indent: str) -> Row:
         read = self.into[node.id]
-        home = self.groups.get(node.group or "")
+        home = next(iter(self.enclosing[node.group]), None)
         if node.kind == "module":
-            name, kind, _ = title(self.groups[node.id])
-            called = f"{name.text}: {kind.text}" if kind.text else name.text
+            called = _called(self.enclosing[node.id][0])
             arguments = list(dict.fromkeys(self._source(edge, home) for edge, _ in read))
             remarks = node.notes
         else:
@@ -157,7 +128,7 @@ class _Writer:
         result = "" if node.error else f"→ {', '.join(map(self._tensor, outputs.values()))}"
         numbers = ", ".join(self.numbers[node.id, output] for output in outputs)
         left = f"{indent}{numbers} = {called}({', '.join(arguments)})"
-        return _Row(left, result, remarks)
+        return (left, result, *(f"· {remark}" for remark in remarks))
 
     def _argument(self, edge: Edge, home: Group | None, named: bool) -> str:
         """What is read, with the name of the argument where the order matters."""
@@ -181,3 +152,9 @@ class _Writer:
         """A shape, and the dtype if it is another than usual."""
         dtype = "" if node.dtype == self.diagram.dtype else f" {node.dtype}"
         return shape_text(node.shape) + dtype
+
+
+def _called(group: Group) -> str:
+    """The name and class of a module."""
+    name, kind, _ = title(group)
+    return f"{name.text}: {kind.text}" if kind.text else name.text

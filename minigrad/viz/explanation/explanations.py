@@ -1,49 +1,120 @@
-"""Why a step of the backward pass is as it is, in words and numbers.
+"""What a step of the backward pass shows beside its numbers: an equation, and answers to "why?".
 
-One thought is behind all of it: a value that was used several times gets a share of the gradient
-from each use, and shares add up. Uses are the rows of a batch, the copies that broadcasting made,
-or several ops that read the same tensor.
+One fact explains most of it: a value that was used several times gets a share of the gradient from
+each use, and shares add up. Uses are the rows of a batch, the copies that broadcasting made, or
+several ops that read the same tensor.
 """
 
 from __future__ import annotations
 
+import linecache
+import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product as choices
+from typing import NamedTuple
 
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.drawing.labels import shape_text
-from minigrad.viz.explanation.matrix_products import Product, Share, Term
+from minigrad.viz.explanation.matrix_products import Product, Share, Term, product
+from minigrad.viz.formula.mathml import mathml
+from minigrad.viz.formula.notation import Infix, Level, Notation, Script, Symbol
 from minigrad.viz.record.model import Node
-from minigrad.viz.record.steps import Step, Summary
+from minigrad.viz.record.steps import Part, Step, Summary
 
-__all__ = ["broadcast_reason", "saved_reasons", "sum_reason", "transpose_reason", "worked"]
+__all__ = [
+    "Answer", "Notes", "explain_broadcast", "explain_saved", "explain_sum", "explain_transpose",
+    "source_lines", "step_notes", "summed_axes", "worked_example",
+]  # fmt: skip
 
 Shape = tuple[int, ...]
 
 SUMMANDS = 8
 """A sum of more is not written out."""
 
+LONGEST = 120
+"""Of a longer line of a program, the beginning is shown."""
 
-def broadcast_reason(raw: Shape, shape: Shape) -> str:
-    """Say why a cotangent is summed to the shape of the argument that it goes to.
 
-    Args:
-        raw: Its shape as the rule returned it.
-        shape: The shape of the argument.
+class Answer(NamedTuple):
+    """A question and its answer, which may begin with a formula, as MathML."""
 
-    Returns:
-        One or two sentences; empty if the shapes are the same.
+    question: str
+    formula: str
+    text: str
 
-    Example:
-        >>> from minigrad.viz.explanation.explanations import broadcast_reason
-        >>> broadcast_reason((4, 3), (3,))
-        'Broadcasting used each of its elements 4 times, for 4×3. Each use sends a share, and \
-shares add up: the sum over axis 0 makes 3 of 4×3.'
+
+class Notes(NamedTuple):
+    """What there is to learn from what a step sends to one argument.
+
+    Attributes:
+        equation: For products, what is sent, with its indices, as MathML; empty for other ops.
+        answers: Why it is a sum, and where a transpose comes from.
     """
-    if raw == shape:
-        return ""
+
+    equation: str
+    answers: tuple[Answer, ...]
+
+
+def step_notes(step: Step, part: Part, node: Node | None, shapes: Mapping[str, Shape]) -> Notes:
+    """Collect what there is to learn from what a step sends to one argument.
+
+    `node` is the op, None if it is decomposed; `shapes` are those of its arguments, by name.
+    """
+    equation, answers = "", list[Answer]()
+    found = product(step.op, shapes)
+    share = None if found is None else found.share(part.name)
+    if found is not None and share is not None and node is not None:
+        saved = {one.name: one.numbers for one in node.saved}
+        equation = mathml(_equation(share))
+        answers = _answers(found, share, step.cotangent, saved.get(share.factors[1].name))
+    broadcast = explain_broadcast(part.raw_shape, part.sent.shape)
+    if broadcast:
+        answers.append(Answer("Why a sum?", "", broadcast))
+    return Notes(equation, tuple(answers))
+
+
+def _answers(product: Product, share: Share, g: Summary, other: Summary | None) -> list[Answer]:
+    answers = [Answer("Why a sum?" if share.sums else "Why no sum?", "", explain_sum(share))]
+    if example := worked_example(share, g, other):
+        first = Term(share.target.name, "0" * len(share.target.indices))
+        answers.append(Answer("In numbers:", mathml(_indexed(first, bar=True)), f"= {example}"))
+    if transpose := explain_transpose(product, share):
+        turned = any(turned for _, turned in share.matrices)
+        question = "Why a transpose?" if turned else "Why no transpose?"
+        answers.append(Answer(question, "", transpose))
+    return answers
+
+
+def _equation(share: Share) -> Notation:
+    """The share with its indices: the sum of a product."""
+    left, right = (_indexed(term, bar=term.name == "g") for term in share.factors)
+    value = Infix((left, right), ("·",), Level.PRODUCT)
+    if share.sums:
+        over = Script(Symbol("∑", upright=True), None, Symbol(",".join(share.sums)))
+        value = Infix((over, left, right), (" ", "·"), Level.PRODUCT)
+    return Infix((_indexed(share.target, bar=True), value), ("=",), Level.RELATION)
+
+
+def _indexed(term: Term, bar: bool) -> Notation:
+    return Script(Symbol(term.name, bar=bar), None, Symbol(",".join(term.indices)))
+
+
+# Sums and transposes ----------------------------------------------------------------------------
+
+
+def summed_axes(raw: Shape, shape: Shape) -> list[int]:
+    """The axes of `raw` that are summed to undo broadcasting from `shape`."""
     added = len(raw) - len(shape)
     stretched = [a + added for a, length in enumerate(shape) if length == 1 != raw[a + added]]
-    axes = [*range(added), *stretched]
+    return [*range(added), *stretched]
+
+
+def explain_broadcast(raw: Shape, shape: Shape) -> str:
+    """Say why a cotangent of shape `raw` is summed to the shape of its argument, if it is."""
+    if raw == shape:
+        return ""
+    axes = summed_axes(raw, shape)
     uses = 1
     for axis in axes:
         uses *= raw[axis]
@@ -55,15 +126,8 @@ shares add up: the sum over axis 0 makes 3 of 4×3.'
     )
 
 
-def sum_reason(share: Share) -> str:
-    """Say why a rule of a product sums.
-
-    Args:
-        share: What an argument gets.
-
-    Returns:
-        Two sentences.
-    """
+def explain_sum(share: Share) -> str:
+    """Say why a rule of a product sums, or why it does not."""
     target = _term(share.target)
     if not share.sums:
         return f"The forward pass used {target} once, so there is one share and no sum."
@@ -76,131 +140,54 @@ def sum_reason(share: Share) -> str:
     )
 
 
-def transpose_reason(product: Product, share: Share) -> str:
+def explain_transpose(product: Product, share: Share) -> str:
     """Say where the transpose in a rule of a product comes from, or why there is none.
 
-    Args:
-        product: The product.
-        share: What an argument gets.
-
-    Returns:
-        A few sentences; empty if the share is no product of matrices.
+    Empty if the share is no product of matrices.
     """
     if not share.matrices:
         return ""
     written = " @ ".join(f"{_name(term)}{'ᵀ' * turned}" for term, turned in share.matrices)
     over = "".join(share.sums)
     index = over if len(over) == 1 else f"the rows ({', '.join(over)})"
-    (left, left_turned), (right, right_turned) = share.matrices
     text = (
         f"As matrices: {written}. A product of matrices sums over the last axis of its left factor "
         "and the first of its right one. "
     )
-    if left_turned or right_turned:
-        wrong = [
-            f"{'first' if term is left else 'last'} axis of {_name(term)}"
-            for term, turned in share.matrices
-            if turned
-        ]
-        turned = [_name(term) for term, turned in share.matrices if turned]
-        text += (
-            f"Here the sum is over {index}, the {_listed(wrong)}: so {_listed(turned)} is "
-            "transposed."
+    left, right = (term for term, _ in share.matrices)
+    turned = [term for term, turned in share.matrices if turned]
+    if turned:
+        axes = [f"{'first' if term is left else 'last'} axis of {_name(term)}" for term in turned]
+        return text + (
+            f"Here the sum is over {index}, the {_listed(axes)}: so {_listed(map(_name, turned))} "
+            "is transposed."
         )
-    else:
-        text += (
-            f"The sum is over {index}, which stands there already, so nothing is transposed. "
-            f"The forward pass had the transpose: it read {right.name} as {right.name}ᵀ."
-        )
-    return text
+    return text + (
+        f"The sum is over {index}, which stands there already, so nothing is transposed. "
+        f"The forward pass had the transpose: it read {right.name} as {right.name}ᵀ."
+    )
 
 
-def worked(share: Share, g: Summary, other: Summary | None) -> str:
-    """Work the first element of a share out, where the numbers are known.
+def worked_example(share: Share, g: Summary, other: Summary | None) -> str:
+    """Compute the first element of a share in numbers, such as ``"1 · 0.5 + 2 · 3 = 6.5"``.
 
-    Args:
-        share: What an argument gets.
-        g: The cotangent of the output.
-        other: The other factor.
-
-    Returns:
-        The sum, such as ``"1 · 0.5 + 2 · 3 = 6.5"``; empty if it is too long, or the numbers are
-        not known.
+    `g` is the cotangent of the output and `other` the other factor. Empty if the sum is too long,
+    or the numbers are not known.
     """
     if other is None or g.values is None or other.values is None:
         return ""
     if not 1 < share.uses <= SUMMANDS:
         return ""
-    terms = list(zip(share.factors, (g, other), strict=True))
     total, written = 0.0, []
-    for at in _positions(share.sums):
-        one, two = (_element(term, numbers, at) for term, numbers in terms)
+    for position in choices(*map(range, share.sums.values())):
+        at = dict(zip(share.sums, position, strict=True))
+        one, two = (
+            _element(term, numbers, at)
+            for term, numbers in zip(share.factors, (g, other), strict=True)
+        )
         total += one * two
         written.append(f"{_factor(one)} · {_factor(two)}")
     return f"{' + '.join(written)} = {_number(total)}"
-
-
-def saved_reasons(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
-    """Say what each array that an op saved is for, and why the others were not saved.
-
-    Args:
-        node: The op.
-        step: Its step in the backward pass, if there was one.
-
-    Returns:
-        Pairs of the name of an array and what it is for; with ``""`` for a name, why something
-        was not kept.
-    """
-    op = node.primitive
-    if op is None:
-        return ()
-    saved = {one.name for one in node.saved}
-    needs = _needs(op)
-    active = {part.name for part in step.parts} if step is not None else set(needs)
-    lines = []
-    for one in node.saved:
-        readers = [name for name, read in needs.items() if one.name in read and name in active]
-        lines.append((one.name, _read_by(op, one.name, readers)))
-    left = [name for name in (*op.params[: op.arrays], "out") if name not in saved]
-    if op.variadic or not left:
-        return tuple(lines)
-    unread = [name for name in left if not any(name in read for read in needs.values())]
-    if unread:
-        lines.append(("", f"no rule reads {_listed(unread)}"))
-    for name in left:
-        readers = [argument for argument, read in needs.items() if name in read]
-        if readers and not active & {*readers}:
-            which = _listed(readers)
-            lines.append(
-                ("", f"only the rule for {which} reads {name}, and {which} needs no gradient")
-            )
-    return tuple(lines)
-
-
-def _read_by(op: Primitive, name: str, readers: list[str]) -> str:
-    if op.joint is not None and name in op.joint.needs:
-        return "the joint rule reads it"
-    if readers:
-        return f"the rule for {_listed(readers)} reads it"
-    return "kept for derivatives of higher order"
-
-
-def _needs(op: Primitive) -> dict[str, tuple[str, ...]]:
-    """What the rule of each argument reads."""
-    if op.joint is not None:
-        return {op.params[slot]: op.joint.needs for slot in op.joint_slots}
-    return {name: rule.needs for name, rule in op.rules.items()}
-
-
-def _positions(lengths: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Every choice of the indices."""
-    if not lengths:
-        yield {}
-        return
-    (index, length), *rest = lengths.items()
-    for i in range(length):
-        for others in _positions(dict(rest)):
-            yield {index: i, **others}
 
 
 def _element(term: Term, numbers: Summary, at: Mapping[str, int]) -> float:
@@ -236,3 +223,62 @@ def _listed(words: Iterable[str]) -> str:
     """Join words: ``a``, ``a and b``, ``a, b and c``."""
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+# What was saved, and where the program made it --------------------------------------------------
+
+
+def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
+    """Say which rule reads each array that an op saved, and why the others were not saved.
+
+    Returns:
+        Pairs of the name of an array and what it is for; with ``""`` for a name, why something
+        was not kept.
+    """
+    return () if node.primitive is None else tuple(_saved(node.primitive, node, step))
+
+
+def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, str]]:
+    needs = {name: rule.needs for name, rule in op.rules.items()}
+    joint = op.joint.needs if op.joint is not None else ()
+    if op.joint is not None:
+        needs = {op.params[slot]: op.joint.needs for slot in op.joint_slots}
+    active = {part.name for part in step.parts} if step is not None else set(needs)
+    for name in (one.name for one in node.saved):
+        readers = [argument for argument, read in needs.items() if name in read]
+        readers = [argument for argument in readers if argument in active]
+        if name in joint:
+            yield name, "the joint rule reads it"
+        elif readers:
+            yield name, f"the rule for {_listed(readers)} reads it"
+        else:
+            yield name, "kept for derivatives of higher order"
+    saved = {one.name for one in node.saved}
+    left = [name for name in (*op.params[: op.arrays], "out") if name not in saved]
+    if op.variadic:
+        return
+    readers_of = {name: [a for a, read in needs.items() if name in read] for name in left}
+    if unread := [name for name in left if not readers_of[name]]:
+        yield "", f"no rule reads {_listed(unread)}"
+    for name, readers in readers_of.items():
+        if readers and not active & {*readers}:
+            which = _listed(readers)
+            yield "", f"only the rule for {which} reads {name}, and {which} needs no gradient"
+
+
+def source_lines(line: str) -> tuple[str, str, str] | None:
+    """The lines around a line of the user's program, ``"train.py:31: loss = model(x).sum()"``.
+
+    Returns:
+        The line before, the line itself, the line after, without their common indentation; None if
+        the file does not (any longer) have that line, or nothing beside it.
+    """
+    match = re.fullmatch(r"(?P<path>.*?):(?P<number>\d+): (?P<text>.*)", line, re.DOTALL)
+    if match is None:
+        return None
+    path, number = match["path"], int(match["number"])
+    lines = [linecache.getline(path, at).rstrip() for at in (number - 1, number, number + 1)]
+    if lines[1].strip() != match["text"] or not (lines[0].strip() or lines[2].strip()):
+        return None
+    before, own, after = textwrap.dedent("\n".join(lines)).split("\n")
+    return before[:LONGEST], own, after[:LONGEST]

@@ -1,9 +1,9 @@
-"""A product of matrices and its rules, written with their indices.
+"""A product of matrices and its rules, written with indices.
 
 In ``out[n, o] = Σᵢ x[n, i] · weight[o, i]`` each element of the weight is used once for every n. So
-its gradient has a share for every n, and shares add up: ``Σₙ ḡ[n, o] · x[n, i]``. Written as a
-product of matrices, a sum must run over the last axis of the left factor and the first of the right
-one. That is where the transposes of a rule come from.
+its gradient has a share for every n, and shares add up: ``Σₙ ḡ[n, o] · x[n, i]``. A product of
+matrices sums over the last axis of its left factor and the first of its right one. The transposes
+of a rule bring the sum there.
 """
 
 from __future__ import annotations
@@ -71,52 +71,25 @@ class Product:
     lengths: dict[str, int]
 
     @property
-    def sums(self) -> str:
-        """The indices that the forward pass sums over."""
-        both = dict.fromkeys("".join(term.indices for term in self.factors))
-        return "".join(index for index in both if index not in self.out)
-
-    @property
     def subscripts(self) -> str:
         """The product as `numpy.einsum` writes it."""
         return f"{','.join(term.indices for term in self.factors)}->{self.out}"
 
     def share(self, argument: str) -> Share | None:
-        """Say what an argument gets when the output gets ``g``.
-
-        Args:
-            argument: The name of a factor.
-
-        Returns:
-            Its share, None if it is no factor.
-        """
+        """What an argument gets when the output gets ``g``; None if it is no factor."""
         for target, other in (self.factors, self.factors[::-1]):
             if target.name == argument:
                 g = Term("g", self.out)
-                sums = {
-                    index: self.lengths[index]
-                    for index in g.indices + other.indices
-                    if index not in target.indices
-                }
+                summed = (i for i in g.indices + other.indices if i not in target.indices)
+                sums = {index: self.lengths[index] for index in summed}
                 return Share(target, (g, other), sums, _as_matrices(target, g, other))
         return None
 
 
 def product(op: str, shapes: Mapping[str, Shape]) -> Product | None:
-    """Write an op with its indices, if it is a product of matrices.
+    """Write an op with its indices, such as ``ni,oi->no`` for a linear layer.
 
-    Args:
-        op: Its name.
-        shapes: The shape of each argument, by name.
-
-    Returns:
-        The product; None for other ops, and where an axis of length 1 is broadcast.
-
-    Example:
-        >>> from minigrad.viz.explanation.matrix_products import product
-        >>> found = product("linear", {"x": (5, 3), "weight": (4, 3), "bias": (4,)})
-        >>> found.subscripts, found.share("weight").subscripts, found.share("weight").uses
-        ('ni,oi->no', 'no,ni->oi', 5)
+    None for what is no product of matrices, and where an axis of length 1 is broadcast.
     """
     if op == "linear" and {"x", "weight"} <= set(shapes):
         rows = len(shapes["x"]) - 1

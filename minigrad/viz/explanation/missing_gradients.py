@@ -1,7 +1,7 @@
-"""Why a box has no gradient: the first place where its way to the loss is cut.
+"""Why a box has no gradient: the first place where its path to the loss is cut.
 
-The trace saw every op, so this can be read off the diagram: what was not recorded, what has no
-rules, what requires no gradient, and what nothing leads on from.
+A trace saw every op, so the diagram shows which were not recorded, have no rules, require no
+gradient, or lead nowhere.
 """
 
 from __future__ import annotations
@@ -19,29 +19,17 @@ GIVEN = (
     "With requires_grad=True a tensor gets one."
 )
 DETACHED = "detach() cuts the graph here: the values go on without their history."
-UNREACHED = "Nothing that the backward pass began from was computed from it."
+UNREACHED = "The backward pass began at tensors that do not depend on it."
 
 
 def missing_gradients(diagram: Diagram) -> dict[str, str]:
-    """Say of each box without a gradient why it has none.
+    """Say in a sentence or two why each box without a gradient has none.
 
     Args:
         diagram: A whole graph, traced.
 
     Returns:
-        A sentence or two for each node, and each fused op by the id of its group.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> from minigrad.viz.explanation.missing_gradients import missing_gradients
-        >>> x = minigrad.ones(3, requires_grad=True)
-        >>> with viz.trace() as traced:
-        ...     (x.detach() * x).sum().backward()
-        >>> graph = traced.graph(x=x)
-        >>> names = {node.id: node.label for node in graph.nodes}
-        >>> {names[box]: why for box, why in missing_gradients(graph).items()}
-        {'detach': 'detach() cuts the graph here: the values go on without their history.'}
+        The sentences by the id of the box: of a fused op, the id of its group.
     """
     return dict(_Search(diagram).reasons())
 
@@ -64,7 +52,7 @@ class _Search:
         self.stepped = {step.node for step in diagram.steps}
         parts = [part for step in diagram.steps for part in step.parts]
         self.reached = self.stepped | {part.target for part in parts}
-        self.cuts: dict[str, str] = {}  # where the way on from each box is cut first
+        self.cuts: dict[str, str] = {}  # the first cut on the path from each box to the loss
 
     def reasons(self) -> Iterator[tuple[str, str]]:
         """The boxes without a gradient, the last one first, and why they have none."""
@@ -78,7 +66,9 @@ class _Search:
             node = self.nodes[reader]
             if node.kind != "output" and not node.recorded:
                 line = f" ({node.line})" if node.line else ""
-                return f"Its way to the loss is cut at {node.label}{line}. {self._unrecorded(node)}"
+                return (
+                    f"Its path to the loss is cut at {node.label}{line}. {self._unrecorded(node)}"
+                )
         return next((self.cuts[r] for r in self.readers[box] if self.cuts[r]), "")
 
     def _reason(self, box: str, node: Node) -> str:
@@ -92,7 +82,7 @@ class _Search:
             return GIVEN
         if not self.stepped:
             return "No backward pass has run yet."
-        if self.stepped & self.readers[box].keys():  # it had something to send, but not here
+        if self.stepped & self.readers[box].keys():  # their steps ran, but sent it nothing
             return GIVEN
         return self.cuts[box] or UNREACHED
 

@@ -1,30 +1,36 @@
-"""The backward pass of a graph in words, step by step, in the order in which the engine goes.
+"""The backward pass of a graph as text, step by step, in the engine's order.
 
-Of a tensor this is a plan: what would run, read off the record without running it. Of a trace it is
-a report, with the numbers that there were.
+For a tensor this is a plan: what would run, read off the record without running it. For a trace it
+is a report, with the numbers that were computed.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
 from minigrad.autograd.node import node_of
+from minigrad.autograd.primitive import Primitive, by_numpy, registry
 from minigrad.debugging.memory import readable
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.text import Text
-from minigrad.viz.formula import Formula
+from minigrad.viz.explanation.explanations import summed_axes
+from minigrad.viz.formula import Formula, formulas
+from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
+from minigrad.viz.record.finished import edges_of, read
 from minigrad.viz.record.model import Diagram, Group, Node
-from minigrad.viz.record.passes import PassPart, PassStep, formula, planned, traced
-from minigrad.viz.record.steps import Summary
+from minigrad.viz.record.steps import Part, Step, Summary, number_arrivals
 from minigrad.viz.record.tracing import Trace
 
-__all__ = ["explain"]
+__all__ = ["explain", "formula_of", "planned"]
 
 Shape = tuple[int, ...]
 
@@ -34,19 +40,26 @@ SHOWN = 6
 WIDTH = 100
 """Longer formulas go on in the next line."""
 
+_CALLS: Mapping[Any, Any] = by_numpy
+
+ELEMENTWISE = frozenset(
+    call.op for function, call in _CALLS.items() if getattr(function, "signature", 0) is None
+) | {registry[name] for name in ("where", "clip", "broadcast_to")}
+"""Ops whose rules return cotangents of the shape of the output: the engine un-broadcasts them."""
+
 
 def explain(target: Any, /, **names: Any) -> str:
-    """Tell a backward pass step by step, in the engine's order.
+    """Describe a backward pass step by step, in the engine's order.
 
-    Each step says which op's rule runs and in which module, what the op saved for it, the
-    formula of what each argument gets from ḡ, the gradient of the op's output y, where that goes,
+    Each step names the op whose rule runs, its module, and what the op saved. For each argument it
+    shows the formula of its gradient (ḡ is the gradient of the op's output y), where it is sent,
     and which of the contributions to its target it is. What was broadcast in the forward pass is
-    summed again.
+    summed.
 
     Args:
-        target: A tensor with a history: then nothing is run or changed, and the text is the plan
-            of ``target.backward()``. Or a traced graph, or the trace: then it tells of the
-            backward pass that was traced, with norms, values and checks.
+        target: A tensor with a history: nothing is run or changed, and the text is the plan of
+            ``target.backward()``. Or a trace, or its graph: the text is a report of the backward
+            pass that was traced, with norms, values and checks.
         **names: What to call leaves: ``explain(loss, x=x)``.
 
     Returns:
@@ -88,27 +101,88 @@ def explain(target: Any, /, **names: Any) -> str:
                 "explain: no backward pass was traced; call loss.backward() within the block of "
                 "viz.trace(), or explain(loss) for what would run"
             )
-        return Text("\n".join(_Writer(target, list(traced(target))).lines()))
+        return Text("\n".join(_Writer(target).lines()))
     if not isinstance(target, Tensor):
         raise TypeError(f"explain: expected a Tensor, Graph or Trace, not {type(target).__name__}")
     root = node_of(history(target))
     if not isinstance(root, Record):
         raise RuntimeError(f"explain: the tensor {why_not(target)}")
-    diagram, steps, freed = planned(root, leaf_names(names))
-    return Text("\n".join(_Writer(diagram, steps, freed).lines()))
+    return Text("\n".join(_Writer(*planned(root, leaf_names(names))).lines()))
+
+
+def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
+    """Plan a backward pass from a node, by the engine's one rule: the youngest node first.
+
+    Returns:
+        The whole graph with the steps, and whether an earlier pass freed what was saved.
+
+    Raises:
+        ValueError: A named leaf is not in the graph.
+    """
+    entries = read([root])
+    unknown = [name for leaf, name in names.items() if leaf not in entries]
+    if unknown:
+        raise ValueError(f"explain: {', '.join(sorted(unknown))} is no leaf of this graph")
+    diagram, ids = assemble(entries.values(), [("output", entries[root])], names)
+    nodes: list[Any] = [node for node in entries if isinstance(node, Record)]
+    nodes.sort(key=lambda node: node.stamp, reverse=True)
+    steps = []
+    for node in nodes:
+        op, shape, dtype = node.plan.op, node.shape, node.dtype
+        parts = tuple(
+            Part(
+                ids[entries[edge]], slot, name, Summary(edge.shape, edge.dtype.name),
+                _raw_shape(op, name, shape, edge.shape),
+            )
+            for edge, slot, name in edges_of(node)
+        )  # fmt: skip
+        steps.append(Step(ids[entries[node]], op.name, Summary(shape, dtype.name), parts))
+    freed = any(node.freed for node in nodes)
+    return replace(diagram, steps=number_arrivals(steps)), freed
+
+
+def _raw_shape(op: Primitive, name: str, out: Shape, argument: Shape) -> Shape:
+    """The shape of what a rule returns before un-broadcasting, as far as a plan can know it."""
+    found = formula_of(op, name)
+    if op in ELEMENTWISE or (found is not None and found.text in ("ḡ", "−ḡ")):
+        return out
+    matmul = op is registry["matmul"]
+    if matmul and len(argument) == 1:
+        return (*out[:-1], *argument)
+    summed = name == "b" and len(argument) == 2  # the rule itself sums over a stack
+    if matmul and len(argument) <= len(out) and not summed:
+        return (*out[:-2], *argument[-2:])
+    return argument
+
+
+def formula_of(op: Primitive | None, argument: str) -> Formula | None:
+    """Find the formula of what an op sends to an argument, such as ``"a"`` or ``"tensors[2]"``.
+
+    None where there is none, and for an op that is not known any more.
+    """
+    if op is None:
+        return None
+    return _formulas(op, op.joint, *op.rules.values(), *op.formulas.values()).get(
+        argument.partition("[")[0]
+    )
+
+
+@functools.lru_cache(maxsize=512)
+def _formulas(op: Primitive, *known: object) -> dict[str, Formula]:
+    """The formulas of an op as long as its rules, and what was written for them, are these."""
+    return formulas(op)
 
 
 class _Writer:
-    def __init__(self, diagram: Diagram, steps: Sequence[PassStep], freed: bool = False) -> None:
-        self.steps, self.freed = steps, freed
+    def __init__(self, diagram: Diagram, freed: bool = False) -> None:
+        self.steps, self.freed = diagram.steps, freed
         self.groups: dict[str | None, Group] = {group.id: group for group in diagram.groups}
         fused = {group.id: group.op for group in diagram.groups if group.op is not None}
         self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes} | fused
         # For each step, the number of the step that each node it sends to runs in.
         self.next: list[dict[str, int]] = []
         coming: dict[str, int] = {}
-        for number in range(len(steps), 0, -1):
-            step = steps[number - 1]
+        for number, step in reversed(list(enumerate(self.steps, 1))):
             sent = {part.target for part in step.parts}
             self.next.append({target: coming[target] for target in sent if target in coming})
             coming[step.node] = number
@@ -131,38 +205,35 @@ class _Writer:
             yield ""
             yield from self._step(number, step)
 
-    def _step(self, number: int, step: PassStep) -> Iterator[str]:
+    def _step(self, number: int, step: Step) -> Iterator[str]:
         node = self.nodes[step.node]
         group = self.groups.get(node.group)
         where = f" in {group.path or group.module}" if group is not None else ""
         line = f"  ({printable(node.line)})" if node.line else ""
         yield f"step {number}: {printable(node.label)}{printable(where)}{line}"
-        yield f"  ḡ: {shape_text(step.shape)}{_numbers(step.numbers)}"
+        yield f"  ḡ: {shape_text(step.cotangent.shape)}{_numbers(step.cotangent)}"
         if node.saved:
             saved = (f"{s.name} {shape_text(s.shape)}, {readable(s.nbytes)}" for s in node.saved)
             yield from _wrapped(f"saved: {'; '.join(saved)}", "  ")
         for part in step.parts:
-            found = formula(node.primitive, part.name)
+            found = formula_of(node.primitive, part.name)
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next[number - 1]), "    ")
-            if part.check:
-                yield f"    {part.check}"
+            if part.check is not None:
+                yield f"    {part.check:.1e} from a finite difference"
+            elif part.unchecked:
+                yield f"    not checked: {part.unchecked}"
             for line in rule:
                 yield from _wrapped(line, "    ")
 
-    def _sent(self, part: PassPart, coming: dict[str, int]) -> str:
+    def _sent(self, part: Part, coming: dict[str, int]) -> str:
         """Shapes, un-broadcasting, the target and the place among its contributions."""
-        label = printable(self.nodes[part.target].label)
-        to = (
-            f"step {coming[part.target]} ({label})"
-            if part.target in coming
-            else (f"the gradient of {label}")
-        )
-        sums = _summed(part.raw_shape, part.shape)
-        text = (
-            f"{shape_text(part.raw_shape)}{sums}{_numbers(part.numbers)}{',' * bool(sums)} to {to}"
-        )
+        target, raw, shape = self.nodes[part.target], part.raw_shape, part.sent.shape
+        label, next_step = printable(target.label), coming.get(part.target)
+        to = f"step {next_step} ({label})" if next_step else f"the gradient of {label}"
+        sums = _summed(raw, shape)
+        text = f"{shape_text(raw)}{sums}{_numbers(part.sent)}{',' * bool(sums)} to {to}"
         if part.arrivals > 1:
             text += f", {part.arrival} of {part.arrivals}"
         if part.total is not None:
@@ -193,18 +264,16 @@ def _summed(raw: Shape, shape: Shape) -> str:
     """Which axes are summed to undo broadcasting."""
     if raw == shape:
         return ""
-    added = len(raw) - len(shape)
-    stretched = [i + added for i, n in enumerate(shape) if n == 1 != raw[i + added]]
-    axes = [*range(added), *stretched]
+    axes = summed_axes(raw, shape)
     if not axes:
         return f", reshaped to {shape_text(shape)}"
     word = "axis" if len(axes) == 1 else "axes"
     return f", summed over {word} {', '.join(map(str, axes))} to {shape_text(shape)}"
 
 
-def _numbers(numbers: Summary | None) -> str:
+def _numbers(numbers: Summary) -> str:
     """The values of a small array, the norm of a large one, and what is not finite."""
-    if numbers is None:
+    if math.isnan(numbers.norm):  # a plan
         return ""
     if numbers.values is not None and len(numbers.values) <= SHOWN:
         flat = ", ".join(f"{value:.4g}" for value in numbers.values)

@@ -1,37 +1,35 @@
-"""The formula of every rule, set from the rule's own syntax tree: so it cannot lie.
+"""The formula of every rule, set from the rule's own syntax tree.
 
 From a rule to what a reader sees:
 
     sources.py     find the syntax tree of a function, among several lambdas on a line too
-    reading.py     read it as a term (terms.py); syntax.py knows statements and expressions
+    reader.py      read it as a term (terms.py); parser.py knows statements and expressions
     algebra.py     products and quotients as people write them
-    typesetting.py set the term as notation (notation.py), with a sign for each function
+    typesetting.py set the term as notation (notation.py), with a sign for each function (signs.py)
     mathml.py      write the notation for a browser, and text.py as a line of Unicode
 
-Where a rule is a kernel, written.py has a formula for it that the tests compute beside the rule.
+Where a rule is a kernel, the formula that its op was given (`defformula`) is read in its place. The
+tests compute every formula beside its rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.viz.formula.mathml import mathml
-from minigrad.viz.formula.reading import Reading, read
+from minigrad.viz.formula.parser import Unreadable
+from minigrad.viz.formula.reader import Reading, read, read_written
 from minigrad.viz.formula.sources import source
-from minigrad.viz.formula.syntax import Unreadable
 from minigrad.viz.formula.terms import Call, Constant, Term, Variable, row
 from minigrad.viz.formula.text import text
 from minigrad.viz.formula.typesetting import Typesetter
-from minigrad.viz.formula.written import JOINT, WRITTEN, Written
 
 __all__ = ["Formula", "formulas", "readings"]
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,8 @@ class Formula:
         text: The formula as a line of text.
         notes: What the formula leaves out, such as what happens where a slope is infinite.
         source: The text of the rule; empty if it is not at hand.
-        origin: ``"rule"`` if the formula was set from the rule itself; ``"written"`` if it, or a
-            part of it, was written by hand.
+        origin: ``"rule"`` if the formula was set from the rule itself; ``"written"`` if it was
+            written by hand beside it.
         place: Where the rule stands, such as ``"minigrad/ops/elementwise.py:251"``; may be empty.
 
     Example:
@@ -102,27 +100,29 @@ def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
         For each argument with a derivative its name, its rule, and what was read.
     """
     for name, rule in op.rules.items():
-        yield name, rule, _reading(rule, {}, None, _found(WRITTEN, rule))
+        yield name, rule, _reading(op, name, rule, {}, None)
     if op.joint is not None:
         names = [op.params[slot] for slot in op.joint_slots]
         needed: dict[str, Term] = {"needed": Call(row, (Constant(True),) * len(names))}
-        written = _found(JOINT, op.joint) or {}
         for place, name in enumerate(names):
-            yield name, op.joint, _reading(op.joint, needed, place, written.get(name))
-
-
-def _found(table: Mapping[Callable[..., Any], T], rule: Rule) -> T | None:
-    """What a table has for a rule."""
-    return table.get(rule.function) if isinstance(rule.function, Hashable) else None
+            yield name, op.joint, _reading(op, name, op.joint, needed, place)
 
 
 def _reading(
-    rule: Rule, given: dict[str, Term], place: int | None, written: Written | None
+    op: Primitive, name: str, rule: Rule, given: dict[str, Term], place: int | None
 ) -> Reading:
-    if written is not None:
-        reading = read(written.formula, {})
-        notes = (*reading.notes, *written.notes)
-        return Reading(reading.value, reading.definitions, notes, written=True)
+    stands_for, *texts = op.formulas.get(name, (None,))
+    home: Any = op.forward
+    if stands_for is not rule:
+        home = rule.function
+        texts = [home.formula] if hasattr(home, "formula") else []
+    if texts:
+        try:
+            return read_written(op, home.__globals__, *texts)
+        except Unreadable as error:
+            reason = str(error) or "it has a statement, or a call, that is no formula"
+            message = f"{op.name}: the formula of {name!r} cannot be read: {reason}"
+            raise ValueError(message) from None
     try:
         return read(rule.function, given, place)
     except Unreadable:

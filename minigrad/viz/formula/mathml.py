@@ -4,26 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from minigrad.viz.formula.notation import (
-    Applied,
-    Cases,
-    Enclosed,
-    Fraction,
-    Infix,
-    Large,
-    Level,
-    Minus,
-    Notation,
-    Number,
-    Root,
-    Script,
-    Sentence,
-    Symbol,
-    Where,
-    Words,
-    level,
-    needed,
-)
+from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.text import text
 
 __all__ = ["ROOT", "mathml"]
@@ -39,7 +20,7 @@ LINE = 'style="text-align: left; padding: 0.15em 0"'
 CASE = 'style="text-align: left; padding: 0.25em 1em 0.25em 0"'
 
 
-def mathml(notation: Notation) -> str:
+def mathml(notation: n.Notation) -> str:
     """Write a formula as a ``<math>`` element.
 
     Args:
@@ -58,51 +39,51 @@ def mathml(notation: Notation) -> str:
     return f'<math displaystyle="true" alttext="{alternative}">{_element(notation)}</math>'
 
 
-def _element(notation: Notation) -> str:
+def _element(notation: n.Notation) -> str:
     """One element for a notation."""
     match notation:
-        case Symbol(name, upright, bar):
+        case n.Symbol(name, upright, bar):
             return _identifier(name, upright, bar)
-        case Number(digits):
+        case n.Number(digits):
             return f"<mn>{escape(digits)}</mn>"
-        case Words(words):
+        case n.Words(words):
             return f"<mtext>{escape(words).replace(' ', SPACE)}</mtext>"
-        case Minus(body):
-            return f'<mrow><mo form="prefix">−</mo>{_at_least(Level.PRODUCT, body)}</mrow>'
-        case Infix(parts, signs):
-            written = [_at_least(needed(notation, i), part) for i, part in enumerate(parts)]
+        case n.Minus(body):
+            return f'<mrow><mo form="prefix">−</mo>{_at_least(n.Level.PRODUCT, body)}</mrow>'
+        case n.Infix(parts, signs):
+            written = [_at_least(n.needed(notation, i), part) for i, part in enumerate(parts)]
             rest = (_sign(sign) + part for sign, part in zip(signs, written[1:], strict=True))
             return f"<mrow>{written[0]}{''.join(rest)}</mrow>"
-        case Fraction(top, bottom):
+        case n.Fraction(top, bottom):
             return f"<mfrac>{_element(top)}{_element(bottom)}</mfrac>"
-        case Script(base, above, below):
-            inner = _at_least(Level.ATOM, base)
+        case n.Script(base, above, below):
+            inner = _at_least(n.Level.ATOM, base)
             kind = {(True, False): "msup", (False, True): "msub"}.get(
                 (above is not None, below is not None), "msubsup"
             )
             scripts = "".join(_element(s) for s in (below, above) if s is not None)
             return f"<{kind}>{inner}{scripts}</{kind}>"
-        case Root(body, degree):
+        case n.Root(body, degree):
             power = f"<msup><mrow></mrow><mn>{degree}</mn></msup>" if degree != 2 else ""
             return f"<mrow>{power}{ROOT}{_element(body)}</mrow></mrow>"
-        case Large(sign, body, below):
+        case n.Large(sign, body, below):
             large = f'<mo largeop="true" movablelimits="false">{_LARGE[sign]}</mo>'
             if below is not None:
                 large = f"<munder>{large}{_element(below)}</munder>"
-            return f"<mrow>{large}{_at_least(Level.MATRIX, body)}</mrow>"
-        case Enclosed(left, body, right):
+            return f"<mrow>{large}{_at_least(n.Level.MATRIX, body)}</mrow>"
+        case n.Enclosed(left, body, right):
             return _fenced(left, _element(body), right)
-        case Applied(function, arguments, left, right):
+        case n.Applied(function, arguments, left, right):
             inner = '<mo separator="true">,</mo>'.join(map(_element, arguments))
             return f"<mrow>{_element(function)}<mo>\u2061</mo>{_fenced(left, inner, right)}</mrow>"
-        case Cases():
+        case n.Cases():
             return _cases(notation)
-        case Sentence(parts):
+        case n.Sentence(parts):
             return f"<mrow>{''.join(map(_element, parts))}</mrow>"
-        case Where(body, equations):
+        case n.Where(body, equations):
             rows = [f"<mtr><mtd {LINE}>{_element(body)}</mtd></mtr>"]
             for i, (defined, term) in enumerate(equations):
-                word = Words("where " if i == 0 else "and ")
+                word = n.Words("where " if i == 0 else "and ")
                 equation = f"{_element(word)}{_element(defined)}<mo>=</mo>{_element(term)}"
                 rows.append(f"<mtr><mtd {LINE}><mrow>{equation}</mrow></mtd></mtr>")
             return f'<mtable displaystyle="true">{"".join(rows)}</mtable>'
@@ -137,15 +118,15 @@ def _fenced(left: str, inner: str, right: str) -> str:
     return f"<mrow>{opening}{inner}{closing}</mrow>"
 
 
-def _at_least(least: Level, notation: Notation) -> str:
+def _at_least(least: n.Level, notation: n.Notation) -> str:
     """A part, in parentheses if it is looser than its place."""
     inner = _element(notation)
-    return inner if level(notation, stacked=True) >= least else _fenced("(", inner, ")")
+    return inner if n.level(notation, stacked=True) >= least else _fenced("(", inner, ")")
 
 
-def _cases(cases: Cases) -> str:
-    rows = [f"{_element(Words('if '))}{_element(condition)}" for condition in cases.conditions]
-    rows.append(_element(Words("otherwise")))
+def _cases(cases: n.Cases) -> str:
+    rows = [f"{_element(n.Words('if '))}{_element(condition)}" for condition in cases.conditions]
+    rows.append(_element(n.Words("otherwise")))
     cells = "".join(
         f"<mtr><mtd {CASE}>{_element(value)}</mtd><mtd {CASE}><mrow>{when}</mrow></mtd></mtr>"
         for value, when in zip(cases.values, rows, strict=True)

@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-from minigrad.viz.formula.notation import (
-    Applied,
-    Cases,
-    Enclosed,
-    Fraction,
-    Infix,
-    Large,
-    Level,
-    Minus,
-    Notation,
-    Number,
-    Root,
-    Script,
-    Sentence,
-    Symbol,
-    Where,
-    Words,
-    level,
-    needed,
-)
+from minigrad.viz.formula import notation as n
 
 __all__ = ["text"]
 
@@ -35,7 +16,7 @@ BARRED = {"g": "ḡ"}
 """Letters that have a barred form of their own; others get a mark that combines with them."""
 
 
-def text(notation: Notation) -> str:
+def text(notation: n.Notation) -> str:
     """Write a formula as a line of text.
 
     Args:
@@ -51,49 +32,49 @@ def text(notation: Notation) -> str:
         'ḡ / 2'
     """
     match notation:
-        case Symbol(name, _, bar):
+        case n.Symbol(name, _, bar):
             return BARRED.get(name, f"{name}\u0304") if bar else name
-        case Number(digits) | Words(digits):
+        case n.Number(digits) | n.Words(digits):
             return digits
-        case Minus(body):
-            return f"−{_at_least(Level.PRODUCT, body)}"
-        case Infix(parts, signs):
-            written = [_at_least(needed(notation, i), part) for i, part in enumerate(parts)]
+        case n.Minus(body):
+            return f"−{_at_least(n.Level.PRODUCT, body)}"
+        case n.Infix(parts, signs):
+            written = [_at_least(n.needed(notation, i), part) for i, part in enumerate(parts)]
             joined = written[0]
             for sign, part in zip(signs, written[1:], strict=True):
                 joined += (sign if sign in TIGHT else ", " if sign == "," else f" {sign} ") + part
             return joined
-        case Fraction(top, bottom):
-            return f"{_at_least(Level.PRODUCT, top)} / {_at_least(Level.SCRIPT, bottom)}"
-        case Script(base, above, below):
-            return _at_least(Level.ATOM, base) + _below(below) + _above(above)
-        case Root(body, degree):
-            return ROOTS[degree] + _at_least(Level.ATOM, body)
-        case Large(sign, body, below):
-            inner = _at_least(Level.MATRIX, body)
+        case n.Fraction(top, bottom):
+            return f"{_at_least(n.Level.PRODUCT, top)} / {_at_least(n.Level.SCRIPT, bottom)}"
+        case n.Script(base, above, below):
+            return _at_least(n.Level.ATOM, base) + _below(below) + _above(above)
+        case n.Root(body, degree):
+            return ROOTS[degree] + _at_least(n.Level.ATOM, body)
+        case n.Large(sign, body, below):
+            inner = _at_least(n.Level.MATRIX, body)
             return sign + _below(below) + ("" if inner.startswith("(") else " ") + inner
-        case Enclosed(left, body, right):
+        case n.Enclosed(left, body, right):
             return left + text(body) + right
-        case Applied(function, arguments, left, right):
+        case n.Applied(function, arguments, left, right):
             return f"{text(function)}{left}{', '.join(map(text, arguments))}{right}"
-        case Cases(values, conditions):
-            said = [_at_least(Level.CONDITION, value) for value in values]
+        case n.Cases(values, conditions):
+            said = [_at_least(n.Level.CONDITION, value) for value in values]
             cases = [f"{v} if {text(c)}" for v, c in zip(said, conditions, strict=False)]
             return "; ".join([*cases, f"{said[-1]} otherwise"])
-        case Sentence(parts):
+        case n.Sentence(parts):
             return "".join(map(text, parts))
-        case Where(body, equations):
+        case n.Where(body, equations):
             explained = ", ".join(f"{text(left)} = {text(right)}" for left, right in equations)
             return f"{text(body)}, where {explained}"
 
 
-def _at_least(least: Level, notation: Notation) -> str:
+def _at_least(least: n.Level, notation: n.Notation) -> str:
     """A part, in parentheses if it is looser than its place."""
     inner = text(notation)
-    return inner if level(notation, stacked=False) >= least else f"({inner})"
+    return inner if n.level(notation, stacked=False) >= least else f"({inner})"
 
 
-def _above(notation: Notation | None) -> str:
+def _above(notation: n.Notation | None) -> str:
     if notation is None:
         return ""
     inner = text(notation)
@@ -102,7 +83,7 @@ def _above(notation: Notation | None) -> str:
     return f"^{inner}" if inner.isidentifier() else f"^({inner})"
 
 
-def _below(notation: Notation | None) -> str:
+def _below(notation: n.Notation | None) -> str:
     if notation is None:
         return ""
     inner = text(notation)

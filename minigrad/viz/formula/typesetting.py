@@ -1,4 +1,4 @@
-"""How terms look: operators, conditions, choices and indices. Functions stand in vocabulary.py."""
+"""How terms look: operators, conditions, choices and indices. Functions stand in signs.py."""
 
 from __future__ import annotations
 
@@ -12,30 +12,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import Primitive
+from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.algebra import factors, is_scalar, simplified, summands
-from minigrad.viz.formula.notation import (
-    INVERSE,
-    INVERSE_TRANSPOSED,
-    TRANSPOSED,
-    Applied,
-    Cases,
-    Enclosed,
-    Fraction,
-    Infix,
-    Level,
-    Minus,
-    Notation,
-    Number,
-    Script,
-    Sentence,
-    Symbol,
-    Where,
-    Words,
-    begins_with_a_digit,
-    begins_with_a_word,
-    ended,
-)
-from minigrad.viz.formula.reading import Reading
+from minigrad.viz.formula.reader import Reading
+from minigrad.viz.formula.signs import SIGNS
 from minigrad.viz.formula.terms import (
     Call,
     Choice,
@@ -46,7 +26,6 @@ from minigrad.viz.formula.terms import (
     row,
     same,
 )
-from minigrad.viz.formula.vocabulary import VOCABULARY
 
 __all__ = ["Typesetter"]
 
@@ -69,7 +48,9 @@ class Typesetter:
     def __init__(self, op: Primitive) -> None:
         self._op = op
         self._arrays = {"g", "out", *op.params[: op.arrays], *op.residuals}
+        self._arrays.update(f"g_{name}" for name in op.params)
         self._notes: dict[str, None] = {}
+        self._explained: set[str] = set()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -80,60 +61,68 @@ class Typesetter:
         """Say something beside the formula."""
         self._notes[text] = None
 
-    def formula(self, reading: Reading) -> Notation:
+    def formula(self, reading: Reading) -> n.Notation:
         """Set what was read, with its definitions."""
         equations = []
         for definition in reading.definitions:
             term = simplified(definition.term, self._arrays)
             if len(definition.names) > 1 or not is_scalar(term, self._arrays):
                 self._arrays.update(definition.names)
-            if definition.shown:
+            if definition.comment is None:
                 equations.append((self._names(definition.names), self.value(term)))
+                continue
+            self._explained.update(definition.names)
+            if definition.comment:
+                self.note(f"{definition.names[0].rstrip('′')}: {definition.comment}")
         body = self.value(simplified(reading.value, self._arrays))
         # People read from the formula to what it is made of.
-        return Where(body, tuple(reversed(equations))) if equations else body
+        return n.Where(body, tuple(reversed(equations))) if equations else body
 
-    def _names(self, names: tuple[str, ...]) -> Notation:
+    def _names(self, names: tuple[str, ...]) -> n.Notation:
         symbols = tuple(self.name(name) for name in names)
         return symbols[0] if len(symbols) == 1 else _listed(symbols)
 
     # Names and numbers --------------------------------------------------------------------------
 
-    def name(self, name: str) -> Notation:
+    def name(self, name: str) -> n.Notation:
         """A variable."""
         plain = name.rstrip("′")
+        if name in self._explained:
+            name = plain  # what it stands for has the name of an argument, made ready
         if plain != name:
-            return Script(self.name(plain), above=Symbol(name[len(plain) :], upright=True))
+            return n.Script(self.name(plain), above=n.Symbol(name[len(plain) :], upright=True))
         if name in self._op.residuals:
             self.note(f"{name}: kept from the forward pass")
         if name in (*self._op.params, *self._op.residuals):
-            return Symbol(name)
+            return n.Symbol(name)
         if name == "g" or name.startswith("g_"):
-            return Symbol(name.removeprefix("g_"), bar=True)
+            if (argument := name.removeprefix("g_")) in self._op.params and argument != name:
+                self.note(f"{argument}\u0304: what {argument} gets")
+            return n.Symbol(name.removeprefix("g_"), bar=True)
         if name == "out":
-            return Symbol("out" if "y" in self._op.params else "y")
+            return n.Symbol("out" if "y" in self._op.params else "y")
         of = name.removesuffix("_shape")
         if of != name and of in self._op.params:
-            return Applied(Symbol("shape", upright=True), (self.name(of),))
-        return Symbol(name)
+            return n.Applied(n.Symbol("shape", upright=True), (self.name(of),))
+        return n.Symbol(name)
 
     @staticmethod
-    def constant(value: Any, symbol: str) -> Notation:
+    def constant(value: Any, symbol: str) -> n.Notation:
         """A value that is written in the rule."""
         if symbol:
-            return Symbol(symbol, upright=True)
+            return n.Symbol(symbol, upright=True)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             size = _number(abs(value))
-            return Minus(size) if value < 0 else size
+            return n.Minus(size) if value < 0 else size
         if value is Ellipsis:
-            return Symbol("…", upright=True)
+            return n.Symbol("…", upright=True)
         if isinstance(value, str):
-            return Words(f"“{value}”")
-        return Symbol(getattr(value, "__name__", str(value)).strip("_"), upright=True)
+            return n.Words(f"“{value}”")
+        return n.Symbol(getattr(value, "__name__", str(value)).strip("_"), upright=True)
 
     # Terms --------------------------------------------------------------------------------------
 
-    def value(self, term: Term) -> Notation:
+    def value(self, term: Term) -> n.Notation:
         """A term where a value stands; what is true or false becomes 1 or 0 in brackets."""
         match term:
             case Variable(name):
@@ -143,7 +132,7 @@ class Typesetter:
             case Choice():
                 return self._choice(term)
             case Call(function) if function in LOGIC:
-                return Enclosed("[", self.condition(term), "]")
+                return n.Enclosed("[", self.condition(term), "]")
             case Call(operator.add | operator.sub):
                 return self._sum(term)
             case Call(operator.mul):
@@ -151,26 +140,26 @@ class Typesetter:
             case Call(operator.matmul):
                 return self._matrices(term)
             case Call(operator.neg, (x,)):
-                return Minus(self.value(x))
+                return n.Minus(self.value(x))
             case Call(operator.truediv, (a, b)):
-                return Fraction(self.value(a), self.value(b))
+                return n.Fraction(self.value(a), self.value(b))
             case Call(operator.pow, (base, exponent)):
-                return Script(self.value(base), above=self.value(exponent))
+                return n.Script(self.value(base), above=self.value(exponent))
             case Call(operator.getitem, (x, index)):
                 return self._element(x, index)
             case Call(function, items) if function is row:
                 return _listed(tuple(map(self.value, items)))
             case Call(function, ends) if function is slice:
                 written = [
-                    Symbol("", upright=True) if is_constant(end, None) else self.value(end)
+                    n.Symbol("", upright=True) if is_constant(end, None) else self.value(end)
                     for end in (ends if not is_constant(ends[2], None) else ends[:2])
                 ]
-                return Infix(tuple(written), (":",) * (len(written) - 1), Level.RELATION)
+                return n.Infix(tuple(written), (":",) * (len(written) - 1), n.Level.RELATION)
         return self._function(term)
 
-    def _function(self, call: Call) -> Notation:
+    def _function(self, call: Call) -> n.Notation:
         """A function by its sign, or by its name with what its docstring says."""
-        entry = VOCABULARY.get(_key(call.function))
+        entry = SIGNS.get(_key(call.function))
         if entry is not None and _fits(entry, call):
             return entry(self, *call.args, **dict(call.keywords))
         name = getattr(call.function, "__name__", "function").strip("_")
@@ -180,19 +169,19 @@ class Typesetter:
             self.note(f"{name}: {summary}")
         shown = [self.value(term) for term in call.args if not _is_dtype(term)]
         shown += [
-            Infix((Symbol(word), self.value(term)), ("=",), Level.RELATION)
+            n.Infix((n.Symbol(word), self.value(term)), ("=",), n.Level.RELATION)
             for word, term in call.keywords
             if not _is_dtype(term)
         ]
-        return Applied(Symbol(name, upright=True), tuple(shown))
+        return n.Applied(n.Symbol(name, upright=True), tuple(shown))
 
-    def _choice(self, choice: Choice) -> Notation:
+    def _choice(self, choice: Choice) -> n.Notation:
         if (
             isinstance(choice.test, Call)
             and choice.test.function in LOGIC
             and (same(choice.test, choice.then) or same(choice.test, choice.otherwise))
         ):
-            return Enclosed("[", self.condition(choice), "]")
+            return n.Enclosed("[", self.condition(choice), "]")
         if is_constant(choice.then, None):
             return self.value(choice.otherwise)
         values, conditions = [], []
@@ -201,63 +190,63 @@ class Typesetter:
             values.append(self.value(rest.then))
             conditions.append(self.condition(rest.test))
             rest = rest.otherwise
-        return Cases((*values, self.value(rest)), tuple(conditions))
+        return n.Cases((*values, self.value(rest)), tuple(conditions))
 
     # Sums and products --------------------------------------------------------------------------
 
-    def _sum(self, term: Term) -> Notation:
+    def _sum(self, term: Term) -> n.Notation:
         signs, parts = [], []
         for sign, part in summands(term):
             signs.append(sign)
             parts.append(self.value(part))
-        parts[:-1] = map(ended, parts[:-1])
+        parts[:-1] = map(n.ended, parts[:-1])
         if signs[0] == "−":
-            parts[0] = Minus(parts[0])
-        return Infix(tuple(parts), tuple(signs[1:]), Level.SUM)
+            parts[0] = n.Minus(parts[0])
+        return n.Infix(tuple(parts), tuple(signs[1:]), n.Level.SUM)
 
-    def _product(self, term: Term) -> Notation:
+    def _product(self, term: Term) -> n.Notation:
         terms = list(factors(term, operator.mul))
         written = [self.value(factor) for factor in terms]
         scalars = [is_scalar(factor, self._arrays) for factor in terms]
         signs = ["·" if any(pair) else "⊙" for pair in itertools.pairwise(scalars)]
-        written[:-1] = map(ended, written[:-1])
+        written[:-1] = map(n.ended, written[:-1])
         for i, factor in enumerate(written):
-            matrices = isinstance(factor, Infix) and factor.signs[0] == " "
+            matrices = isinstance(factor, n.Infix) and factor.signs[0] == " "
             if matrices and "⊙" in signs[max(i - 1, 0) : i + 1]:
-                written[i] = Enclosed("(", factor, ")")
-        if isinstance(written[0], Number) and not begins_with_a_digit(written[1]):
-            gap = " " if begins_with_a_word(written[1]) else ""
-            written[:2] = [Infix((written[0], written[1]), (gap,), Level.MATRIX)]
+                written[i] = n.Enclosed("(", factor, ")")
+        if isinstance(written[0], n.Number) and not n.begins_with_a_digit(written[1]):
+            gap = " " if n.begins_with_a_word(written[1]) else ""
+            written[:2] = [n.Infix((written[0], written[1]), (gap,), n.Level.MATRIX)]
             del signs[0]
-        return Infix(tuple(written), tuple(signs), Level.PRODUCT) if signs else written[0]
+        return n.Infix(tuple(written), tuple(signs), n.Level.PRODUCT) if signs else written[0]
 
-    def times(self, term: Term, factor: Notation) -> Notation:
+    def times(self, term: Term, factor: n.Notation) -> n.Notation:
         """A term times something that is set already, element by element."""
         written = self.value(term)
-        if isinstance(written, Infix) and written.level == Level.PRODUCT:
-            return Infix((*written.parts, factor), (*written.signs, "⊙"), Level.PRODUCT)
-        return Infix((written, factor), ("⊙",), Level.PRODUCT)
+        if isinstance(written, n.Infix) and written.level == n.Level.PRODUCT:
+            return n.Infix((*written.parts, factor), (*written.signs, "⊙"), n.Level.PRODUCT)
+        return n.Infix((written, factor), ("⊙",), n.Level.PRODUCT)
 
-    def _matrices(self, term: Term) -> Notation:
+    def _matrices(self, term: Term) -> n.Notation:
         parts = tuple(map(self.value, factors(term, operator.matmul)))
-        return Infix(parts, (" ",) * (len(parts) - 1), Level.MATRIX)
+        return n.Infix(parts, (" ",) * (len(parts) - 1), n.Level.MATRIX)
 
-    def power(self, base: Term, exponent: Notation) -> Notation:
+    def power(self, base: Term, exponent: n.Notation) -> n.Notation:
         """A term to a power; that of the inverse or the transpose of something is one with it."""
         written = self.value(base)
         if (
-            isinstance(written, Script)
+            isinstance(written, n.Script)
             and written.below is None
-            and written.above in (TRANSPOSED, INVERSE)
+            and written.above in (n.TRANSPOSED, n.INVERSE)
         ):
             if written.above == exponent:
                 return written.base
-            return Script(written.base, above=INVERSE_TRANSPOSED)
-        return Script(written, above=exponent)
+            return n.Script(written.base, above=n.INVERSE_TRANSPOSED)
+        return n.Script(written, above=exponent)
 
     # Conditions and indices ---------------------------------------------------------------------
 
-    def condition(self, term: Term) -> Notation:
+    def condition(self, term: Term) -> n.Notation:
         """A term where it is asked whether it holds."""
         match term:
             case Call(operator.and_, (a, b)):
@@ -274,63 +263,66 @@ class Typesetter:
                 return self.condition(x)  # with further axes, along which it is the same
             case Call(function, (a, b)) if function in RELATIONS:
                 parts = (self.value(a), self.value(b))
-                return Infix(parts, (RELATIONS[function],), Level.RELATION)
+                return n.Infix(parts, (RELATIONS[function],), n.Level.RELATION)
         return self.value(term)
 
-    def negated(self, term: Term) -> Notation:
+    def negated(self, term: Term) -> n.Notation:
         """The opposite of a condition."""
         if isinstance(term, Call) and term.function in OPPOSITES:
             return self.condition(Call(OPPOSITES[term.function], term.args))
         if isinstance(term, Call) and term.function is operator.invert:
             return self.condition(term.args[0])
         inner = self.condition(term)
-        if isinstance(inner, (Infix, Sentence)):
-            inner = Enclosed("(", inner, ")")
-        return Sentence((Words("not "), inner))
+        if isinstance(inner, (n.Infix, n.Sentence)):
+            inner = n.Enclosed("(", inner, ")")
+        return n.Sentence((n.Words("not "), inner))
 
-    def _both(self, a: Term, b: Term) -> Notation:
+    def _both(self, a: Term, b: Term) -> n.Notation:
         """Two conditions; ``a < x`` and ``x < b`` are a chain."""
         one, other = self.condition(a), self.condition(b)
         if (
-            isinstance(one, Infix)
-            and isinstance(other, Infix)
-            and one.level == other.level == Level.RELATION
+            isinstance(one, n.Infix)
+            and isinstance(other, n.Infix)
+            and one.level == other.level == n.Level.RELATION
             and one.parts[-1] == other.parts[0]
         ):
-            return Infix(one.parts + other.parts[1:], one.signs + other.signs, Level.RELATION)
-        return Infix((one, other), ("and",), Level.CONDITION)
+            return n.Infix(one.parts + other.parts[1:], one.signs + other.signs, n.Level.RELATION)
+        return n.Infix((one, other), ("and",), n.Level.CONDITION)
 
-    def _either(self, a: Term, b: Term) -> Notation:
-        return Infix((self.condition(a), self.condition(b)), ("or",), Level.CONDITION)
+    def _either(self, a: Term, b: Term) -> n.Notation:
+        return n.Infix((self.condition(a), self.condition(b)), ("or",), n.Level.CONDITION)
 
-    def _element(self, x: Term, index: Term) -> Notation:
+    def _element(self, x: Term, index: Term) -> n.Notation:
         indices = index.args if isinstance(index, Call) and index.function is row else (index,)
         new = [is_constant(part, None) for part in indices]
         if is_constant(indices[0], ...) and len(indices) > 1 and all(new[1:]):
-            return self.undo_reduction(x)
+            return self.spread(x)
         outputs = self._op.multiple_outputs and isinstance(x, Variable) and x.name in ("g", "out")
         if outputs and is_constant(index, *range(9)):
-            return Script(self.value(x), below=self.value(index))
-        return Applied(self.value(x), tuple(map(self.value, indices)), "[", "]")
+            return n.Script(self.value(x), below=self.value(index))
+        whole = self.value(x)
+        if n.level(whole, stacked=True) < n.Level.SCRIPT:
+            whole = n.Enclosed("(", whole, ")")
+        return n.Applied(whole, tuple(map(self.value, indices)), "[", "]")
 
-    def undo_reduction(self, x: Term, axis: Notation | None = None) -> Notation:
+    def spread(self, x: Term, axis: n.Notation | None = None) -> n.Notation:
         """Something along axes that it lacks."""
         self.note("spread: repeated along the axes that were reduced")
-        word = Symbol("spread", upright=True)
-        return Applied(word if axis is None else Script(word, below=axis), (self.value(x),))
+        word = n.Symbol("spread", upright=True)
+        return n.Applied(word if axis is None else n.Script(word, below=axis), (self.value(x),))
 
-    def axis(self, axis: Term | None) -> Notation | None:
+    def axis(self, axis: Term | None) -> n.Notation | None:
         """What a sum runs over; None for everything."""
         if axis is None or is_constant(axis, None):
             return None
-        return Words("last axis") if is_constant(axis, -1) else self.value(axis)
+        return n.Words("last axis") if is_constant(axis, -1) else self.value(axis)
 
-    def called(self, name: str, *terms: Term, below: Notation | None = None) -> Notation:
+    def called(self, name: str, *terms: Term, below: n.Notation | None = None) -> n.Notation:
         """A function by its name."""
-        word: Notation = Symbol(name, upright=True)
+        word: n.Notation = n.Symbol(name, upright=True)
         if below is not None:
-            word = Script(word, below=below)
-        return Applied(word, tuple(map(self.value, terms)))
+            word = n.Script(word, below=below)
+        return n.Applied(word, tuple(map(self.value, terms)))
 
 
 def _summary(function: Callable[..., Any]) -> str:
@@ -360,17 +352,17 @@ def _key(function: Callable[..., Any]) -> Any:
     return function
 
 
-def _number(value: float) -> Notation:
+def _number(value: float) -> n.Notation:
     """A number of at least 0; a half as a fraction."""
     if math.isinf(value):
-        return Number("∞")
+        return n.Number("∞")
     if value < 1 and (1 / value if value else 0) in (2, 4, 8):
-        return Fraction(Number("1"), Number(f"{1 / value:.0f}"))
-    return Number(f"{value:.15g}")
+        return n.Fraction(n.Number("1"), n.Number(f"{1 / value:.0f}"))
+    return n.Number(f"{value:.15g}")
 
 
-def _listed(items: tuple[Notation, ...]) -> Notation:
-    return Applied(Symbol("", upright=True), items)
+def _listed(items: tuple[n.Notation, ...]) -> n.Notation:
+    return n.Applied(n.Symbol("", upright=True), items)
 
 
 def _is_dtype(term: Term) -> bool:

@@ -1,7 +1,10 @@
-"""A layered layout of nested groups: first what is above and beside what, then the numbers."""
+"""A layered layout of nested groups.
 
-from minigrad.viz.layout.place import Placement, place
-from minigrad.viz.layout.ranks import Link
-from minigrad.viz.layout.skeleton import Scope, Skeleton, skeleton
+`skeleton` finds out what is above, beside and in line with what; `place` gives it positions.
+"""
 
-__all__ = ["Link", "Placement", "Scope", "Skeleton", "place", "skeleton"]
+from minigrad.viz.layout.build import skeleton
+from minigrad.viz.layout.model import Placement, Point, Scope, Skeleton
+from minigrad.viz.layout.pack import place
+
+__all__ = ["Placement", "Point", "Scope", "Skeleton", "place", "skeleton"]

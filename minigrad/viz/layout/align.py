@@ -1,21 +1,22 @@
-"""Where the items of each rank lie from left to right: as straight above each other as can be.
+"""Which items of different ranks lie straight above each other.
 
 First each rank by turns is moved to where its neighbours are, the order and the distances kept:
 the least squares solution under these constraints, by pooling adjacent violators (Ayer et al.,
 1955). Then the dummies of a tensor, and what lies almost straight above each other, are made one
 **chain**, and chains that no longer fit beside each other are pushed apart, each as a whole: lines
-come out straight.
+come out straight. This is done once, as if all groups were closed: when one is opened, the chains
+stay, and packing makes room (`minigrad.viz.layout.pack`).
 """
 
 from __future__ import annotations
 
-import math
 from bisect import bisect
 from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = ["Pull", "align"]
+__all__ = ["Joint", "Pull", "align"]
 
 ROUNDS = 6
 
@@ -46,10 +47,25 @@ class Pull(NamedTuple):
     rigid: bool
 
 
+class Joint(NamedTuple):
+    """How an item finds its position.
+
+    Attributes:
+        item: Its number.
+        pull: The number of the pull that joins it to an item with a position; -1 for none.
+        bow: How far the lower one of the two is to the right of where the line would be straight;
+            without a pull, the position itself.
+    """
+
+    item: int
+    pull: int
+    bow: int
+
+
 def align(
     ranks: Rows, left: Sequence[int], right: Sequence[int], pulls: Sequence[Pull]
-) -> list[int]:
-    """Place every item.
+) -> list[list[Joint]]:
+    """Join the items to chains.
 
     Args:
         ranks: The numbers of the items of each rank, from left to right.
@@ -58,22 +74,27 @@ def align(
         pulls: The lines.
 
     Returns:
-        The middle of each item.
+        The chains. In each, the first item is joined to a chain before this one, and every other
+        item to one before it in the chain.
     """
     x = _relaxed(ranks, left, right, pulls)
-    chains = _Chains(ranks, len(x))
-    chains.join((pull for pull in pulls if pull.rigid), x)
+    chains = _Chains(ranks, len(x), pulls)
+    chains.join(number for number, pull in enumerate(pulls) if pull.rigid)
     above = {pull.lower: pull for pull in pulls}
     for chain in chains.all():
         if len(chain) > 1:  # where the dummy lies that has to make way the most
-            pull = above[chain[0][0]]
+            pull = above[chain[0]]
             source = x[pull.upper] + pull.shift
-            furthest = max((x[item] for item, _ in chain), key=lambda at: abs(at - source))
-            for item, _ in chain:
+            furthest = max((x[item] for item in chain), key=lambda at: abs(at - source))
+            for item in chain:
                 x[item] = furthest
-    almost = (p for p in pulls if not p.rigid and abs(x[p.upper] + p.shift - x[p.lower]) <= ALMOST)
-    chains.join(sorted(almost, key=lambda pull: -pull.weight), x)
-    return _pushed_apart(ranks, left, right, chains.all(), x)
+    almost = (
+        number
+        for number, pull in enumerate(pulls)
+        if not pull.rigid and abs(x[pull.upper] + pull.shift - x[pull.lower]) <= ALMOST
+    )
+    chains.join(sorted(almost, key=lambda number: -pulls[number].weight))
+    return _joints(chains, _pushed_apart(ranks, left, right, chains, x))
 
 
 # Relaxation ------------------------------------------------------------------------------------
@@ -151,83 +172,111 @@ class _Chains:
     No two chains cross, so of two that have a rank in common, one is on the left throughout.
     """
 
-    def __init__(self, ranks: Rows, count: int) -> None:
-        self._row = [0] * count
-        self._index = [0] * count
+    def __init__(self, ranks: Rows, count: int, pulls: Sequence[Pull]) -> None:
+        self.pulls = pulls
+        self.above: dict[int, int] = {}  # the pull that joins an item to the one above it
+        self._below: dict[int, int] = {}
+        self._place = [(0, 0)] * count  # in which rank, and where in it
         for row, items in enumerate(ranks):
             for index, item in enumerate(items):
-                self._row[item], self._index[item] = row, index
-        self._next: dict[int, tuple[int, int]] = {}
-        self._before: set[int] = set()
-        self._joints: list[list[tuple[int, int]]] = [[] for _ in ranks]
+                self._place[item] = row, index
+        self._joined: list[list[tuple[int, int]]] = [[] for _ in ranks]
 
-    def join(self, pulls: Iterable[Pull], x: Sequence[float]) -> None:
+    def join(self, numbers: Iterable[int]) -> None:
         """Make lines straight, unless that would cross another that is."""
-        for upper, lower, shift, _, _ in pulls:
-            if upper in self._next or lower in self._before:
+        for number in numbers:
+            upper, lower = self.pulls[number][:2]
+            if upper in self._below or lower in self.above:
                 continue
-            joints = self._joints[self._row[upper]]
-            joint = self._index[upper], self._index[lower]
-            at = bisect(joints, joint)
-            if at and joints[at - 1][1] > joint[1]:
+            row, index = self._place[upper]
+            joined, pair = self._joined[row], (index, self._place[lower][1])
+            at = bisect(joined, pair)
+            if at and joined[at - 1][1] > pair[1]:
                 continue
-            if at < len(joints) and joints[at][1] < joint[1]:
+            if at < len(joined) and joined[at][1] < pair[1]:
                 continue
-            joints.insert(at, joint)
-            self._next[upper] = lower, shift
-            self._before.add(lower)
+            joined.insert(at, pair)
+            self._below[upper] = self.above[lower] = number
 
-    def all(self) -> list[list[tuple[int, int]]]:
-        """Every chain from the top down: its items, and how far right of the first each is."""
+    def all(self) -> list[list[int]]:
+        """The items of every chain, from the top down."""
         chains = []
-        for item in range(len(self._row)):
-            if item not in self._before:
-                chain, offset = [(item, 0)], 0
-                while item in self._next:
-                    item, shift = self._next[item]
-                    offset += shift
-                    chain.append((item, offset))
+        for item in range(len(self._place)):
+            if item not in self.above:
+                chain = [item]
+                while chain[-1] in self._below:
+                    chain.append(self.pulls[self._below[chain[-1]]].lower)
                 chains.append(chain)
         return chains
 
 
 def _pushed_apart(
-    ranks: Rows,
-    left: Sequence[int],
-    right: Sequence[int],
-    chains: Sequence[Sequence[tuple[int, int]]],
-    x: Sequence[float],
+    ranks: Rows, left: Sequence[int], right: Sequence[int], chains: _Chains, x: Sequence[float]
 ) -> list[int]:
     """Place chains as near to where their items are as fits, left and right making way alike."""
     own, offset = [0] * len(x), [0] * len(x)
     wish = []
-    for number, chain in enumerate(chains):
-        for item, shift in chain:
-            own[item], offset[item] = number, shift
-        total = 0.0  # by hand: from Python 3.12 on, sum() rounds otherwise than JavaScript
-        for item, shift in chain:
-            total += x[item] - shift
-        wish.append(math.floor(total / len(chain) + 0.5))
-    after: list[list[tuple[int, int]]] = [[] for _ in chains]  # to the right, how far at least
-    missing = [0] * len(chains)
+    for number, chain in enumerate(chains.all()):
+        for item in chain:
+            own[item] = number
+            if item in chains.above:
+                pull = chains.pulls[chains.above[item]]
+                offset[item] = offset[pull.upper] + pull.shift
+        wish.append(round(sum(x[item] - offset[item] for item in chain) / len(chain)))
+    after: list[list[tuple[int, int]]] = [[] for _ in wish]  # to the right, how far at least
+    missing = [0] * len(wish)
     for items in ranks:
         for one, two in pairwise(items):
             apart = offset[one] + right[one] + left[two] - offset[two]
             after[own[one]].append((own[two], apart))
             missing[own[two]] += 1
+    rightmost, leftmost = list(wish), list(wish)
     order = [number for number, count in enumerate(missing) if count == 0]
     for number in order:  # which grows
-        for other, _ in after[number]:
+        for other, apart in after[number]:
+            rightmost[other] = max(rightmost[other], rightmost[number] + apart)
             missing[other] -= 1
             if missing[other] == 0:
                 order.append(other)
-    rightmost, leftmost = list(wish), list(wish)
-    for number in order:
-        for other, apart in after[number]:
-            rightmost[other] = max(rightmost[other], rightmost[number] + apart)
     for number in reversed(order):
         for other, apart in after[number]:
             leftmost[number] = min(leftmost[number], leftmost[other] - apart)
     return [
         (rightmost[own[item]] + leftmost[own[item]]) // 2 + offset[item] for item in range(len(x))
     ]
+
+
+def _joints(chains: _Chains, x: Sequence[int]) -> list[list[Joint]]:
+    """Put the chains in order: from the longest on, along the lines that are nearly straight."""
+    items = chains.all()
+    own = {item: number for number, chain in enumerate(items) for item in chain}
+    ways: list[list[tuple[int, int, int]]] = [[] for _ in items]  # how far aside, pull, to where
+    bows = []
+    for number, (upper, lower, shift, *_) in enumerate(chains.pulls):
+        bows.append(x[lower] - x[upper] - shift)
+        for one, two in ((own[upper], own[lower]), (own[lower], own[upper])):
+            if one != two:
+                ways[one].append((abs(bows[-1]), number, two))
+    found: list[list[Joint]] = []
+    done = set()
+    for root in sorted(range(len(items)), key=lambda number: -len(items[number])):
+        reached = [(0, -1, root)]
+        while reached:
+            _, number, chain = heappop(reached)
+            if chain in done:
+                continue
+            done.add(chain)
+            for way in ways[chain]:
+                heappush(reached, way)
+            at = 0
+            joint = Joint(items[chain][0], -1, x[items[chain][0]])
+            if number >= 0:
+                pull = chains.pulls[number]
+                at = items[chain].index(pull.lower if own[pull.lower] == chain else pull.upper)
+                joint = Joint(items[chain][at], number, bows[number])
+            below, above = items[chain][at + 1 :], items[chain][:at]
+            down = [Joint(item, chains.above[item], 0) for item in below]
+            under = items[chain][1 : at + 1]
+            up = [Joint(item, chains.above[low], 0) for item, low in zip(above, under, strict=True)]
+            found.append([joint, *down, *up[::-1]])
+    return found

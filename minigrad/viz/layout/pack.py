@@ -1,26 +1,27 @@
-"""One open group with numbers: its items, lines and ports, measured from its frame's upper left.
+"""From sizes to positions: where each box, frame and line lies, for a choice of open groups.
 
-Lines bend only between ranks, where no box is; within a rank each keeps to the column of its box
-or its dummy. So no line runs through a box, and lines cross only where the order says so.
+This is the one part of the layout that the page has too (``pack.js``), since opening a group
+changes its size. Groups are packed from the inside out: an open one is as large as its content.
+Ranks, orders and chains are given. Lines bend only between ranks, where no box is; within a rank
+each keeps to the column of its box or its dummy. All positions are whole numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+import math
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from minigrad.viz.layout.align import Pull, align
-from minigrad.viz.layout.ranks import Link
-from minigrad.viz.layout.skeleton import TOP, Skeleton
+from minigrad.viz.layout.model import TOP, End, Placement, Point, Scope, Skeleton
 
-__all__ = ["Packed", "Point"]
+__all__ = ["INDENT", "Measured", "Packed", "measure", "pack", "place"]
 
 MARGIN, PAD = 16, 14
 """Around the whole, and within a frame."""
 
-BESIDE, LANE, PIN = 22, 12, 16
-"""Between two boxes, between two lines, and between two lines into a box."""
+BESIDE, LANE = 22, 12
+"""Between two boxes, and between two lines."""
 
 GAP, STEEP, WIDEST, SHORT = 24, 8, 48, 14
 """Between two ranks: at least, one more for so much sideways, at most; where no arrow ends."""
@@ -28,280 +29,193 @@ GAP, STEEP, WIDEST, SHORT = 24, 8, 48, 14
 TEXT, INDENT = 15, 5
 """The height of what is written at the foot of a box, and how far from the line it is."""
 
-Point = tuple[int, int]
 
-
-class Segment(NamedTuple):
-    """A stretch of a tensor's way, from one rank to the next."""
-
-    upper: str
-    lower: str
-    leaves: int  # how far right of the middle of the upper item it starts
-    enters: int  # the same for the lower item
-
-
-class Packed:
-    """An open group.
+class Packed(NamedTuple):
+    """A group with positions, measured from the upper left corner of its frame.
 
     Attributes:
         width: Of its frame.
         height: Of its frame.
-        title: Left and top of its title.
-        doors: How far from the left its ports are.
-        corners: The left upper corner of each node and group in it.
-        lines: The points of each of its links.
-        texts: The node that computes a tensor, and left and top of what is written about it.
+        title: How far from the left its title begins.
+        x: The middle of each item.
+        y: The upper edge of each item.
+        lines: The points of each line.
     """
 
-    def __init__(self, scope: str, skeleton: Skeleton, inner: Mapping[str, Packed]) -> None:
-        self._skeleton, self._inner = skeleton, inner
-        self._ranks, self._links = skeleton.scopes[scope].ranks, skeleton.scopes[scope].links
-        self._rank = {item: row for row, items in enumerate(self._ranks) for item in items}
-        self._index = {item: index for items in self._ranks for index, item in enumerate(items)}
-        self._sizes = {item: self._size(item) for item in self._rank}
-        self._fed = {link.target for link in self._links}
-        self._texts = self._find_texts()
-        self._pins = self._set_pins()
-        self._segments = self._find_segments()
-        self._middles = self._align()
-        self._lanes = self._find_lanes()
-        self.width, self.title = self._frame(scope)
-        self._tops, self._bottoms = self._stack(scope)
-        self.height = self._bottoms[-1]
-        self.doors = {port: self._middles[port] for row in (0, -1) for port in self._ranks[row]}
-        self.corners = {
-            item: (self._middles[item] - self._sizes[item][0] // 2, self._top(item))
-            for item in self._rank
-            if self._is_box(item)
-        }
-        self.lines = [self._line(*both) for both in zip(self._links, self._pins, strict=True)]
-        self.texts = [
-            (tensor, self._middles[item] + shift + INDENT, self._foot(item) + 2)
-            for item, texts in self._texts.items()
-            for tensor, shift in texts
-        ]
-
-    # What is known before anything is placed ----------------------------------------------------
-
-    def _is_box(self, item: str) -> bool:
-        return item in self._inner or item in self._skeleton.sizes
-
-    def _is_dummy(self, item: str) -> bool:
-        return not self._is_box(item) and 0 < self._rank[item] < len(self._ranks) - 1
-
-    def _size(self, item: str) -> tuple[int, int]:
-        if item in self._inner:
-            return self._inner[item].width, self._inner[item].height
-        return self._skeleton.sizes.get(item, (0, 0))
-
-    def _outside(self, link: Link) -> bool:
-        """Whether a tensor passes so many ranks that it runs at the side of them all."""
-        return self._rank[link.target] - self._rank[link.source] > len(link.way) - 1
-
-    def _door(self, item: str, port: str) -> int:
-        """How far right of the middle of an item a tensor comes in or goes out."""
-        width = self._sizes[item][0]
-        if item in self._inner:
-            return self._inner[item].doors[port] - width // 2
-        if item in self._skeleton.scopes:
-            ports = self._skeleton.scopes[item].ranks[0 if port.startswith("in:") else -1]
-            return _share(width, ports.index(port), len(ports))
-        return 0
-
-    def _find_texts(self) -> dict[str, list[tuple[str, int]]]:
-        """What is written at the foot of each box, and how far right of its middle."""
-        texts: dict[str, dict[str, int]] = {}
-        for link in self._links:
-            closed = link.source not in self._inner and link.source in self._skeleton.sizes
-            if closed and link.tensor in self._skeleton.texts:
-                shift = self._door(link.source, f"out:{link.tensor}")
-                texts.setdefault(link.source, {})[link.tensor] = shift
-        return {item: list(found.items()) for item, found in texts.items()}
-
-    def _set_pins(self) -> list[int]:
-        """How far right of the middle of its target each link comes in."""
-        pins = [0] * len(self._links)
-        into: dict[str, list[tuple[bool, int, int, int, int]]] = {}
-        for number, link in enumerate(self._links):
-            target = link.target
-            if target in self._skeleton.scopes:
-                pins[number] = self._door(target, f"in:{link.tensor}")
-            elif target in self._skeleton.sizes:
-                upper, outside = link.way[-2], self._outside(link)
-                door = self._door(upper, f"out:{link.tensor}")
-                weight = self._weight(link)
-                key = (outside, 0 if outside else self._index[upper], door, number, weight)
-                into.setdefault(target, []).append(key)
-        for target, found in into.items():
-            found.sort()
-            width, count = self._sizes[target][0], len(found)
-            weights = [weight for *_, weight in found]
-            middle = weights.index(max(weights)) * 2  # in half steps
-            if weights.count(max(weights)) > 1:
-                middle = count - 1
-            widest = max(middle, 2 * (count - 1) - middle, 1)
-            step = min(PIN, (width - 16) // widest)
-            for index, (*_, number, _) in enumerate(found):
-                if target in self._skeleton.named:
-                    pins[number] = _share(width, index, count)
-                else:
-                    pins[number] = (2 * index - middle) * step // 2
-        return pins
-
-    def _weight(self, link: Link) -> int:
-        """How much a line into a box matters: most from an op near by, least from a leaf."""
-        if len(link.way) > 2 or self._outside(link):
-            return 1
-        return 2 if link.source in self._fed or not self._is_box(link.source) else 0
-
-    def _find_segments(self) -> list[Segment]:
-        """The ways of all links from rank to rank; those of one tensor share the first part."""
-        found: dict[Segment, None] = {}
-        for link, pin in zip(self._links, self._pins, strict=True):
-            if not self._outside(link):
-                leaves = self._door(link.source, f"out:{link.tensor}")
-                for upper, lower in pairwise(link.way):
-                    enters = pin if lower == link.target else 0
-                    found[Segment(upper, lower, leaves, enters)] = None
-                    leaves = 0
-        return list(found)
-
-    # From left to right -------------------------------------------------------------------------
-
-    def _align(self) -> dict[str, int]:
-        """The middle of every item."""
-        items = list(self._rank)
-        number = {item: index for index, item in enumerate(items)}
-        ranks = [[number[item] for item in row] for row in self._ranks]
-        left, right, pulls = [], [], []
-        for item in items:
-            margin = BESIDE if self._is_box(item) else LANE
-            left.append((self._sizes[item][0] + margin) // 2)
-            right.append(self._right(item) + margin // 2)
-        shifts: dict[tuple[str, str], list[int]] = {}  # x * x goes two ways to one place
-        for upper, lower, leaves, enters in self._segments:
-            shifts.setdefault((upper, lower), []).append(leaves - enters)
-        for (upper, lower), ways in shifts.items():
-            dummies = self._is_dummy(upper) + self._is_dummy(lower)
-            leaf = self._is_box(upper) and upper not in self._fed
-            weight = 0.02 if dummies else 0.5 if leaf else 4.0
-            shift = sum(ways) // len(ways)
-            pulls.append(Pull(number[upper], number[lower], shift, weight, dummies == 2))
-        return dict(zip(items, align(ranks, left, right, pulls), strict=True))
-
-    def _right(self, item: str) -> int:
-        """How far an item reaches to the right of its middle, with what is written beside it."""
-        ends = [
-            shift + INDENT + self._skeleton.texts[tensor][1]
-            for tensor, shift in self._texts.get(item, ())
-        ]
-        return max(self._sizes[item][0] // 2, *ends, 0)
-
-    def _find_lanes(self) -> dict[str, int]:
-        """The number of the lane of each tensor that runs outside."""
-        spans: dict[str, list[int]] = {}
-        for link in self._links:
-            if self._outside(link):
-                first, last = self._rank[link.source], self._rank[link.target]
-                spans.setdefault(link.tensor, [first, last])[1] = max(
-                    last, spans.get(link.tensor, [0, 0])[1]
-                )
-        lanes: dict[str, int] = {}
-        free: list[int] = []  # where each lane is free again
-        for tensor, (first, last) in spans.items():
-            lane = next((i for i, rank in enumerate(free) if rank <= first), len(free))
-            free[lane : lane + 1] = [last]
-            lanes[tensor] = lane
-        return lanes
-
-    def _frame(self, scope: str) -> tuple[int, Point]:
-        """Shift everything into the frame; return its width and where the title stands."""
-        pad = MARGIN if scope == TOP else PAD
-        low = min((x - self._sizes[item][0] // 2 for item, x in self._middles.items()), default=0)
-        high = max((x + self._right(item) for item, x in self._middles.items()), default=0)
-        lanes = max(self._lanes.values(), default=-1) + 1
-        width = high - low + lanes * LANE + 2 * pad
-        shift, start = pad - low, pad
-        if scope != TOP:
-            ports = [self._middles[port] + shift for port in self._ranks[0]]
-            start, lack = _beside(self._skeleton.titles[scope][0], ports, width)
-            # What goes to the right brings the ports back to the middle.
-            balance = ports[0] + ports[-1] + lack - width if ports else lack
-            shift += lack
-            width += lack + min(max(balance, 0), lack)
-        for item in self._middles:
-            self._middles[item] += shift
-        self._lanes = {t: high + shift + (n + 1) * LANE for t, n in self._lanes.items()}
-        return width + width % 2, (start, 6)
-
-    # From the top down --------------------------------------------------------------------------
-
-    def _stack(self, scope: str) -> tuple[list[int], list[int]]:
-        """Where each rank begins and ends."""
-        aside = [0] * len(self._ranks)  # how far lines run sideways below each rank
-        arrows = [False] * len(self._ranks)
-        for upper, lower, leaves, enters in self._segments:
-            row = self._rank[upper]
-            way = self._middles[lower] + enters - self._middles[upper] - leaves
-            aside[row] = max(aside[row], abs(way))
-            arrows[row] |= self._is_box(lower) and lower not in self._inner
-        for link in self._links:
-            if self._outside(link):
-                for row in (self._rank[link.source], self._rank[link.target] - 1):
-                    aside[row] = self.width
-        y = MARGIN if scope == TOP else self._skeleton.titles[scope][1] + 8
-        tops, bottoms = [0], [y]
-        last = len(self._ranks) - 1
-        for row in range(last):
-            if row == last - 1 and not self._ranks[last]:
-                y += MARGIN if scope == TOP else PAD
-            elif row or self._ranks[0]:
-                gap = GAP if arrows[row] or aside[row] else SHORT
-                y += min(gap + aside[row] // STEEP, WIDEST)
-            tops.append(y)
-            y += max((self._tall(item) for item in self._ranks[row + 1]), default=0)
-            bottoms.append(y)
-        return tops, bottoms
-
-    def _tall(self, item: str) -> int:
-        return self._sizes[item][1] + TEXT * (item in self._texts)
-
-    def _top(self, item: str) -> int:
-        """The upper edge of an item: in the middle of its rank, leaves at the lower end."""
-        row = self._rank[item]
-        free = self._bottoms[row] - self._tops[row] - self._tall(item)
-        return self._tops[row] + (free // 2 if item in self._fed else free)
-
-    def _foot(self, item: str) -> int:
-        return self._top(item) + self._sizes[item][1] if self._is_box(item) else 0
-
-    # Lines --------------------------------------------------------------------------------------
-
-    def _line(self, link: Link, pin: int) -> list[Point]:
-        """The points of a link, from its source down to its target."""
-        source, target = link.source, link.target
-        x = self._middles[source] + self._door(source, f"out:{link.tensor}")
-        points = [(x, self._foot(source)), (x, self._bottoms[self._rank[source]])]
-        for dummy in link.way[1:-1]:
-            x, row = self._middles[dummy], self._rank[dummy]
-            points += [(x, self._tops[row]), (x, self._bottoms[row])]
-        if self._outside(link):
-            x = self._lanes[link.tensor]
-            points.append((x, self._tops[self._rank[source] + 1]))
-            points.append((x, self._bottoms[self._rank[target] - 1]))
-        x = self._middles[target] + pin
-        points.append((x, self._tops[self._rank[target]]))
-        if self._is_box(target):
-            points.append((x, self._top(target)))
-        return points
+    width: int
+    height: int
+    title: int
+    x: list[int]
+    y: list[int]
+    lines: list[list[Point]]
 
 
-def _share(width: int, index: int, count: int) -> int:
-    """How far right of the middle the middle of one of so many equal parts is."""
-    return width * (2 * index + 1) // (2 * count) - width // 2
+class Measured(NamedTuple):
+    """The sizes of the items of a group, for a choice of open groups in it.
+
+    Attributes:
+        inner: The items that are open groups; None for the others.
+        sizes: Width and height of each item.
+        reach: How far each reaches to the right of its middle.
+        left: The room that each needs to the left of its middle.
+        right: The same to the right.
+        ends: How far right of the middle of its two items each line ends.
+    """
+
+    inner: list[Packed | None]
+    sizes: list[tuple[int, int]]
+    reach: list[int]
+    left: list[int]
+    right: list[int]
+    ends: list[tuple[int, int]]
 
 
-def _beside(need: int, ports: list[int], width: int) -> tuple[int, int]:
+def measure(scope: Scope, packed: Mapping[str, Packed]) -> Measured:
+    """Measure the items of a group, of which those in `packed` are open."""
+    inner = [packed.get(box.id) if box else None for box in scope.items]
+    sizes, reach, margins = [], [], []
+    for box, group in zip(scope.items, inner, strict=True):
+        size = group[:2] if group else box[1:3] if box else (0, 0)
+        sizes.append(size)
+        reach.append(box.reach if box and not group else size[0] // 2)
+        margins.append(BESIDE if box else LANE)
+
+    def door(item: int, end: End) -> int:
+        group = inner[item]
+        return group.x[end[1]] - group.width // 2 if group else end[0]
+
+    return Measured(
+        inner,
+        sizes,
+        reach,
+        [(width + margin) // 2 for (width, _), margin in zip(sizes, margins, strict=True)],
+        [far + margin // 2 for far, margin in zip(reach, margins, strict=True)],
+        [(door(line.way[0], line.out), door(line.way[-1], line.into)) for line in scope.lines],
+    )
+
+
+def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
+    """Give the items of a group their positions.
+
+    Args:
+        scope: The group.
+        packed: The open groups in it, with positions; it may hold others too.
+
+    Returns:
+        The group with positions.
+    """
+    m = measure(scope, packed)
+    middles = _columns(scope, m)
+
+    # From left to right: the frame holds all items, then the lanes, then the title if it is wide.
+    pad = PAD if scope.title else MARGIN
+    low = min((x - width // 2 for x, (width, _) in zip(middles, m.sizes, strict=True)), default=0)
+    high = max((x + far for x, far in zip(middles, m.reach, strict=True)), default=0)
+    lanes = max((line.lane for line in scope.lines), default=-1) + 1
+    width, shift, title = high - low + lanes * LANE + 2 * pad, pad - low, pad
+    if scope.title:
+        ports = [x + shift for x in middles[: scope.rows[0]]]
+        title, lack = _beside(scope.title[0], ports, width)
+        # What goes to the right brings the ports back to the middle.
+        balance = ports[0] + ports[-1] + lack - width if ports else lack
+        shift += lack
+        width += lack + min(max(balance, 0), lack)
+    width += width % 2
+    x = [middle + shift for middle in middles]
+
+    # From the top down: the more lines run sideways, the wider is the gap between two ranks.
+    row = [number for number, count in enumerate(scope.rows) for _ in range(count)]
+    aside, arrows = [0] * len(scope.rows), [False] * len(scope.rows)
+    for line, (out, into) in zip(scope.lines, m.ends, strict=True):
+        if line.lane >= 0:
+            aside[row[line.way[0]]] = aside[row[line.way[-1]] - 1] = width
+            continue
+        for at, (upper, lower) in enumerate(pairwise(line.way), 1):
+            start, end = x[upper] + out * (at == 1), x[lower] + into * (at == len(line.way) - 1)
+            aside[row[upper]] = max(aside[row[upper]], abs(end - start))
+            arrows[row[upper]] |= bool(scope.items[lower]) and not m.inner[lower]
+    tall = [
+        height + TEXT * bool(box and box.texts and not group)
+        for box, group, (_, height) in zip(scope.items, m.inner, m.sizes, strict=True)
+    ]
+    tops, bottoms = [0], [scope.title[1] + 8 if scope.title else MARGIN]
+    last, item = len(scope.rows) - 1, scope.rows[0]
+    for number, count in enumerate(scope.rows[1:], 1):
+        gap = 0
+        if number == last and not count:
+            gap = pad
+        elif number > 1 or item:
+            gap = GAP if arrows[number - 1] or aside[number - 1] else SHORT
+            gap = min(gap + aside[number - 1] // STEEP, WIDEST)
+        tops.append(bottoms[-1] + gap)
+        bottoms.append(tops[-1] + max(tall[item : item + count], default=0))
+        item += count
+    y = []
+    for box, at, height in zip(scope.items, row, tall, strict=True):
+        free = bottoms[at] - tops[at] - height
+        y.append(tops[at] + (0 if not box else free // 2 if box.fed else free))
+
+    lines = []
+    for line, (out, into) in zip(scope.lines, m.ends, strict=True):
+        points, (first, final) = [], (line.way[0], line.way[-1])
+        for item in line.way:
+            right, at = x[item] + out * (item == first) + into * (item == final), row[item]
+            points += [(right, tops[at])] * (item != first)
+            points += [(right, y[item] + m.sizes[item][1] * (item == first))]
+            points += [(right, bottoms[at])] * (item != final)
+            if line.lane >= 0 and item == first:
+                right = high + shift + (line.lane + 1) * LANE
+                points += [(right, tops[at + 1]), (right, bottoms[row[final] - 1])]
+        lines.append(points)
+    return Packed(width, bottoms[-1], title, x, y, lines)
+
+
+def _columns(scope: Scope, m: Measured) -> list[int]:
+    """Place chain after chain, each as near as its neighbours allow to where its line leads."""
+    own, offset = [0] * len(scope.items), [0] * len(scope.items)
+
+    def beside(item: int, line: int, at: int, bow: int) -> tuple[int, int]:
+        """The other end of a stretch of a line, and how far right of that one an item is."""
+        way, (out, into) = scope.lines[line].way, m.ends[line]
+        away = bow + out * (at == 1) - into * (at == len(way) - 1)
+        return (way[at - 1], away) if item == way[at] else (way[at], -away)
+
+    for number, chain in enumerate(scope.chains):
+        for place, (item, *by) in enumerate(chain):
+            own[item] = number
+            if place:
+                other, away = beside(item, *by)
+                offset[item] = offset[other] + away
+
+    count = len(scope.chains)
+    after: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    before: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    ends = set(accumulate(scope.rows))
+    for one, two in pairwise(range(len(scope.items))):
+        if two not in ends:
+            apart = offset[one] + m.right[one] + m.left[two] - offset[two]
+            after[own[one]].append((own[two], apart))
+            before[own[two]].append((own[one], -apart))
+
+    least, most = [-math.inf] * count, [math.inf] * count
+    for number, ((item, line, at, bow), *_) in enumerate(scope.chains):
+        wish: float = bow
+        if line >= 0:
+            other, away = beside(item, line, at, bow)
+            wish = least[own[other]] + offset[other] + away
+        least[number] = most[number] = min(max(wish, least[number]), most[number])
+        for limits, beyond, tighter in ((least, after, max), (most, before, min)):
+            queue = [number]
+            for one in queue:  # which grows
+                for two, apart in beyond[one]:
+                    limit = tighter(limits[two], limits[one] + apart)
+                    if limit != limits[two]:
+                        limits[two] = limit
+                        queue.append(two)
+    return [int(least[number]) + away for number, away in zip(own, offset, strict=True)]
+
+
+def _beside(need: int, ports: Sequence[int], width: int) -> tuple[int, int]:
     """The left end of a title beside the tensors that come in, and how much room it lacks."""
     starts = [PAD, *(port + 8 for port in ports)]
     ends = [*(port - 8 for port in ports), width - PAD]
@@ -310,3 +224,76 @@ def _beside(need: int, ports: list[int], width: int) -> tuple[int, int]:
             return start, 0
     lack = need - (ends[0] - starts[0])
     return PAD, lack if ports else (lack + 1) // 2
+
+
+def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
+    """Give a layout its positions.
+
+    Args:
+        skeleton: What is above, beside and in line with what.
+        closed: The ids of the groups to close.
+
+    Returns:
+        Boxes, frames and lines, within ``(0, 0)`` and ``(width, height)``.
+    """
+    shown = {TOP}
+    for group, parent in skeleton.parents.items():
+        if group not in closed and parent in shown:
+            shown.add(group)
+    packed: dict[str, Packed] = {}
+    for group, scope in skeleton.scopes.items():
+        if group in shown:
+            packed[group] = pack(scope, packed)
+    result = Placement(packed[TOP].width, packed[TOP].height)
+    origins = {TOP: (0, 0)}
+    order = [group for group in (TOP, *skeleton.parents) if group in shown]
+    for group in order:
+        _show(skeleton.scopes[group], group, packed, origins, result)
+    # The parts of each edge: out of groups from the inside, then across and into others.
+    for outwards in (True, False):
+        for group in order[::-1] if outwards else order:
+            left, top = origins[group]
+            scope = skeleton.scopes[group]
+            exits = len(scope.items) - scope.rows[-1]
+            for line, points in zip(scope.lines, packed[group].lines, strict=True):
+                if (line.way[-1] >= exits) == outwards:
+                    for edge in line.edges:
+                        _extend(result.edges.setdefault(edge, []), points, left, top)
+    return result
+
+
+def _show(
+    scope: Scope,
+    group: str,
+    packed: Mapping[str, Packed],
+    origins: dict[str, Point],
+    result: Placement,
+) -> None:
+    """Bring what is in a group to where it is in the whole."""
+    (left, top), own = origins[group], packed[group]
+    if scope.title:
+        result.frames[group] = left, top, own.width, own.height
+        result.titles[group] = left + own.title, top + 6
+    exits = len(scope.items) - scope.rows[-1]
+    for number, (box, middle, y) in enumerate(zip(scope.items, own.x, own.y, strict=True)):
+        x = left + middle
+        if box is None:
+            if number < scope.rows[0] or number >= exits:
+                result.ports.append((x, top + y))
+        elif box.id in packed:
+            origins[box.id] = x - packed[box.id].width // 2, top + y
+        else:
+            result.boxes[box.id] = x - box.width // 2, top + y, box.width, box.height
+            for tensor, shift in box.texts:
+                result.texts.append((tensor, x + shift + INDENT, top + y + box.height + 2))
+
+
+def _extend(line: list[Point], points: list[Point], left: int, top: int) -> None:
+    """Add points to a line; those in the middle of a straight stretch are left out."""
+    for x, y in points:
+        point = left + x, top + y
+        if line and line[-1] == point:
+            continue
+        if len(line) > 1 and line[-1][0] == line[-2][0] == point[0]:
+            line.pop()
+        line.append(point)

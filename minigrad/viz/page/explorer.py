@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import inspect
 import os
 import tempfile
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import random
 from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
@@ -22,7 +20,13 @@ from minigrad.debugging.anomaly import user_line
 from minigrad.nn.module.base import Module
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.page.html import write_page
-from minigrad.viz.record.build import graph, tensors_in, why_not
+from minigrad.viz.record.build import (
+    graph,
+    random_state_kept,
+    tensors_in,
+    why_not,
+    with_inputs,
+)
 from minigrad.viz.record.finished import read
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode
@@ -154,27 +158,22 @@ def _run(
     module: Module, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, timed: bool
 ) -> tuple[Graph, str]:
     """Run a module and, if asked, its backward pass, and watch both."""
-    try:
-        bound = inspect.signature(module.forward).bind(*inputs, **named)
-    except TypeError as error:
-        raise TypeError(f"explore: {type(module).__name__}.forward: {error}") from None
     traced = trace(timed=timed)
-    given = _Given()
-    for name, value in bound.arguments.items():
-        bound.arguments[name] = given.leaf(value, name.rstrip("_"))
-    for tensor, name in given.names.values():
-        traced.name(tensor, name)
-    before = random.get_state()
-    try:
-        with traced:
-            results = list(tensors_in(module(*bound.args, **bound.kwargs), "output"))
-            if not results:
-                raise TypeError(f"explore: {type(module).__name__} returned no Tensor")
-            if len(results) == 1:
-                results = [("output", results[0][1])]
-            return _finish(traced, results, backward)
-    finally:
-        random.set_state(before)
+    call, given = with_inputs("explore", module, inputs, named, _anew)
+    for value, name in given:
+        traced.name(value, name)
+    with random_state_kept(), traced:
+        results = tensors_in(call())
+        if not results:
+            raise TypeError(f"explore: {type(module).__name__} returned no Tensor")
+        return _finish(traced, results, backward)
+
+
+def _anew(value: Any) -> Any:
+    """The same value; what was computed starts anew, so that the graph ends at it."""
+    if isinstance(value, Tensor) and not value.is_leaf:
+        return Tensor(value.numpy(), requires_grad=True)
+    return value
 
 
 def _computed(
@@ -189,11 +188,8 @@ def _computed(
     traced = trace()
     for name, tensor in named.items():
         traced.name(tensor, name)
-    results = list(tensors_in(target, "output"))
-    if len(results) == 1:
-        results = [("output", results[0][1])]
     with traced:
-        return _finish(traced, results, backward, retain=True)
+        return _finish(traced, tensors_in(target), backward, retain=True)
 
 
 def _finish(
@@ -201,7 +197,6 @@ def _finish(
 ) -> tuple[Graph, str]:
     """Run the backward pass, and name the outputs."""
     start = "No backward pass was asked for."
-    results = list(results)
     if backward:
         end, start = _end(results)
         if end is not None and history(end) is not None:
@@ -238,29 +233,3 @@ def _end(results: Sequence[tuple[str, Tensor]]) -> tuple[Tensor | None, str]:
     losses = [(name, tensor) for name, tensor in scalars if "loss" in name]
     name, tensor = (*losses, *scalars, *able)[0]
     return tensor, f"the {name}" if name == "output" else name
-
-
-class _Given:
-    """The tensors among the arguments of a call, and what the call calls them."""
-
-    def __init__(self) -> None:
-        self.names: dict[int, tuple[Any, str]] = {}
-        self._leaves: dict[int, Any] = {}
-
-    def leaf(self, value: Any, name: str) -> Any:
-        """The same value; what was computed starts anew, so that the graph ends at it."""
-        if isinstance(value, (tuple, list)):
-            return type(value)(self.leaf(part, f"{name}[{i}]") for i, part in enumerate(value))
-        if isinstance(value, dict):
-            return {key: self.leaf(part, f"{name}[{key!r}]") for key, part in value.items()}
-        if not isinstance(value, (Tensor, np.ndarray)):
-            return value
-        if id(value) not in self._leaves:
-            leaf = value
-            if isinstance(value, Tensor) and not value.is_leaf:
-                leaf = Tensor(value.numpy(), requires_grad=True)
-            self._leaves[id(value)] = leaf
-        leaf = self._leaves[id(value)]
-        before = self.names.get(id(leaf))
-        self.names[id(leaf)] = (leaf, f"{before[1]}, {name}" if before else name)
-        return leaf

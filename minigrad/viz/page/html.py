@@ -16,9 +16,7 @@ from importlib.resources import files
 
 from minigrad.viz.drawing.colour_scale import diverging, hexadecimal, sequential
 from minigrad.viz.drawing.labels import printable, shape_text
-from minigrad.viz.drawing.legend import entries
-from minigrad.viz.drawing.svg import draw
-from minigrad.viz.page import squeeze
+from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
 from minigrad.viz.record.fold import closed_boxes, residuals, view
 from minigrad.viz.record.model import Diagram, Node
@@ -27,7 +25,7 @@ from minigrad.viz.record.steps import Summary
 __all__ = ["write_page"]
 
 SCRIPTS = (
-    "data", "player", "place", "pack", "align", "draw", "gradients", "elements", "step", "box",
+    "data", "player", "pack", "draw", "gradients", "elements", "step", "box",
     "heatmap", "camera", "address", "search", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
@@ -55,7 +53,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str) -> str
     diagram, closed = view(graph, depth)
     fields = {
         "title": _text(title),
-        "style": squeeze.style(_asset("mathml.css") + _asset("explore.css")),
+        "style": _asset("mathml.css") + _asset("explore.css"),
         "facts": _text(_facts(graph)),
         "picture": draw(diagram, closed),
         "guide": _guide(diagram, start),
@@ -82,7 +80,7 @@ def _asset(name: str) -> str:
 @cache
 def _script() -> str:
     parts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
-    return squeeze.script(f'(() => {{\n"use strict";\n{parts}}})();')
+    return f'(() => {{\n"use strict";\n{parts}}})();'
 
 
 def _scales() -> dict[str, list[str]]:
@@ -120,7 +118,7 @@ def _guide(diagram: Diagram, start: str) -> str:
     samples = "".join(
         f'<svg class="minigrad-graph" width="27" height="15" viewBox="-.5 -.5 27 15" '
         f'aria-hidden="true">{sample}</svg><span>{name}</span>'
-        for sample, name in entries(boxes, bool(residuals(diagram)))
+        for sample, name in legend_entries(boxes, bool(residuals(diagram)))
     )
     begins = f"It begins at {start}." if diagram.steps else start
     button = '<button class="primary" data-move="on">Take the first step →</button>'

@@ -13,18 +13,16 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from minigrad.viz.drawing.labels import contents, text_width, title
-from minigrad.viz.explanation.explanations import saved_reasons
+from minigrad.viz.drawing.labels import cost
+from minigrad.viz.drawing.svg import heading, insides
+from minigrad.viz.explanation.explanations import explain_saved, source_lines, step_notes
 from minigrad.viz.explanation.missing_gradients import missing_gradients
-from minigrad.viz.explanation.notes import lesson
+from minigrad.viz.explanation.report import formula_of
 from minigrad.viz.formula import Formula
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Group, Node
-from minigrad.viz.record.passes import formula
-from minigrad.viz.record.source_lines import around
 from minigrad.viz.record.steps import Step
-from minigrad.viz.record.timing import cost
 
 __all__ = ["payload"]
 
@@ -34,10 +32,9 @@ FIELDS = {
     "saved": ["name=", "shape=", "dtype=", "nbytes", "numbers=summary"],
     "node": [
         "id", "kind=", "label=", "shape=", "dtype=", "group=", "notes=", "line=", "recorded",
-        "saved=saved*", "error=", "glyph=", "lines=", "slots=", "missing=", "kept=",
-        "cost=", "around=", "freed",
+        "saved=saved*", "error=", "drawn=", "missing=", "kept=", "cost=", "around=", "freed",
     ],
-    "group": ["id", "name=", "path=", "module=", "parent=", "size", "call", "calls", "title=",
+    "group": ["id", "name=", "path=", "module=", "parent=", "size", "call", "calls", "heading=",
               "box=node"],
     "edge": ["source", "target", "slot", "name=", "shape=", "dtype="],
     "part": ["target=", "slot", "name=", "sent=summary", "raw_shape=", "arrival", "arrivals",
@@ -65,19 +62,17 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     missing = missing_gradients(diagram)
     boxes = closed_boxes(diagram)
     fused = {group.id for group in diagram.groups if group.op is not None}
-    written = contents(diagram, [*diagram.nodes, *boxes.values()])
+    layout = skeleton(diagram)
+    drawn = insides(diagram, layout, [*diagram.nodes, *boxes.values()])
 
     formulas: list[Formula] = []
 
     def box(node: Node) -> dict[str, Any]:
-        drawn = written[node.id]
-        lines = [(*line, text_width(line.text, line.style)) for line in drawn.lines]
         op = node.kind in ("op", "fused") and node.group not in fused
-        kept = saved_reasons(node, steps.get(node.id)) if op else ()
+        kept = explain_saved(node, steps.get(node.id)) if op else ()
         return asdict(node) | {
-            "glyph": drawn.glyph, "lines": lines, "slots": drawn.slots,
-            "missing": missing.get(node.id, ""), "kept": kept, "cost": cost(node),
-            "around": around(node.line),
+            "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": kept,
+            "cost": cost(node), "around": source_lines(node.line),
         }  # fmt: skip
 
     data = {
@@ -89,7 +84,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "steps": pool.rows("step", _steps(diagram, boxes, formulas)),
         "formulas": pool.rows("formula", map(asdict, formulas)),
         "pool": pool.values,
-        "skeleton": skeleton(diagram).to_row(),
+        "skeleton": layout.to_row(),
         "closed": sorted(closed),
         **more,
     }
@@ -99,7 +94,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
 def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
     return asdict(group) | {
-        "title": [line.text for line in title(group)],
+        "heading": heading(group),
         "box": box(boxes[group.id]),
     }
 
@@ -107,7 +102,7 @@ def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
 def _steps(
     diagram: Diagram, boxes: Mapping[str, Node], formulas: list[Formula]
 ) -> Iterable[dict[str, Any]]:
-    """The steps, with the lesson and the formula of each part; each formula is noted once."""
+    """The steps, with the notes and the formula of each part; each formula is noted once."""
     nodes = {node.id: node for node in diagram.nodes}
     places: dict[int, int] = {}
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
@@ -115,7 +110,7 @@ def _steps(
         into[edge.target][edge.name] = edge.shape
 
     def place(step: Step, argument: str) -> int | None:
-        found = formula((nodes.get(step.node) or boxes[step.node]).primitive, argument)
+        found = formula_of((nodes.get(step.node) or boxes[step.node]).primitive, argument)
         if found is None:
             return None
         if id(found) not in places:
@@ -127,7 +122,7 @@ def _steps(
         node, shapes = nodes.get(step.node), into[step.node]
         parts = [
             asdict(part)
-            | lesson(step, part, node, shapes)._asdict()
+            | step_notes(step, part, node, shapes)._asdict()
             | {"formula": place(step, part.name)}
             for part in step.parts
         ]

@@ -1,1 +1,1 @@
-"""What ran, as data: the boxes of a graph, its groups, and the steps of its backward pass."""
+"""What ran, as data: the boxes of a graph, the groups around them, and the backward steps."""

@@ -14,7 +14,7 @@ from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.ops.dropout import dropout_factor
-from minigrad.viz.record.assembly import Entry
+from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Diagram
 
@@ -41,11 +41,7 @@ class _Seen:
 
 
 class Weights:
-    """The softmaxes of a trace, and what came to them in the backward pass.
-
-    Args:
-        limit: How many queries, and keys, to keep of each; 0 for nothing at all.
-    """
+    """The softmaxes of a trace and their gradients: of each, `limit` queries and keys are kept."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -65,7 +61,7 @@ class Weights:
         self._seen[entry] = _Seen(whole, self._corner(array), masked)
 
     def add(self, inner: Weights) -> None:
-        """Take over what was seen within the meaning of a fused op."""
+        """Take over what was seen within the decomposition of a fused op."""
         self._seen |= inner._seen
 
     def pulled(self, entry: Entry, node: Node, cotangent: np.ndarray) -> None:
@@ -78,23 +74,14 @@ class Weights:
                 gradient = np.matmul(cotangent, np.swapaxes(saved["value"], -1, -2))
                 if saved["dropout"]:
                     gradient = gradient * dropout_factor(
-                        saved["dropout_key"], inner.shape, saved["dropout"], gradient.dtype
+                        saved["dropout_key"], inner.box.shape, saved["dropout"], gradient.dtype
                     )
-                self._seen[inner].gradients = self._corner(unbroadcast(gradient, inner.shape))
+                self._seen[inner].gradients = self._corner(unbroadcast(gradient, inner.box.shape))
 
     def heatmaps(
         self, entries: Iterable[Entry], ids: Mapping[Entry, str], diagram: Diagram
     ) -> tuple[Heatmap, ...]:
-        """Make a heatmap of each softmax that weighs values.
-
-        Args:
-            entries: All that the trace saw.
-            ids: The ids of entries in the diagram.
-            diagram: The diagram.
-
-        Returns:
-            The heatmaps, in the order in which the softmaxes ran.
-        """
+        """A heatmap of each softmax that weighs values, in the order in which they ran."""
         if not self._seen:
             return ()
         around: dict[Entry, str | None] = {}  # the id of the fused op that it is a part of
@@ -106,23 +93,18 @@ class Weights:
                     readers[read.source].append((read.slot, one))
         paths = {group.id: group.path for group in diagram.groups}
         places = {node.id: paths.get(node.group or "", "") for node in diagram.nodes}
-        return tuple(
-            self._heatmap(entry, ids[entry], around[entry], places)
-            for entry in around
-            if entry in self._seen and _weighs(entry, readers)
-        )
-
-    def _heatmap(
-        self, entry: Entry, node: str, group: str | None, places: Mapping[str, str]
-    ) -> Heatmap:
-        seen = self._seen[entry]
-        heads, queries, keys = seen.weights.shape
-        mask = b64encode(np.packbits(seen.masked).tobytes()).decode("ascii")
-        return Heatmap(
-            node, group, places[node], (heads, queries, keys), seen.whole,
-            Cells.of(seen.weights), mask if seen.masked.any() else "",
-            None if seen.gradients is None else Cells.of(seen.gradients),
-        )  # fmt: skip
+        found = []
+        for entry, group in around.items():
+            if entry in self._seen and _weighs(entry, readers):
+                seen, node = self._seen[entry], ids[entry]
+                heads, queries, keys = seen.weights.shape
+                mask = b64encode(np.packbits(seen.masked).tobytes()).decode("ascii")
+                found.append(Heatmap(
+                    node, group, places[node], (heads, queries, keys), seen.whole,
+                    Cells.of(seen.weights), mask if seen.masked.any() else "",
+                    None if seen.gradients is None else Cells.of(seen.gradients),
+                ))  # fmt: skip
+        return tuple(found)
 
     def _corner(self, array: np.ndarray) -> np.ndarray:
         """The first heads, queries and keys of the first element of the batch, copied."""
@@ -132,11 +114,12 @@ class Weights:
 
 
 def _weighs(entry: Entry, readers: Mapping[Entry, list[tuple[int, Entry]]]) -> bool:
-    """Whether what an entry made is the first factor of a product, perhaps after dropout."""
+    """Whether the output of an entry is the first factor of a product, perhaps after dropout."""
     current = [entry]
     while current:
         found = [read for one in current for read in readers.get(one, ())]
-        if any(slot == 0 and reader.primitive in PRODUCTS for slot, reader in found):
+        if any(slot == 0 and reader.box.primitive in PRODUCTS for slot, reader in found):
             return True
-        current = list(dict.fromkeys(reader for _, reader in found if reader.primitive in BETWEEN))
+        passed = (reader for _, reader in found if reader.box.primitive in BETWEEN)
+        current = list(dict.fromkeys(passed))
     return False

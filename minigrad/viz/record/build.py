@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from minigrad import random
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import without_rules
-from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
@@ -20,16 +20,16 @@ from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read
 
-__all__ = ["graph", "leaf_names", "tensors_in", "why_not"]
+__all__ = ["graph", "leaf_names", "random_state_kept", "tensors_in", "why_not", "with_inputs"]
 
 
 def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     """Get the compute graph of a module run on inputs, or of tensors.
 
-    A module is run once, in the mode that it is in, on copies of its inputs: the caller's tensors
-    and gradients and the random state stay as they are. Tensors show the graph that they have,
-    also after a backward pass. Of arguments without a gradient the engine knows what rules saved;
-    others are said to be unknown, and `trace` knows them.
+    A module is run once, in its present mode, on copies of its inputs: the caller's tensors,
+    gradients and random state stay as they are. Tensors show the graph that they have, also after
+    a backward pass. Of arguments without a gradient, the engine knows only what rules saved; the
+    others are marked as unknown. A `trace` knows them all.
 
     Args:
         target: A Module; or a Tensor, or a tuple, list or dict of Tensors.
@@ -55,90 +55,103 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         Graph(1 op, 2 parameters, 1 input, 1 output, 1 module)
     """
     if isinstance(target, Module):
-        result, names = _run(target, inputs, named)
         subject = f"the output of {type(target).__name__}"
+        call, given = with_inputs("graph", target, inputs, named, _copied)
+        names = {tensor._node: name for tensor, name in given if isinstance(tensor, Tensor)}
+        with enable_grad(), random_state_kept():
+            result = call()
     elif inputs:
         raise TypeError(
             "graph: tensors have their graph already and are not run on inputs; "
             "to name leaves write graph(loss, x=x)"
         )
     else:
-        result, names = target, leaf_names(named)
-        subject = "the tensor"
-    tensors = list(tensors_in(result, "output"))
+        subject, result, names = "the tensor", target, leaf_names(named)
+    tensors = tensors_in(result)
     if not tensors:
         raise TypeError(
             "graph: expected a Module and its inputs, or a Tensor, or a tuple, list or dict of "
             f"Tensors; {subject} is of type {type(result).__name__}"
         )
-    if len(tensors) == 1:
-        tensors = [("output", tensors[0][1])]
     if all(tensor.is_leaf for _, tensor in tensors):
         raise RuntimeError(f"graph: {subject} {why_not(tensors[0][1])}")
     recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
-    entries = read([source for _, source in recorded])
+    entries = read(source for _, source in recorded)
     outputs = [(name, entries[source]) for name, source in recorded]
-    every = list(dict.fromkeys(entries.values()))
-    diagram, _ = assemble(every, outputs, names, get_default_dtype())
+    drawing, _ = assemble(entries.values(), outputs, names)
     if not isinstance(target, Module):
         leaves = ("input", "parameter")
-        unknown = set(named) - {node.label for node in diagram.nodes if node.kind in leaves}
+        unknown = set(named) - {node.label for node in drawing.nodes if node.kind in leaves}
         if unknown:
             raise ValueError(f"graph: {', '.join(sorted(unknown))} is no leaf of this graph")
-    return Graph(diagram.nodes, diagram.edges, diagram.groups, diagram.dtype)
+    return drawing
 
 
-def _run(
-    module: Module, inputs: tuple[Any, ...], named: dict[str, Any]
-) -> tuple[Any, dict[Leaf, str]]:
-    """Call a module on copies of its inputs, which are leaves, so that they show.
+def with_inputs(
+    what: str,
+    module: Module,
+    inputs: tuple[Any, ...],
+    named: dict[str, Any],
+    prepared: Callable[[Any], Any],
+) -> tuple[Callable[[], Any], list[tuple[Any, str]]]:
+    """Bind a module to its inputs, so that they show in its graph under the module's own names.
+
+    Args:
+        what: The function that errors name.
+        module: The module.
+        inputs: The positional arguments of its call.
+        named: The keyword arguments.
+        prepared: Makes of a Tensor or ndarray, also in a list or dict, what the module is given.
 
     Returns:
-        What the module returned, and how its parameters are called that the inputs went to.
+        A function that calls the module, and each prepared value with its name. A value that is
+        given twice is prepared once, and has both names.
     """
     try:
         bound = inspect.signature(module.forward).bind(*inputs, **named)
     except TypeError as error:
-        raise TypeError(f"graph: {type(module).__name__}.forward: {error}") from None
-    leaves = _Leaves()
+        raise TypeError(f"{what}: {type(module).__name__}.forward: {error}") from None
+    made: dict[int, tuple[Any, str]] = {}
+
+    def replaced(value: Any, name: str) -> Any:
+        if isinstance(value, (tuple, list)):
+            return type(value)(replaced(part, f"{name}[{i}]") for i, part in enumerate(value))
+        if isinstance(value, dict):
+            return {key: replaced(part, f"{name}[{key!r}]") for key, part in value.items()}
+        if not isinstance(value, (Tensor, np.ndarray)):
+            return value
+        if id(value) in made:
+            new, before = made[id(value)]
+            made[id(value)] = new, f"{before}, {name}"
+        else:
+            made[id(value)] = prepared(value), name
+        return made[id(value)][0]
+
     for name, value in bound.arguments.items():
-        bound.arguments[name] = leaves.copy(value, name.rstrip("_"))
+        bound.arguments[name] = replaced(value, name.rstrip("_"))
+    return lambda: module(*bound.args, **bound.kwargs), list(made.values())
+
+
+@contextmanager
+def random_state_kept() -> Iterator[None]:
+    """Within the block numbers are drawn as always; after it the state is as it was."""
     before = random.get_state()
     try:
-        with enable_grad():
-            return module(*bound.args, **bound.kwargs), leaves.names
+        yield
     finally:
         random.set_state(before)
 
 
-class _Leaves:
-    """Copies of inputs that require a gradient, and the parameters that each was given for."""
-
-    def __init__(self) -> None:
-        self.names: dict[Leaf, str] = {}
-        self._copies: dict[int, Tensor] = {}  # the same tensor given twice is one input
-
-    def copy(self, value: Any, name: str) -> Any:
-        """The same value with a leaf in the place of each floating tensor or array."""
-        if isinstance(value, (tuple, list)):
-            return type(value)(self.copy(part, f"{name}[{i}]") for i, part in enumerate(value))
-        if isinstance(value, dict):
-            return {key: self.copy(part, f"{name}[{key!r}]") for key, part in value.items()}
-        if not isinstance(value, (Tensor, np.ndarray)) or value.dtype.kind != "f":
-            return value
-        if id(value) not in self._copies:
-            array = value.numpy() if isinstance(value, Tensor) else value
-            self._copies[id(value)] = Tensor(array, requires_grad=True)
-        copy = self._copies[id(value)]
-        node = copy._node
-        assert isinstance(node, Leaf)
-        self.names[node] = f"{self.names[node]}, {name}" if node in self.names else name
-        return copy
+def _copied(value: Any) -> Any:
+    """A leaf that requires a gradient, in place of a floating tensor or array."""
+    if value.dtype.kind != "f":
+        return value
+    return Tensor(value.numpy() if isinstance(value, Tensor) else value, requires_grad=True)
 
 
-def leaf_names(named: dict[str, Any]) -> dict[Leaf, str]:
+def leaf_names(named: dict[str, Any]) -> dict[Any, str]:
     """The leaves that the caller named."""
-    names = {}
+    names: dict[Any, str] = {}
     for name, tensor in named.items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"graph: {name} should be a Tensor, not {type(tensor).__name__}")
@@ -147,16 +160,21 @@ def leaf_names(named: dict[str, Any]) -> dict[Leaf, str]:
     return names
 
 
-def tensors_in(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
-    """The tensors in what a module returned, with names that say where."""
-    if isinstance(value, Tensor):
-        yield name, value
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from tensors_in(part, f"{name}[{key!r}]")
-    elif isinstance(value, (tuple, list)):
-        for index, part in enumerate(value):
-            yield from tensors_in(part, f"{name}[{index}]")
+def tensors_in(result: Any) -> list[tuple[str, Tensor]]:
+    """The tensors in a result, each with a name: ``output``, or ``output[1]`` among several."""
+
+    def walk(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
+        if isinstance(value, Tensor):
+            yield name, value
+        elif isinstance(value, Mapping):
+            for key, part in value.items():
+                yield from walk(part, f"{name}[{key!r}]")
+        elif isinstance(value, (tuple, list)):
+            for index, part in enumerate(value):
+                yield from walk(part, f"{name}[{index}]")
+
+    found = list(walk(result, "output"))
+    return [("output", found[0][1])] if len(found) == 1 else found
 
 
 def why_not(tensor: Tensor) -> str:
@@ -165,7 +183,7 @@ def why_not(tensor: Tensor) -> str:
     if history(tensor) is not None:
         return f"{about}: it is a leaf, nothing was computed to make it; draw what is made of it"
     if tensor.dtype.kind != "f":
-        return f"{about}: only what is computed in floating point is differentiated and recorded"
+        return f"{about}: only floating-point computations are differentiated and recorded"
     return (
         f"{about}: it was made under no_grad(), by detach(), by {without_rules()}, or of tensors "
         "that do not require a gradient; compute it outside of no_grad() from a "

@@ -1,15 +1,14 @@
 """What two graphs do not have in common.
 
-Ops are matched by the module calls around them, their names, and which op of that name it is there;
-parameters, inputs and outputs by their names. A fused op is one op, whatever is known of its
-meaning.
+Ops are matched by the module calls around them, their names, and their place among the ops of that
+name there; parameters, inputs and outputs by their names. A fused op is one op, decomposed or not.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from minigrad.viz.drawing.labels import printable, shape_text
@@ -49,14 +48,14 @@ class Change:
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """What `diff` found: it is false where there is nothing, and shows itself as text.
+    """The result of `diff`: false if there is no difference, and it shows itself as text.
 
     Attributes:
         added: The boxes that only the second graph has.
         removed: The boxes that only the first graph has.
         changed: The boxes that are not the same in both.
-        unknown: The boxes in both of which something is not known: of a graph that was not traced
-            only what rules saved, and nothing of that once a backward pass has run.
+        unknown: The boxes in both of which something is not known. Of a graph that was not traced
+            only what rules saved is known, and nothing of that once a backward pass has run.
 
     Example:
         >>> import minigrad
@@ -80,7 +79,7 @@ class Difference:
             return "no difference"
         signs = (("+", self.added), ("−", self.removed), ("≠", self.changed), ("?", self.unknown))
         lines = [
-            (f"{sign} {change.name}", ", ".join(change.facts) or _tensor(change))
+            (f"{sign} {change.name}", ", ".join(change.facts) or _shape(change))
             for sign, changes in (signs[:3] if self else signs)
             for change in changes
         ]
@@ -94,15 +93,15 @@ class Difference:
 def diff(before: Diagram, after: Diagram, *, rtol: float = 0.0) -> Difference:
     """Compare two graphs, box by box.
 
-    Compared are shapes, dtypes, static arguments, what each op reads and whether it was recorded;
-    the norms of constants that were saved; and, where both graphs were traced, those of everything
-    that was saved and of the gradients. An argument that is not known is not compared: a trace
-    knows all of them, a graph that was not traced those that require a gradient or were saved.
+    Compared are shapes, dtypes, static arguments, the inputs of each op, whether it was recorded,
+    and the norms of saved constants; if both graphs were traced, also the norms of everything that
+    was saved and of the gradients. Arguments that are not known are not compared: a trace knows
+    all of them, another graph those that require a gradient or were saved.
 
     Args:
         before: One whole graph.
         after: Another one.
-        rtol: Relatively how much two norms may differ and count as the same.
+        rtol: The relative difference up to which two norms count as the same.
 
     Returns:
         What was added, removed and changed; nothing for two runs from the same seed.
@@ -213,13 +212,13 @@ def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
         yield f"shape {shape_text(a.shape)} → {shape_text(b.shape)}"
     if a.dtype != b.dtype:
         yield f"dtype {a.dtype} → {b.dtype}"
-    for kind, texts in (("notes", _known(a, b)), ("error", ((a.error,), (b.error,)))):
+    for what, texts in (("arguments", _known(a, b)), ("error", [(a.error,), (b.error,)])):
         if texts[0] != texts[1]:
             left, right = (", ".join(map(printable, text)) or "none" for text in texts)
-            yield f"{kind if kind == 'error' else 'arguments'} {left} → {right}"
+            yield f"{what} {left} → {right}"
     if a.recorded != b.recorded:
         yield "recorded" if b.recorded else "not recorded"
-    yield from _read(one, other, key)
+    yield from _inputs(one, other, key)
     if one.norms and other.norms:
         yield from _moved("gradient norm", one.norms.get(key, []), other.norms.get(key, []), rtol)
     saved = [
@@ -229,16 +228,15 @@ def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
         yield from _moved(f"norm of saved {name}", [saved[0][name]], [saved[1][name]], rtol)
 
 
-def _known(a: Node, b: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _known(a: Node, b: Node) -> list[tuple[str, ...]]:
     """The notes of two boxes on arguments that both know."""
-    lost = {note.removesuffix(UNKNOWN) for note in (*a.notes, *b.notes) if note.endswith(UNKNOWN)}
     if a.freed or b.freed:
-        return (), ()
-    first, second = (
+        return [(), ()]
+    lost = {note.removesuffix(UNKNOWN) for note in (*a.notes, *b.notes) if note.endswith(UNKNOWN)}
+    return [
         tuple(note for note in node.notes if note.partition(" = ")[0] not in lost)
         for node in (a, b)
-    )
-    return first, second
+    ]
 
 
 def _unknown(change: Change) -> tuple[str, ...]:
@@ -249,17 +247,13 @@ def _unknown(change: Change) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*lost, *freed)))
 
 
-def _read(one: _Boxes, other: _Boxes, key: Key) -> Iterator[str]:
-    before: Mapping[str, Key] = one.read.get(key, {})
-    after: Mapping[str, Key] = other.read.get(key, {})
+def _inputs(one: _Boxes, other: _Boxes, key: Key) -> Iterator[str]:
+    before, after = one.read.get(key, {}), other.read.get(key, {})
     for name in dict.fromkeys((*before, *after)):
-        left, right = before.get(name), after.get(name)
-        if left != right:
-            sources = (
-                one.name(left) if left is not None else "nothing",
-                other.name(right) if right is not None else "nothing",
-            )
-            yield f"{printable(name) or 'reads'}: {' → '.join(sources)}"
+        if before.get(name) != after.get(name):
+            left = one.name(before[name]) if name in before else "nothing"
+            right = other.name(after[name]) if name in after else "nothing"
+            yield f"{printable(name) or 'reads'}: {left} → {right}"
 
 
 def _norm(gradient: Summary) -> float:
@@ -276,6 +270,6 @@ def _moved(what: str, before: list[float], after: list[float], rtol: float) -> I
         yield f"{what} {left} → {right}"
 
 
-def _tensor(change: Change) -> str:
+def _shape(change: Change) -> str:
     node = change.after or change.before
     return "" if node is None else shape_text(node.shape)

@@ -1,69 +1,157 @@
-"""From the engine's record, a finished graph, to what a diagram is made of.
+"""From the engine's nodes, of a finished graph, to the entries that a diagram is made of.
 
-What is read here is all that viz knows of the record: an op's name and arguments, the edges of a
-node, shapes, dtypes, stamps, the module call, what was saved, and the tensor and name of a leaf.
-Every walk is a loop, and sees each node once.
+This file alone knows how the engine keeps its record: an op and its arguments, the edges of a node,
+shapes, dtypes, stamps, the module call, and what was saved. Every walk is a loop, and sees each
+node once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.mode import Scope
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import REQUIRED, Primitive
 from minigrad.debugging.memory import arrays
-from minigrad.viz.record.assembly import Entry, Input
-from minigrad.viz.record.model import UNKNOWN, Saved
+from minigrad.viz.record.model import UNKNOWN, Kind, Saved
+from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.steps import summary
 
-__all__ = ["notes", "read", "saved_by"]
+__all__ = [
+    "Entry",
+    "Input",
+    "argument_notes",
+    "edges_of",
+    "new_entry",
+    "read",
+    "recorded_node",
+    "saved_by",
+]  # fmt: skip
 
-EMPTY: Mapping[Any, Entry] = MappingProxyType({})
+
+@dataclass(frozen=True)
+class Input:
+    """An input of an entry: the entry that it comes out of, and which argument it is."""
+
+    source: Entry
+    slot: int
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
 
 
-def read(sources: Iterable[Edge], known: Mapping[Any, Entry] = EMPTY) -> dict[Edge, Entry]:
-    """Read what the engine recorded.
+@dataclass(eq=False)
+class Entry:
+    """One op that ran, or a tensor that came from outside.
 
-    Args:
-        sources: Where the outputs come from.
-        known: What was read before; it is not read again.
+    Attributes:
+        box: How it is drawn; its id and group are not known yet.
+        scope: The module call that it was made in.
+        leaf: The leaf of a tensor that requires a gradient.
+        inputs: What an op read.
+        decomposition: Of a fused op, the ops that it is composed of.
+        result: Which of these returns the result.
+    """
+
+    box: Box
+    scope: Scope | None = None
+    leaf: Leaf | None = None
+    inputs: list[Input] = field(default_factory=list)
+    decomposition: list[Entry] = field(default_factory=list)
+    result: Entry | None = None
+
+    def change(self, **fields: Any) -> None:
+        """Change how it is drawn."""
+        self.box = replace(self.box, **fields)
+
+    def read(self, source: Entry, slot: int, name: str, tensor: Any) -> None:
+        """Add an input; `tensor` has its shape and dtype."""
+        self.inputs.append(Input(source, slot, name, tensor.shape, tensor.dtype.name))
+
+    def every_input(self) -> Iterator[Input]:
+        """All inputs, those of its decomposition too."""
+        for one in (self, *self.decomposition):
+            yield from one.inputs
+
+
+def new_entry(
+    kind: Kind, label: str, tensor: Any, scope: Scope | None = None, **more: Any
+) -> Entry:
+    """Make an entry of a tensor's shape and dtype; `more` are further fields of its box."""
+    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, **more), scope)
+
+
+# What the engine keeps --------------------------------------------------------------------------
+
+
+def edges_of(node: Node) -> list[tuple[Edge, int, str]]:
+    """What a node leads to: where each argument came from, which argument it is, and its name."""
+    return list(zip(node.edges, node.plan.slots, node.plan.slot_names, strict=True))
+
+
+def recorded_node(outputs: Sequence[Any]) -> Node | None:
+    """The node that a call of an op left; None if it was not recorded."""
+    node = node_of(outputs[0]._node)
+    return node if isinstance(node, Node) else None
+
+
+def read(
+    sources: Iterable[Edge], known: Mapping[Any, Entry] = MappingProxyType({})
+) -> dict[Edge, Entry]:
+    """Read what the engine recorded above some edges; what is `known` is not read again.
 
     Returns:
-        An entry for everything else above them, oldest first; the outputs of one op share one.
+        An entry for each node and leaf, oldest first. The outputs of one op share an entry.
     """
     entries: dict[Any, Entry] = {}
     constants: dict[int, Entry] = {}
-    for record in _walk(list(sources), known):
+    for record in _walk(sources, known):
         if isinstance(record, Leaf):
-            entries[record] = Entry("input", "", record.shape, record.dtype.name, leaf=record)
+            entries[record] = new_entry("input", "", record)
+            entries[record].leaf = record
             continue
-        plan = record.plan
-        entry = Entry(
-            "op", plan.op.name, record.shape, record.dtype.name, record.scope,
-            saved=saved_by(record), primitive=plan.op,
+        op, scope = record.plan.op, record.scope
+        notes, given = _other_arguments(record)
+        freed = record.saved is FREED and bool(record.plan.saved_names)
+        box = Box(
+            "", "op", op.name, record.shape, record.dtype.name, notes=notes, saved=saved_by(record),
+            freed=freed, primitive=op,
         )  # fmt: skip
-        entry.freed = record.saved is FREED and bool(plan.saved_names)
-        entry.notes, given = _others(record)
+        entry = Entry(box, scope)
         for slot, name, array in given:
             constant = constants.get(id(array))
             if constant is None:
-                constant = Entry("constant", name, array.shape, array.dtype.name, record.scope)
+                constant = new_entry("constant", name, array, scope)
                 constants[id(array)] = entries[constant] = constant
-            entry.inputs.append(Input(constant, slot, name, array.shape, array.dtype.name))
-        for source, slot, name in zip(record.edges, plan.slots, plan.slot_names, strict=True):
-            above = entries.get(source) or known[source]
-            entry.inputs.append(Input(above, slot, name, source.shape, source.dtype.name))
+            entry.read(constant, slot, name, array)
+        for source, slot, name in edges_of(record):
+            entry.read(entries.get(source) or known[source], slot, name, source)
         entry.inputs.sort(key=lambda one: one.slot)
         entries.update(dict.fromkeys((record, *record.outputs), entry))
     return entries
 
 
-def _others(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, np.ndarray]]]:
-    """What is known of the arguments that require no gradient: in notes, and the arrays."""
+def _walk(sources: Iterable[Edge], known: Mapping[Any, Entry]) -> list[Node | Leaf]:
+    """Everything above the outputs, oldest first."""
+    found = dict.fromkeys(node_of(source) for source in sources if source not in known)
+    stack = list(found)
+    while stack:
+        record = stack.pop()
+        if isinstance(record, Node):
+            for source in record.parents:
+                if source not in found and source not in known:
+                    found[source] = None
+                    stack.append(source)
+    return sorted(found, key=lambda record: record.stamp)
+
+
+def _other_arguments(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, np.ndarray]]]:
+    """What is known of the arguments that require no gradient: as notes, and the arrays."""
     op, plan = node.plan.op, node.plan
     saved = {} if node.saved is FREED else dict(zip(plan.saved_names, node.saved, strict=True))
     if op.variadic:
@@ -72,30 +160,27 @@ def _others(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, np.ndarra
         given = {name: value for name, value in saved.items() if name in op.params[1:]}
     else:
         recorded = {op.params[slot] for slot in plan.slots}
-        needed = zip(op.params[: op.arrays], op.defaults, strict=False)
-        missing = [
-            name
-            for name, default in needed
-            if default is REQUIRED and name not in recorded and name not in saved
-        ]
         given = {n: value for n, value in saved.items() if n in op.params and n not in recorded}
-    arrays = [
+        needed = zip(op.params[: op.arrays], op.defaults, strict=False)
+        required = [name for name, default in needed if default is REQUIRED]
+        missing = [name for name in required if name not in recorded and name not in saved]
+    found = [
         (op.places[name], name, value)
         for name, value in given.items()
         if isinstance(value, np.ndarray) and value.ndim
     ]
-    return (*notes(op, given), *(name + UNKNOWN for name in missing)), arrays
+    return (*argument_notes(op, given), *(name + UNKNOWN for name in missing)), found
 
 
-def notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """The numbers and static arguments that are not the defaults, one a line."""
+def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """The numbers and static arguments that are not the defaults, such as ``axis = 1``."""
     written = []
     for name, default in zip(op.params, op.defaults, strict=True):
         value = arguments.get(name)
         if (op.variadic and name == op.params[0]) or value is None or isinstance(value, Variable):
             continue
         if name.endswith("key"):
-            continue  # of a random stream: a number that says nothing
+            continue  # of a random stream: a number that tells a reader nothing
         if isinstance(value, np.ndarray):
             if value.ndim:
                 continue
@@ -116,26 +201,9 @@ def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:
     made = {"out", *node.plan.op.residuals, *node.plan.slot_names}
     return tuple(
         Saved(
-            name,
-            array.shape,
-            array.dtype.name,
-            array.nbytes,
+            name, array.shape, array.dtype.name, array.nbytes,
             summary(array) if numbers or name not in made else None,
         )
         for name, value in zip(node.plan.saved_names, node.saved, strict=True)
         for array in arrays(np.asarray(value) if isinstance(value, np.generic) else value)
-    )
-
-
-def _walk(sources: Sequence[Edge], known: Mapping[Any, Entry]) -> list[Node | Leaf]:
-    """Everything above the outputs, oldest first."""
-    found = dict.fromkeys(node_of(source) for source in sources if source not in known)
-    stack = list(found)
-    while stack:
-        record = stack.pop()
-        if isinstance(record, Node):
-            for source in record.parents:
-                if source not in found and source not in known:
-                    found[source] = None
-                    stack.append(source)
-    return sorted(found, key=lambda record: record.stamp)
+    )  # fmt: skip

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.repeats import is_repeat, wrap_repeats
 
-__all__ = ["BLOCK", "BUDGET", "closed_boxes", "collapse", "residuals", "view"]
+__all__ = [
+    "BLOCK", "BUDGET", "closed_boxes", "collapse", "is_repeat", "residuals", "view", "wrap_repeats",
+]  # fmt: skip
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
@@ -26,21 +27,23 @@ BUDGET = 40
 BLOCK = 20
 """Enough for one block: a module whose modules are made of layers, no further level."""
 
+FEWEST = 2
+"""How many repetitions make a group of their own."""
+
 LISTED = 4
 """A closed module names its parameters up to this many; above that it counts their values."""
 
 
 def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
-    """Close modules, each to one box.
+    """Close modules, each to one box, with the id of its group and the kind ``"module"``.
 
     Args:
         diagram: The whole graph.
         depth: How many levels of modules to open; see `view`.
 
     Returns:
-        A diagram of the same class. Its groups are the open and the closed ones; a closed one is a
-        node of kind ``"module"``, or ``"fused"`` for what a fused op means, with the id of its
-        group.
+        A diagram of the same class; its groups are the open and the closed ones. A fused op whose
+        decomposition is closed is a box of kind ``"fused"``.
 
     Raises:
         ValueError: `depth` is negative.
@@ -54,9 +57,9 @@ def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set
     Args:
         diagram: The whole graph.
         depth: How many levels of modules to open: 0 shows each outermost module as one box, 1
-            opens those. None keeps to a number of boxes that can be read: if not all of them are
-            so few, modules that repeat the one before them become one, the first module of each
-            class is opened, as an example of the others, and then all the levels that still fit.
+            opens those. None keeps to a number of boxes that can be read. If all of them are too
+            many, modules that repeat the one before them become one; the first module of each
+            class is opened, as an example of the others; then all the levels that still fit.
 
     Returns:
         The diagram, with groups around modules that repeat each other, and the ids of the groups
@@ -105,40 +108,28 @@ def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
 
 def _levels(diagram: Diagram) -> dict[str, int]:
     """How many groups lie around each group."""
-    levels: dict[str, int] = {}
-    for group in diagram.groups:
-        levels[group.id] = 0 if group.parent is None else levels[group.parent] + 1
-    return levels
+    return {group: len(around) - 1 for group, around in diagram.enclosing().items() if group}
 
 
 def _single(diagram: Diagram) -> set[str]:
-    """The modules with one op inside: closed, they say as much."""
+    """The modules with one op inside: closed, they tell as much."""
     ops: dict[str | None, int] = defaultdict(int)
     for node in diagram.nodes:
         ops[node.group] += node.kind == "op"
-    for group in reversed(diagram.groups):  # what a fused op means is one op
+    for group in reversed(diagram.groups):  # a decomposed op is one op
         ops[group.parent] += ops[group.id] if group.op is None else 1
     return {group.id for group in diagram.groups if group.op is None and ops[group.id] == 1}
 
 
 def closed_boxes(diagram: Diagram) -> dict[str, Node]:
-    """Make the box of every group, as it is when the group is closed.
-
-    Args:
-        diagram: A diagram. Groups that are closed in it already are left out.
-
-    Returns:
-        The boxes by the ids of the groups.
-    """
+    """The box of every group that is open in a diagram, as it is when closed, by the group's id."""
     closed = {node.id for node in diagram.nodes}
-    parents = {group.id: group.parent for group in diagram.groups}
-    leaving = _leaving(diagram)
+    enclosing = diagram.enclosing()
     inside: dict[str, list[Node]] = defaultdict(list)
     for node in diagram.nodes:
-        around = node.group
-        while around is not None:
-            inside[around].append(node)
-            around = parents[around]
+        for group in enclosing[node.group]:
+            inside[group.id].append(node)
+    leaving = _leaving(diagram)
     return {
         group.id: _box(group, inside[group.id], diagram.groups, leaving[group.id])
         for group in diagram.groups
@@ -147,27 +138,24 @@ def closed_boxes(diagram: Diagram) -> dict[str, Node]:
 
 
 def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
-    groups = {group.id: group for group in diagram.groups}
-    around: dict[str | None, str | None] = {None: None}  # group -> the outermost closed one
-    for group in diagram.groups:
-        outer = around[group.parent]
-        around[group.id] = outer if outer is not None else group.id if group.id in closed else None
-
+    outermost: dict[str | None, Group | None] = {  # of the closed groups around a box
+        group: next((one for one in reversed(around) if one.id in closed), None)
+        for group, around in diagram.enclosing().items()
+    }
     inside: dict[str, list[Node]] = defaultdict(list)
     for node in diagram.nodes:
-        outer = around[node.group]
-        if outer is not None:
-            inside[outer].append(node)
+        if (outer := outermost[node.group]) is not None:
+            inside[outer.id].append(node)
     leaving = _leaving(diagram)
     nodes: list[Node] = []
     place: dict[str, str] = {}  # node -> the box that shows it
     for node in reversed(diagram.nodes):  # a box stands where its last op stood
-        outer = around[node.group]
-        place[node.id] = outer if outer is not None else node.id
+        outer = outermost[node.group]
+        place[node.id] = outer.id if outer is not None else node.id
         if outer is None:
             nodes.append(node)
-        elif outer in inside:
-            nodes.append(_box(groups[outer], inside.pop(outer), diagram.groups, leaving[outer]))
+        elif outer.id in inside:
+            nodes.append(_box(outer, inside.pop(outer.id), diagram.groups, leaving[outer.id]))
     edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
     for edge in diagram.edges:
         source, target = place[edge.source], place[edge.target]
@@ -183,24 +171,21 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         diagram,
         nodes=tuple(reversed(nodes)),
         edges=tuple(edges.values()),
-        groups=tuple(g for g in diagram.groups if around[g.id] in (None, g.id)),
+        groups=tuple(group for group in diagram.groups if outermost[group.id] in (None, group)),
     )
 
 
-def _leaving(diagram: Diagram) -> dict[str, set[str]]:
+def _leaving(diagram: Diagram) -> Mapping[str, set[str]]:
     """For each group the nodes in it that are read outside: its outputs."""
-    parents = {group.id: group.parent for group in diagram.groups}
+    enclosing = diagram.enclosing()
     home = {node.id: node.group for node in diagram.nodes}
     found: dict[str, set[str]] = defaultdict(set)
     for edge in diagram.edges:
-        around, outside = home[edge.source], set()
-        group = home[edge.target]
-        while group is not None:
-            outside.add(group)
-            group = parents[group]
-        while around is not None and around not in outside:
-            found[around].add(edge.source)
-            around = parents[around]
+        outside = {group.id for group in enclosing[home[edge.target]]}
+        for group in enclosing[home[edge.source]]:
+            if group.id in outside:
+                break
+            found[group.id].add(edge.source)
     return found
 
 
@@ -242,26 +227,139 @@ def residuals(diagram: Diagram) -> set[int]:
         Positions in ``diagram.edges``: the edges into an ``add`` whose source also reaches
         another operand of that ``add``.
     """
+    edges = diagram.edges
     into: dict[str, list[int]] = defaultdict(list)
-    for index, edge in enumerate(diagram.edges):
+    for index, edge in enumerate(edges):
         into[edge.target].append(index)
     adds = {node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"}
-    joined = [diagram.edges[index] for add in adds for index in into[add]]
-    # Bit k of above[box] is set where the k-th candidate is an ancestor of the box.
-    bit = {source: 1 << k for k, source in enumerate(sorted({edge.source for edge in joined}))}
-    above: dict[str, int] = {}
+    candidates = sorted({edges[index].source for add in adds for index in into[add]})
+    bit = {source: 1 << k for k, source in enumerate(candidates)}
+    above: dict[str, int] = {}  # bit k is set where the k-th candidate is an ancestor of the box
     for node in diagram.nodes:
-        mask = 0
-        for index in into[node.id]:
-            source = diagram.edges[index].source
-            mask |= above[source] | bit.get(source, 0)
-        above[node.id] = mask
+        above[node.id] = 0
+        for source in (edges[index].source for index in into[node.id]):
+            above[node.id] |= above[source] | bit.get(source, 0)
     return {
         index
         for add in adds
         for index in into[add]
-        if any(
-            above[diagram.edges[other].source] & bit[diagram.edges[index].source]
-            for other in into[add]
-        )
+        if any(above[edges[other].source] & bit[edges[index].source] for other in into[add])
     }
+
+
+# Repeated modules in a row, such as the layers of an encoder -------------------------------------
+
+
+def wrap_repeats(diagram: AnyDiagram) -> AnyDiagram:
+    """Put a group around each run of calls that repeat the call before them.
+
+    Two calls are alike if they have the same class, ops, shapes and connections, and parameters in
+    the same places. Only calls that each read the result of the one before are put together. The
+    first of them stays outside, as an example of the others. The name of the group says how many
+    they are, and whether they have parameters of their own or are calls of one module.
+    """
+    parts = _Parts(diagram)
+    wrapped: dict[str, Group] = {}  # the first of a run -> the group around the run
+    parents: dict[str, str] = {}
+    for run in parts.runs():
+        outer = _around(run)
+        wrapped[run[0].id] = outer
+        parents |= {group.id: outer.id for group in run}
+    groups: list[Group] = []
+    for group in diagram.groups:
+        if group.id in wrapped:
+            groups.append(wrapped[group.id])
+        groups.append(replace(group, parent=parents.get(group.id, group.parent)))
+    return replace(diagram, groups=tuple(groups))
+
+
+def is_repeat(group: Group) -> bool:
+    """Whether a group is one that `wrap_repeats` made."""
+    return "…" in group.id
+
+
+def _around(run: Sequence[Group]) -> Group:
+    first, last = run[0], run[-1]
+    own = len({group.path for group in run}) == len(run)
+    calls = f"{first.name}, calls {first.call} … {last.call}"
+    name = f"{first.name} … {last.name}" if own else calls
+    sizes = [group.size for group in (run if own else run[:1])]
+    size = None if None in sizes else sum(filter(None, sizes))
+    kind = f"{first.module} ×{len(run)}" + ("" if own else " with the same parameters")
+    path = first.path.removesuffix(first.name).removesuffix(".")
+    return Group(f"{first.id}…{last.id}", name, path, kind, first.parent, size)
+
+
+class _Parts:
+    """What each group is made of."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        self.groups = {group.id: group for group in diagram.groups}
+        self.enclosing = diagram.enclosing()
+        self.inside: dict[str, list[Node]] = defaultdict(list)
+        self.edges: dict[str, list[Edge]] = defaultdict(list)  # by the groups around their target
+        self.steps: dict[str | None, dict[str, None]] = defaultdict(dict)
+        home = {node.id: self.enclosing[node.group] for node in diagram.nodes}
+        for node in diagram.nodes:
+            path = [node.id, *(group.id for group in home[node.id])]
+            for group in path[1:]:
+                self.inside[group].append(node)
+            if node.kind in ("op", "fused"):  # in the order of their first ops
+                for item, outer in zip(path, [*path[1:], None], strict=True):
+                    self.steps[outer][item] = None
+        for edge in diagram.edges:
+            for around in home[edge.target]:
+                self.edges[around.id].append(edge)
+
+    def runs(self) -> Iterator[list[Group]]:
+        """Consecutive calls that repeat the one before the first of them."""
+        for steps in list(self.steps.values()):
+            run: list[Group] = []
+            for before, item in zip([None, *steps], steps, strict=False):
+                if before is not None and self._repeats(before, item):
+                    run.append(self.groups[item])
+                    continue
+                if len(run) >= FEWEST:
+                    yield run
+                run = []
+            if len(run) >= FEWEST:
+                yield run
+
+    def _repeats(self, before: str, item: str) -> bool:
+        """Whether a call does the same as the call before it, to its result."""
+        one, two = self.groups.get(before), self.groups.get(item)
+        if one is None or two is None or one.op or two.op or one.module != two.module:
+            return False
+        made = {node.id for node in self.inside[before]}
+        return (
+            any(edge.source in made for edge in self.edges[item])
+            and len(self.inside[before]) == len(self.inside[item])
+            and self._signature(one) == self._signature(two)
+        )
+
+    def _signature(self, group: Group) -> Hashable:
+        """What a group is made of, without its own name and the names of what is outside."""
+        prefix, depth = f"{group.path}.", len(self.enclosing[group.id])
+        names: dict[str, Hashable] = {}
+        ops: list[Hashable] = []
+        owned: list[Hashable] = []
+        for node in self.inside[group.id]:
+            within = self.enclosing[node.group][:-depth]
+            place = tuple((outer.name, outer.module) for outer in within)
+            tensor = node.kind, node.shape, node.dtype, node.notes, node.recorded, place
+            if node.kind in ("op", "fused"):
+                names[node.id] = len(ops)
+                ops.append((node.label, *tensor))
+            else:
+                label = node.label.removeprefix(prefix)
+                names[node.id] = label
+                owned.append((label, *tensor))
+        outside: dict[str, int] = {}
+        edges = []
+        for edge in self.edges[group.id]:
+            source = names.get(edge.source)
+            if source is None:
+                source = ("outside", outside.setdefault(edge.source, len(outside)))
+            target = names[edge.target]
+            edges.append((source, target, edge.slot, edge.name, edge.shape, edge.dtype))
+        return tuple(ops), frozenset(owned), frozenset(edges), len(edges)

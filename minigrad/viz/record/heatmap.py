@@ -1,17 +1,24 @@
-"""Attention weights as data: how much each query takes from each key, head by head, in 8 bits."""
+"""Attention weights as data: what each query takes from each key, head by head, in 8 bits."""
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-__all__ = ["Cells", "Heatmap"]
+__all__ = ["LEVELS", "Cells", "Heatmap", "to_levels"]
 
 LEVELS = 254
 """The byte of the highest value; the one after it stands for what is not finite."""
+
+
+def to_levels(array: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Round numbers between `low` and `high` to bytes; byte 255 is what is not finite."""
+    finite = np.isfinite(array)
+    steps = (np.where(finite, array, low).astype(np.float64) - low) / ((high - low) or 1.0) * LEVELS
+    return np.where(finite, np.rint(steps), LEVELS + 1).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +45,9 @@ class Cells:
     @classmethod
     def of(cls, array: np.ndarray) -> Self:
         """Round an array of any shape to 8 bits."""
-        exact = np.asarray(array, dtype=np.float64)
-        finite = np.isfinite(exact)
-        low = float(exact.min(where=finite, initial=np.inf)) if finite.any() else 0.0
-        high = float(exact.max(where=finite, initial=-np.inf)) if finite.any() else 0.0
-        steps = (np.where(finite, exact, low) - low) / ((high - low) or 1.0) * LEVELS
-        levels = np.where(finite, np.rint(steps), LEVELS + 1).astype(np.uint8)
-        return cls(low, high, b64encode(levels.tobytes()).decode("ascii"))
+        finite = array[np.isfinite(array)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+        return cls(low, high, b64encode(to_levels(array, low, high).tobytes()).decode("ascii"))
 
     def levels(self, shape: tuple[int, ...]) -> np.ndarray:
         """The bytes as an array of a shape."""
@@ -141,17 +144,3 @@ class Heatmap:
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
-
-    @classmethod
-    def from_row(cls, row: dict[str, Any]) -> Self:
-        """Read what `dataclasses.asdict` made."""
-        gradients = None if row["gradients"] is None else Cells(**row["gradients"])
-        return cls(
-            **{
-                **row,
-                "shape": tuple(row["shape"]),
-                "whole": tuple(row["whole"]),
-                "weights": Cells(**row["weights"]),
-                "gradients": gradients,
-            }
-        )

@@ -1,15 +1,16 @@
-"""What a drawing is made of: boxes, the tensors that run between them, and the calls around them.
+"""What a drawing is made of: boxes, the tensors between them, and the groups around them.
 
-Plain data, equal when their contents are, the same in every process. `Diagram` goes to JSON and
-back without loss; everything that draws reads it and nothing else.
+Plain data, equal when the contents are equal, and the same in every process. `Diagram` is written
+to JSON and read back without loss. Everything that draws reads it and nothing else.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field, fields
-from functools import partial
-from typing import Any, Literal, Self, get_args
+from functools import cache, partial
+from types import NoneType
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.viz.record.heatmap import Heatmap
@@ -25,7 +26,7 @@ FORMAT = 2
 """Changes when old JSON can no longer be read."""
 
 UNKNOWN = ": unknown"
-"""Ends a note on an argument that the engine's record does not have."""
+"""Ends a note on an argument that the engine does not keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,6 @@ class Saved:
     nbytes: int
     numbers: Summary | None = field(default=None, repr=False)
 
-    @classmethod
-    def from_row(cls, row: dict[str, Any]) -> Self:
-        """Read what `dataclasses.asdict` made."""
-        numbers = None if row.get("numbers") is None else Summary.from_row(row["numbers"])
-        return cls(**{**_tuples(row), "numbers": numbers})
-
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -67,7 +62,7 @@ class Node:
 
     Attributes:
         id: ``"n0"``, ``"n1"``, ... in order of creation; a closed module has the id of its group.
-        kind: What the box stands for; ``"fused"`` is an op whose meaning is a closed group.
+        kind: What the box stands for; ``"fused"`` is an op whose decomposition is closed.
         label: The op's name, the parameter's full name, what the module calls the input.
         shape: The shape of the tensor that comes out of the box.
         dtype: Its dtype.
@@ -154,7 +149,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One call of one module, or the meaning of a fused op. A module called twice is two groups.
+    """One call of one module (called twice, it is two groups), or a fused op's decomposition.
 
     Attributes:
         id: ``"g0"``, ``"g1"``, ... in order of creation: a parent comes before its children.
@@ -165,7 +160,7 @@ class Group:
         size: The number of parameter values in the module; None when it is gone.
         call: Which call of the module this is, from 1.
         calls: How many calls of the module there are.
-        op: The node of the fused op whose meaning this is, as it looks when it is closed; None for
+        op: The node of the fused op that this decomposes, as it looks when closed; None for
             a module call.
 
     Example:
@@ -243,34 +238,42 @@ class Diagram:
                 f"from_json: this is no graph that viz wrote: 'format' is not {FORMAT}"
             )
         try:
-            return cls(
-                nodes=tuple(_node(row) for row in data["nodes"]),
-                edges=tuple(Edge(**_tuples(row)) for row in data["edges"]),
-                groups=tuple(_group(row) for row in data["groups"]),
-                dtype=data["dtype"],
-                steps=tuple(Step.from_row(row) for row in data["steps"]),
-                heatmaps=tuple(Heatmap.from_row(row) for row in data.get("heatmaps", ())),
-            )
+            read: Self = _read(cls, {name: data[name] for name in data if name != "format"})
+            return read
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"from_json: this is no graph that viz wrote: {error}") from error
+
+    def enclosing(self) -> dict[str | None, tuple[Group, ...]]:
+        """The groups around a box, the innermost first, by the id of its own group."""
+        found: dict[str | None, tuple[Group, ...]] = {None: ()}
+        for group in self.groups:
+            found[group.id] = (group, *found[group.parent])
+        return found
 
 
 def _without_ops(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in fields if name != "primitive"}
 
 
-def _group(row: dict[str, Any]) -> Group:
-    return Group(**{**row, "op": None if row["op"] is None else _node(row["op"])})
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of the fields that are written to JSON."""
+    return {name: hint for name, hint in get_type_hints(kind).items() if name != "primitive"}
 
 
-def _node(row: dict[str, Any]) -> Node:
-    saved = tuple(Saved.from_row(part) for part in row["saved"])
-    node = Node(**{**_tuples(row), "saved": saved})
-    if node.kind not in get_args(Kind):
-        raise ValueError(f"from_json: {node.id} is a {node.kind!r}; known are {get_args(Kind)}")
-    return node
-
-
-def _tuples(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON knows lists only."""
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+def _read(kind: Any, value: Any) -> Any:
+    """Turn what `asdict` and JSON made of a value back into a value of its type."""
+    options = get_args(kind)
+    if get_origin(kind) is Literal:
+        if value not in options:
+            raise ValueError(f"from_json: {value!r} is none of {', '.join(options)}")
+        return value
+    if NoneType in options:
+        return None if value is None else _read(options[0], value)
+    if get_origin(kind) is tuple:
+        kinds = options[:1] * len(value) if options[-1] is ... else options
+        return tuple(_read(one, part) for one, part in zip(kinds, value, strict=True))
+    if hasattr(kind, "__dataclass_fields__"):
+        hints = _hints(kind)
+        return kind(**{name: _read(hints[name], part) for name, part in value.items()})
+    return value

@@ -1,39 +1,42 @@
-"""What a drawing knows of a backward pass: one step for each rule that ran, in the engine's order.
+"""The steps of a backward pass: one for each rule that runs, in the engine's order.
 
-Plain data, like the rest of the model: numbers and names, no arrays.
+Plain data, like the rest of the model: numbers and names, no arrays. A plan has the same steps as a
+pass that ran, without numbers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import nan
 
 import numpy as np
 
-__all__ = ["Part", "Step", "Summary", "norm", "summary"]
+__all__ = ["Part", "Step", "Summary", "norm", "number_arrivals", "summary"]
 
 IN_FULL = 64
 """Arrays of up to this many elements are kept whole."""
 
 MARGIN = 16.0
-"""How often the estimate of an error may be exceeded: it comes from one choice of signs."""
+"""A norm up to this many times the estimated error counts as rounding: the estimate is rough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An array in a few numbers.
+    """An array in a few numbers. In a plan, which has no numbers, they are NaN.
 
     Attributes:
         shape: Its shape.
         dtype: Its dtype.
-        norm: The root of the sum of the squares of what is finite.
-        low: The smallest finite number, 0 if there is none.
+        norm: The root of the sum of the squares of the finite elements.
+        low: The smallest finite element, 0 if there is none.
         high: The largest.
-        mean: The mean of what is finite.
+        mean: The mean of the finite elements.
         nans: How many elements are NaN.
         infs: How many are infinite.
-        values: All elements in order, if they are few and finite; None otherwise.
-        cancelled: Whether it is zero up to rounding: its terms cancel, and rounding leaves this.
+        values: All elements in order, if there are at most 64 and all are finite; None otherwise.
+        cancelled: Whether it is zero up to rounding: its terms cancel, and only rounding is left.
 
     Example:
         >>> import numpy as np
@@ -44,71 +47,36 @@ class Summary:
 
     shape: tuple[int, ...]
     dtype: str
-    norm: float
-    low: float
-    high: float
-    mean: float
+    norm: float = nan
+    low: float = nan
+    high: float = nan
+    mean: float = nan
     nans: int = 0
     infs: int = 0
     values: tuple[float, ...] | None = None
     cancelled: bool = False
 
-    @classmethod
-    def from_row(cls, row: dict[str, Any]) -> Self:
-        """Read what `dataclasses.asdict` made."""
-        values = None if row["values"] is None else tuple(row["values"])
-        return cls(**{**row, "shape": tuple(row["shape"]), "values": values})
-
     def remarks(self) -> list[str]:
-        """What the norm does not tell: how many elements it leaves out, and whether it is zero.
-
-        Returns:
-            Such as ``["2 NaN", "1 inf"]``.
-        """
+        """What the norm leaves out, such as ``["2 NaN", "1 inf"]``, and whether it is rounding."""
         counts = ((self.nans, "NaN"), (self.infs, "inf"))
         found = [f"{count} {name}" for count, name in counts if count]
         return found + ["zero up to rounding"] * self.cancelled
 
 
 def summary(array: np.ndarray, error: float = 0.0) -> Summary:
-    """Sum an array up.
-
-    Args:
-        array: Any array of numbers.
-        error: By how much rounding may have changed it, as a norm.
-
-    Returns:
-        A few numbers about it.
-
-    Example:
-        >>> import numpy as np
-        >>> from minigrad.viz.record.steps import summary
-        >>> found = summary(np.array([1.0, np.nan, -np.inf]))
-        >>> found.norm, found.nans, found.infs, found.values
-        (1.0, 1, 1, None)
-    """
+    """Sum an array up; `error` is the norm of what rounding may have changed."""
     exact = np.asarray(array, dtype=np.float64)
     finite = exact[np.isfinite(exact)]
     nans = int(np.isnan(exact).sum())
-    low, high, mean = (
-        (float(finite.min()), float(finite.max()), float(finite.mean()))
-        if finite.size
-        else (0.0, 0.0, 0.0)
-    )
-    whole = finite.size == exact.size
-    size = norm(finite)
+    whole, size = finite.size == exact.size, norm(finite)
+    known = finite if finite.size else np.zeros(1)
     return Summary(
-        array.shape,
-        array.dtype.name,
-        size,
-        low,
-        high,
-        mean,
-        nans,
-        exact.size - finite.size - nans,
+        array.shape, array.dtype.name, size,
+        float(known.min()), float(known.max()), float(known.mean()),
+        nans, exact.size - finite.size - nans,
         tuple(exact.ravel().tolist()) if whole and exact.size <= IN_FULL else None,
         whole and 0 < size <= MARGIN * error < np.inf,
-    )
+    )  # fmt: skip
 
 
 def norm(array: np.ndarray) -> float:
@@ -125,13 +93,13 @@ class Part:
         slot: Which argument it is.
         name: What the op calls it.
         sent: The cotangent, in the shape of the argument.
-        raw_shape: Its shape before un-broadcasting: another one if the argument was broadcast.
+        raw_shape: Its shape before un-broadcasting: different if the argument was broadcast.
         arrival: Which of the contributions to its target this is, from 1.
         arrivals: How many contributions the target gets in this pass.
-        check: How far this part is from a finite difference of the op itself, relatively; None if
-            that was not computed.
-        unchecked: Why it was not.
-        total: What has come to the target so far, this included; None if this is the first.
+        check: The relative difference between this part and a finite difference of the op itself;
+            None if that was not computed.
+        unchecked: Why it was not; empty in a plan.
+        total: The sum of the contributions to the target so far; None if this is the first.
 
     Example:
         >>> import minigrad
@@ -155,23 +123,16 @@ class Part:
     unchecked: str = ""
     total: Summary | None = None
 
-    @classmethod
-    def from_row(cls, row: dict[str, Any]) -> Self:
-        """Read what `dataclasses.asdict` made."""
-        sent, raw = Summary.from_row(row["sent"]), tuple(row["raw_shape"])
-        total = None if row.get("total") is None else Summary.from_row(row["total"])
-        return cls(**{**row, "sent": sent, "raw_shape": raw, "total": total})
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One rule that ran: a cotangent comes in, and one goes out to each argument.
 
     Attributes:
-        node: The id of the op: a node, or the group of a fused op's meaning.
+        node: The id of the op: a node, or the group of a fused op's decomposition.
         op: The name of the op.
-        cotangent: What came: the full gradient of the op's output.
-        parts: What was sent on.
+        cotangent: The full gradient of the op's output.
+        parts: What is sent to each argument.
 
     Example:
         >>> import minigrad
@@ -188,8 +149,15 @@ class Step:
     cotangent: Summary
     parts: tuple[Part, ...]
 
-    @classmethod
-    def from_row(cls, row: dict[str, Any]) -> Self:
-        """Read what `dataclasses.asdict` made."""
-        parts = tuple(Part.from_row(part) for part in row["parts"])
-        return cls(row["node"], row["op"], Summary.from_row(row["cotangent"]), parts)
+
+def number_arrivals(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Say of each part of a pass which of the contributions to its target it is."""
+    steps = tuple(steps)
+    arrivals = Counter(part.target for step in steps for part in step.parts)
+    seen: Counter[str] = Counter()
+
+    def numbered(part: Part) -> Part:
+        seen[part.target] += 1
+        return replace(part, arrival=seen[part.target], arrivals=arrivals[part.target])
+
+    return tuple(replace(step, parts=tuple(map(numbered, step.parts))) for step in steps)

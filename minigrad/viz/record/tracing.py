@@ -1,37 +1,43 @@
-"""Watching a computation: everything a finished graph no longer knows.
+"""Watching a computation: what a finished graph no longer knows.
 
 A trace sees each op as it runs. So it also has what is in no graph: constants, ops under
-``no_grad``, the line of the program, an op that failed; what a fused op means, op by op; and the
+``no_grad``, the line of the program, an op that failed, the decomposition of a fused op, and the
 backward pass, step by step.
 """
 
 from __future__ import annotations
 
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from dataclasses import replace
 from math import hypot
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.call import wrap
-from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.engine import Update, unbroadcast
-from minigrad.autograd.mode import State, state
+from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, node_of
+from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.anomaly import user_line
 from minigrad.debugging.observer import Observer
 from minigrad.viz.drawing.graph import Graph
-from minigrad.viz.explanation.cancellation import errors_sent, precision
-from minigrad.viz.explanation.step_check import check_part
-from minigrad.viz.record.assembly import Entry, Input, assemble
+from minigrad.viz.record.assembly import ancestry, assemble
 from minigrad.viz.record.attention import Weights
-from minigrad.viz.record.finished import notes, read, saved_by
+from minigrad.viz.record.finished import (
+    Entry,
+    argument_notes,
+    edges_of,
+    new_entry,
+    read,
+    recorded_node,
+    saved_by,
+)
 from minigrad.viz.record.model import Kind
-from minigrad.viz.record.steps import Part, Step, Summary, norm, summary
-from minigrad.viz.record.timing import fastest
+from minigrad.viz.record.rerun import difference, errors_sent, fastest, precision, unrecorded
+from minigrad.viz.record.steps import Part, Step, Summary, norm, number_arrivals, summary
 
 __all__ = ["Trace", "trace"]
 
@@ -56,14 +62,14 @@ class Trace(Observer):
         self._made: MutableMapping[Any, Entry] = {}
         # By the array that owns the memory: finds what was detached.
         self._memory: MutableMapping[int, Entry] = {}
-        self._held: list[Any] = []  # keeps every key alive, so that it stays its own
+        self._held: list[Any] = []  # keeps every key alive, so that no other object gets its id
         self._names: dict[Hashable, str] = {}
         self._ran: dict[Node, tuple[Primitive, Sequence[Any]]] = {}
-        self._steps: list[tuple[int, Entry, Summary, list[Any]]] = []  # with the number of the pass
-        self._pass, self._stamp = 0, 0
-        # What has come in this pass: to each output of an op that has several, for itself.
+        self._passes: list[list[tuple[Entry, Summary, list[tuple[Entry, dict[str, Any]]]]]] = []
+        self._stamp = -1  # of the node that ran last
+        # What has come in this pass to each output of an op, and the error that rounding made.
         self._totals: dict[Edge, np.ndarray] = {}
-        self._errors: dict[Entry, float] = {}  # by how much rounding may have changed it
+        self._errors: dict[Entry, float] = {}
 
     def name(self, value: Any, name: str) -> None:
         """Say what a tensor or an array that ops will read is called.
@@ -73,34 +79,30 @@ class Trace(Observer):
             name: Its name.
         """
         self._held.append(value)
-        key = history(value) if isinstance(value, Variable) else None
-        self._names[id(value) if key is None else key] = name
+        self._names[_key(value)] = name
 
-    # What is watched ----------------------------------------------------------------------------
+    # Recording ----------------------------------------------------------------------------------
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        """Note an op."""
+        """Record an op."""
         outputs = result if isinstance(result, tuple) else (result,)
-        node = _recorded(outputs)
-        first = outputs[0]
-        entry = Entry(
-            "op", op.name, first.shape, first.dtype.name, state.get().scope,
-            notes=notes(op, dict(zip(op.params, arguments, strict=True))), line=user_line(),
-            recorded=node is not None,
+        node = recorded_node(outputs)
+        entry = new_entry(
+            "op", op.name, outputs[0], state.get().scope,
+            notes=argument_notes(op, dict(zip(op.params, arguments, strict=True))),
+            line=user_line(), recorded=node is not None,
             saved=saved_by(node, numbers=True) if node is not None else (),
             seconds=fastest(op, arguments) if self._timed else None, primitive=op,
         )  # fmt: skip
-        reads = list(_read_by(op, arguments))
-        for _, name, value in reads:  # first, so that a detached view of one is known as such
+        inputs = list(_array_arguments(op, arguments))
+        for _, name, value in inputs:  # first, so that a detached view of one is known as such
             if isinstance(_key(value), Node | Leaf | Output):
                 self._source(value, name)
-        for slot, name, value in reads:
-            source = self._source(value, name)
-            array = value._data if isinstance(value, Variable) else value
-            entry.inputs.append(Input(source, slot, name, array.shape, array.dtype.name))
+        for slot, name, value in inputs:
+            entry.read(self._source(value, name), slot, name, _array(value))
         if op.decomposition is not None:
-            self._explain(entry, op, arguments)
-        self._weights.ran(entry, op, arguments, first)
+            self._decompose(entry, op, arguments)
+        self._weights.ran(entry, op, arguments, outputs[0])
         self._entries.append(entry)
         for output in outputs:
             self._know(output, entry)
@@ -110,52 +112,48 @@ class Trace(Observer):
             self._held.append(node)
 
     def wrote(self, tensor: Any, result: Any) -> None:
-        """Note that a tensor is now what an op in place returned."""
+        """Record that a tensor is now the result of an op in place."""
         self._know(tensor, self._source(result, ""))
 
-    def _explain(self, entry: Entry, op: Primitive, arguments: Sequence[Any]) -> None:
-        """Run what a fused op means, apart from the record, and note its ops."""
+    def _decompose(self, entry: Entry, op: Primitive, arguments: Sequence[Any]) -> None:
+        """Run the decomposition of a fused op in a trace of its own, and keep its ops."""
         inner = Trace(self._weights.limit)
         inner._made, inner._memory = ChainMap({}, self._made), ChainMap({}, self._memory)
         values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
         for before, value in zip(arguments, values, strict=True):
             if value is not before and before.ndim:
                 inner._know(value, self._made[_key(before)])
-        outer = state.get()
-        try:
-            state.set(State(False, entry.scope, (inner,)))
+        with unrecorded(inner):
             result = op.call_with(op.decomposition, values)  # type: ignore[arg-type]
-        finally:
-            state.set(outer)
         for one in inner._entries:
-            one.line, one.scope, one.recorded = entry.line, entry.scope, entry.recorded
+            one.scope = entry.scope
+            one.change(line=entry.box.line, recorded=entry.box.recorded)
         entry.decomposition, entry.result = inner._entries, inner._made.get(_key(result))
         self._held += inner._held
         self._weights.add(inner._weights)
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
-        """Note a step of a backward pass, in numbers: its arrays may be written to next."""
-        if node.stamp >= self._stamp:  # within a pass, nodes run from the youngest to the oldest
-            self._pass += 1
+        """Record a step of a backward pass, in numbers: its arrays may be written to next."""
+        if not self._passes or node.stamp >= self._stamp:  # a pass goes from young to old nodes
+            self._passes.append([])
             self._totals.clear()
             self._errors.clear()
         self._stamp = node.stamp
         entry = self._entry_of(node)
-        cotangents = _arrays(cotangent)
+        several = cotangent if isinstance(cotangent, tuple) else (cotangent,)
+        cotangents = [_array(one) for one in several]
         self._weights.pulled(entry, node, cotangents[0])
         came, sent = self._errors.get(entry, 0.0), []
         noise = errors_sent(node, cotangents, came, [part is not None for part in parts])
         unit = precision(cotangents[0])
-        for edge, slot, name, part, shaken in zip(
-            node.edges, node.plan.slots, node.plan.slot_names, parts, noise, strict=True
-        ):
+        for (edge, slot, name), part, shaken in zip(edges_of(node), parts, noise, strict=True):
             if part is None:
                 continue
             raw = _dense(part, edge.shape)
             array = unbroadcast(raw, edge.shape)
-            difference, why = None, "its arguments were not seen"
+            check, why = None, "its arguments were not seen"
             if node in self._ran:
-                difference, why = check_part(*self._ran[node], slot, cotangents, array)
+                check, why = difference(*self._ran[node], slot, cotangents, array)
             target, array = self._entry_of(edge), array.astype(edge.dtype, copy=False)
             error = unit * norm(unbroadcast(_dense(shaken, edge.shape), edge.shape))
             before = self._totals.get(edge)
@@ -164,23 +162,18 @@ class Trace(Observer):
             total = None
             if before is not None:
                 total = summary(self._totals[edge], self._errors[target])
-            numbers = summary(array, error)
-            sent.append((target, slot, name, numbers, raw.shape, difference, why, total))
-        self._steps.append((self._pass, entry, summary(cotangents[0], came), sent))
+            fields = {"slot": slot, "name": name, "sent": summary(array, error),
+                      "raw_shape": raw.shape, "check": check, "unchecked": why,
+                      "total": total}  # fmt: skip
+            sent.append((target, fields))
+        self._passes[-1].append((entry, summary(cotangents[0], came), sent))
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
         if error is not None:
-            self._entries.append(Entry("op", kind.__name__, (), "", error=str(error)))
-
-    # Showing it ---------------------------------------------------------------------------------
-
-    def __repr__(self) -> str:
-        return f"Trace({self.graph() if self._entries else 'no op yet'})"
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        shown = self.graph()._repr_mimebundle_() if self._entries else {}
-        return shown | {"text/plain": repr(self)}
+            failed = new_entry("op", kind.__name__, np.zeros(()), error=str(error))
+            failed.change(dtype="")
+            self._entries.append(failed)
 
     # Tensors and where they came from -----------------------------------------------------------
 
@@ -197,19 +190,17 @@ class Trace(Observer):
         key = _key(value)
         if isinstance(key, Node | Leaf | Output):
             entry = self._entry_of(key)
-            self._know(value, entry)
-            return entry
-        if key in self._made:
+        elif key in self._made:
             return self._made[key]
-        array = _array(value)
-        scope = state.get().scope
-        known = self._memory.get(id(owner(array)))
-        if known is not None and known.kind != "constant":
-            entry = Entry("op", "detach", array.shape, array.dtype.name, scope, recorded=False)
-            entry.inputs.append(Input(known, 0, "x", array.shape, array.dtype.name))
         else:
-            entry = Entry("constant", name, array.shape, array.dtype.name, scope)
-        self._entries.append(entry)
+            array, scope = _array(value), state.get().scope
+            known = self._memory.get(id(owner(array)))
+            if known is not None and known.box.kind != "constant":
+                entry = new_entry("op", "detach", array, scope, recorded=False)
+                entry.read(known, 0, "x", array)
+            else:
+                entry = new_entry("constant", name, array, scope)
+            self._entries.append(entry)
         self._know(value, entry)
         return entry
 
@@ -219,7 +210,7 @@ class Trace(Observer):
         self._memory.setdefault(id(owner(array)), entry)
         self._held += [value, array]
 
-    # What comes of it ---------------------------------------------------------------------------
+    # The result ---------------------------------------------------------------------------------
 
     def graph(self, /, *outputs: Any, **names: Any) -> Graph:
         """The graph of what was watched.
@@ -248,68 +239,53 @@ class Trace(Observer):
         for name, value in names.items():
             self.name(value, name)
         for key, name in self._names.items():
-            named = self._made.get(key)
-            if named is not None and named.kind == "constant":
-                named.kind, named.label = "input", name
+            self._constant_is(key, "input", name)
         self._name_what_modules_own()
         if outputs:
-            ends = [(f"output {i}", self._source(x, "output")) for i, x in enumerate(outputs)]
+            lasts = [self._source(tensor, "output") for tensor in outputs]
         else:
-            inputs = {source for entry in self._entries for source in _inputs(entry)}
-            lasts = [e for e in self._entries if e.kind == "op" and not e.error and e not in inputs]
-            ends = [(f"output {i}", entry) for i, entry in enumerate(lasts)]
-        if len(ends) == 1:
-            ends = [("output", ends[0][1])]
-        diagram, ids = assemble(self._entries, ends, self._names, get_default_dtype())
-        steps = tuple(self._tape(ids))
-        heatmaps = self._weights.heatmaps(self._entries, ids, diagram)
-        return Graph(diagram.nodes, diagram.edges, diagram.groups, diagram.dtype, steps, heatmaps)
+            inputs = {one.source for entry in self._entries for one in entry.every_input()}
+            ops = [e for e in self._entries if e.box.kind == "op" and not e.box.error]
+            lasts = [entry for entry in ops if entry not in inputs]
+        single = len(lasts) == 1
+        ends = [("output" if single else f"output {i}", end) for i, end in enumerate(lasts)]
+        drawing, ids = assemble(self._entries, ends, self._names)
+        steps = tuple(step for one in self._passes for step in number_arrivals(_steps(one, ids)))
+        heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
+        return replace(drawing, steps=steps, heatmaps=heatmaps)
 
     def _name_what_modules_own(self) -> None:
         """Tell frozen parameters and buffers from other constants."""
-        tops = {}
-        for entry in self._entries:
-            scope = entry.scope
-            while scope is not None and scope.parent is not None:
-                scope = scope.parent
-            if scope is not None and scope.module is not None:
-                tops[scope] = scope.module
-        for module in tops.values():
+        tops = dict.fromkeys(ancestry(e.scope)[-1] for e in self._entries if e.scope is not None)
+        for module in (top.module for top in tops if top.module is not None):
             for name, tensor in module.named_parameters():
-                self._own(tensor, "parameter", name, recorded=False)  # frozen
+                self._constant_is(_key(tensor), "parameter", name, recorded=False)  # frozen
             for name, tensor in module.named_buffers():
-                self._own(tensor, "buffer", name, recorded=True)
+                self._constant_is(_key(tensor), "buffer", name)
 
-    def _own(self, tensor: Any, kind: Kind, name: str, recorded: bool) -> None:
-        entry = self._made.get(_key(tensor))
-        if entry is not None and entry.kind == "constant":
-            entry.kind, entry.label, entry.recorded = kind, name, recorded
+    def _constant_is(self, key: Hashable, kind: Kind, name: str, recorded: bool = True) -> None:
+        entry = self._made.get(key)
+        if entry is not None and entry.box.kind == "constant":
+            entry.change(kind=kind, label=name, recorded=recorded)
 
-    def _tape(self, ids: dict[Entry, str]) -> Iterator[Step]:
-        """The steps of the backward passes as data."""
-        arrivals = Counter(
-            (number, target) for number, _, _, sent in self._steps for target, *_ in sent
-        )
-        seen: Counter[tuple[int, Entry]] = Counter()
-        for number, entry, cotangent, sent in self._steps:
-            parts = []
-            for target, slot, name, numbers, raw_shape, *checked in sent:
-                seen[number, target] += 1
-                order = (seen[number, target], arrivals[number, target])
-                parts.append(Part(ids[target], slot, name, numbers, raw_shape, *order, *checked))
-            yield Step(ids[entry], entry.label, cotangent, tuple(parts))
+    def __repr__(self) -> str:
+        return f"Trace({self.graph() if self._entries else 'no op yet'})"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        shown = self.graph()._repr_mimebundle_() if self._entries else {}
+        return shown | {"text/plain": repr(self)}
 
 
 def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
     """Watch a computation, to draw it: forward, and backward if there is a backward pass.
 
-    Within the block every op is noted, in this thread. It costs time and memory; the results and
-    the gradients are the same.
+    Within the block every op of this thread is recorded. This costs time and memory; the results
+    and the gradients are the same.
 
     Args:
         heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
         timed: Whether to take the time of each op, as the fastest of three more runs, and show it
-            with the bytes of its output. Two runs never take the same time: their drawings differ.
+            with the bytes of its output. The drawings of two timed runs differ, as times do.
 
     Returns:
         A context manager; its `graph` gives what was seen, also after an error.
@@ -332,6 +308,13 @@ def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
     return Trace(heatmap, timed)
 
 
+def _steps(recorded: Sequence[Any], ids: dict[Entry, str]) -> Iterator[Step]:
+    """The steps of one backward pass as data."""
+    for entry, cotangent, sent in recorded:
+        parts = tuple(Part(ids[target], **fields) for target, fields in sent)
+        yield Step(ids[entry], entry.box.label, cotangent, parts)
+
+
 def _key(value: Any) -> Hashable:
     """What a tensor or an array is known by."""
     node = history(value) if isinstance(value, Variable) else None
@@ -341,11 +324,6 @@ def _key(value: Any) -> Hashable:
 def _array(value: Any) -> np.ndarray:
     array: np.ndarray = value._data if isinstance(value, Variable) else value
     return array
-
-
-def _arrays(cotangent: Any) -> list[np.ndarray]:
-    parts = cotangent if isinstance(cotangent, tuple) else (cotangent,)
-    return [_array(part) for part in parts]
 
 
 def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -358,14 +336,8 @@ def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:
     return buffer
 
 
-def _recorded(outputs: Sequence[Any]) -> Node | None:
-    """The node that a call left, None if it was not recorded."""
-    node = node_of(outputs[0]._node)
-    return node if isinstance(node, Node) else None
-
-
-def _read_by(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str, Any]]:
-    """The tensors and arrays among the arguments, numbers apart."""
+def _array_arguments(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str, Any]]:
+    """The tensors and arrays among the arguments, but not numbers."""
     if op.variadic:
         named = [(f"{op.params[0]}[{i}]", value) for i, value in enumerate(arguments[0])]
     else:
@@ -373,9 +345,3 @@ def _read_by(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str
     for slot, (name, value) in enumerate(named):
         if isinstance(value, Variable) or (isinstance(value, np.ndarray) and value.ndim):
             yield slot, name, value
-
-
-def _inputs(entry: Entry) -> Iterator[Entry]:
-    for one in (entry, *entry.decomposition):
-        for read_by in one.inputs:
-            yield read_by.source

@@ -28,10 +28,8 @@ function remember() {
     box: state.box === null ? "" : list([state.box]),
     norms: state.norms ? 1 : "",
   };
-  const hash = Object.entries(parts)
-    .filter(([, value]) => value)
-    .map((pair) => pair.join("="))
-    .join("&");
+  const filled = Object.entries(parts).filter(([, value]) => value);
+  const hash = filled.map((pair) => pair.join("=")).join("&");
   try {
     if (hash !== location.hash.slice(1)) history.replaceState(null, "", `#${hash}`);
   } catch {
@@ -41,17 +39,10 @@ function remember() {
 
 function recall() {
   if (!keyOf.size) nameKeys();
-  const given = Object.fromEntries(
-    location.hash
-      .slice(1)
-      .split("&")
-      .map((part) => part.split("=")),
-  );
-  const ids = (name) =>
-    (given[name] ?? "")
-      .split(",")
-      .map((key) => byKey.get(decoded(key)))
-      .filter(Boolean);
+  const parts = location.hash.slice(1).split("&");
+  const given = Object.fromEntries(parts.map((part) => part.split("=")));
+  const idOf = (key) => byKey.get(decoded(key));
+  const ids = (name) => (given[name] ?? "").split(",").map(idOf).filter(Boolean);
   const open = ids("open");
   Object.assign(state, {
     closed: new Set(

@@ -3,63 +3,39 @@
 /** The panel of a box. */
 function boxView(id, go) {
   if (id === null)
-    return [
-      h("p", {}, "Select a box in the picture, or search for one with ", h("kbd", {}, "/"), "."),
-    ];
+    return [e.p("Select a box in the picture, or search for one with ", e.kbd("/"), ".")];
   const link = links(go);
-  const node = data.box(id);
-  const group = data.group.get(id);
-  const path = pathOf(id).join(" › ");
-  const listed = (ids, title) =>
-    ids.length
-      ? h(
-          "p",
-          {},
-          `${title}: `,
-          ids.map((one, at) => [at ? ", " : "", link.box(one, nameOf(one))]),
-        )
-      : "";
+  const [node, group] = [data.box(id), data.group.get(id)];
+  const [path, op] = [pathOf(id).join(" › "), ["op", "fused"].includes(node.kind)];
+  const names = (title, table) => {
+    const ids = neighbours(data, id, table);
+    return ids.length ? e.p(`${title}: `, listed(ids.map((one) => link.box(one)))) : "";
+  };
+  const toggle = e.button({ onclick: () => go.toggle(id) }, go.isOpen(id) ? "Close it" : "Open it");
+  const facts = [
+    ` ${node.dtype}`,
+    group?.module,
+    group?.size && count(group.size, "parameter"),
+    group?.calls > 1 && `call ${group.call} of ${group.calls}`,
+    node.cost && `forward ${node.cost}`,
+  ];
   return [
-    h(
-      "p",
-      { class: "over" },
-      [group && node.kind === "module" ? "module" : node.kind, path && `in ${path}`]
-        .filter(Boolean)
-        .join(" · "),
-    ),
-    h("h2", {}, nameOf(id)),
-    h(
-      "p",
-      { class: "facts" },
-      h("span", { class: "shape" }, shapeText(node.shape)),
-      ` ${node.dtype}`,
-      group?.module ? ` · ${group.module}` : "",
-      group?.size ? ` · ${count(group.size, "parameter")}` : "",
-      group && group.calls > 1 ? ` · call ${group.call} of ${group.calls}` : "",
-      node.cost ? ` · forward ${node.cost}` : "",
-    ),
-    node.notes.length
-      ? h(
-          "ul",
-          { class: "notes" },
-          node.notes.map((note) => h("li", {}, h("code", {}, note))),
-        )
-      : "",
-    node.error ? h("p", { class: "bad" }, `⬣ ${node.error}`) : "",
+    e.p({ class: "over" }, [node.kind, path && `in ${path}`].filter(Boolean).join(" · ")),
+    e.h2(nameOf(id)),
+    e.p({ class: "facts" }, shapeView(node.shape), facts.filter(Boolean).join(" · ")),
+    node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
+    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : "",
     lineView(node),
-    h(
-      "p",
+    e.p(
       { class: "buttons" },
-      group
-        ? h("button", { onclick: () => go.toggle(id) }, go.isOpen(id) ? "Close it" : "Open it")
-        : "",
-      h("button", { onclick: () => go.trace("into") }, "Trace inputs"),
-      h("button", { onclick: () => go.trace("from") }, "Trace outputs"),
+      group ? toggle : "",
+      e.button({ onclick: () => go.trace("into") }, "Trace inputs"),
+      e.button({ onclick: () => go.trace("from") }, "Trace outputs"),
     ),
-    listed(neighbours(data, id, "into"), "Reads"),
-    listed(neighbours(data, id, "from"), "Read by"),
-    ["op", "fused"].includes(node.kind) && node.recorded
-      ? h("section", {}, h("h3", {}, "Saved for the backward pass"), keptView(id, node, link))
+    names("Reads", "into"),
+    names("Read by", "from"),
+    op && node.recorded
+      ? e.section(e.h3("Saved for the backward pass"), keptView(id, node, link))
       : "",
     heatmapView(id),
     gradientView(id, node, link),
@@ -70,82 +46,36 @@ function boxView(id, go) {
 function keptView(id, node, link) {
   const unit = data.unit(id);
   if (unit === id) return savedView(node);
-  return h(
-    "p",
-    {},
-    "Nothing was recorded of this op by itself. It is a part of ",
-    link.box(unit, nameOf(unit)),
-    ", a fused op, which saved what its one rule reads.",
-  );
+  const why = ", a fused op, which saved what its one rule reads.";
+  return e.p("Nothing was recorded of this op by itself. It is a part of ", link.box(unit), why);
 }
 
 /** What a box gets in the backward pass, or why it gets nothing. */
 function gradientView(id, node, link) {
-  const steps = data.stepOf.get(id) ?? [];
-  const shares = sharesOf(id);
   if (node.kind === "module" || node.kind === "output") return "";
-  const unit = data.unit(id);
+  const [unit, steps, shares] = [data.unit(id), data.stepOf.get(id) ?? [], sharesOf(id)];
+  const title = e.h3("Its gradient");
   if (unit !== id) {
-    return h(
-      "section",
-      {},
-      h("h3", {}, "Its gradient"),
-      h(
-        "p",
-        {},
-        "It is a part of ",
-        link.box(unit, nameOf(unit)),
-        ", a fused op: one rule sends its gradients in one step, past the ops inside.",
-      ),
-    );
+    const why = ", a fused op: one rule sends its gradients in one step, past the ops inside.";
+    return e.section(title, e.p("It is a part of ", link.box(unit), why));
   }
   if (node.missing && !shares.length && !steps.length) {
-    return h(
-      "section",
-      { class: "missing" },
-      h("h3", {}, "Why is there no gradient here?"),
-      h("p", {}, node.missing),
-    );
+    const question = e.h3("Why is there no gradient here?");
+    return e.section({ class: "missing" }, question, e.p(node.missing));
   }
+  const share = ({ at, step, part }) => {
+    const { sign, words } = health(part.sent);
+    return e.li(link.step(at), ` from ${step.op}, as its ${part.name}: ${sign} ‖·‖ = ${words}`);
+  };
+  const sum = e.strong({ class: "sum" }, `Σ of ${shares.length}`);
   const last = shares.at(-1)?.part;
-  return h(
-    "section",
-    {},
-    h("h3", {}, "Its gradient"),
-    shares.length > 1
-      ? h(
-          "p",
-          {},
-          h("strong", { class: "sum" }, `Σ of ${shares.length}`),
-          " shares, for it was used as often:",
-        )
-      : "",
-    shares.length
-      ? h(
-          "ul",
-          {},
-          shares.map(({ at, step, part }) =>
-            h(
-              "li",
-              {},
-              link.step(at),
-              ` from ${step.op}, as its ${part.name}: `,
-              health(part.sent).sign,
-              " ",
-              `‖·‖ = ${health(part.sent).words}`,
-            ),
-          ),
-        )
-      : "",
+  return e.section(
+    title,
+    shares.length > 1 ? e.p(sum, " shares, for it was used as often:") : "",
+    shares.length ? e.ul(shares.map(share)) : "",
     last ? summaryView(last.total ?? last.sent) : "",
     steps.length
-      ? h(
-          "p",
-          {},
-          "It sends its shares on in ",
-          steps.map((at, which) => [which ? ", " : "", link.step(at)]),
-          ".",
-        )
+      ? e.p("It sends its shares on in ", listed(steps.map((at) => link.step(at))), ".")
       : "",
   );
 }

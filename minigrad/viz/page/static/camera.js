@@ -16,10 +16,8 @@ function camera(stage, svgElement) {
 
   function show() {
     const { clientWidth: width, clientHeight: height } = stage;
-    svgElement.setAttribute(
-      "viewBox",
-      [view.x, view.y, width / view.scale, height / view.scale].join(" "),
-    );
+    const seen = [view.x, view.y, width / view.scale, height / view.scale];
+    svgElement.setAttribute("viewBox", seen.join(" "));
   }
   function glide(target) {
     cancelAnimationFrame(running);
@@ -47,18 +45,13 @@ function camera(stage, svgElement) {
     return [event.clientX - box.left, event.clientY - box.top];
   };
 
-  stage.addEventListener(
-    "wheel",
-    (event) => {
-      event.preventDefault();
-      cancelAnimationFrame(running);
-      zoom(
-        Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0015)),
-        at(event),
-      );
-    },
-    { passive: false },
-  );
+  const turned = (event) => {
+    event.preventDefault();
+    cancelAnimationFrame(running);
+    const speed = event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0015;
+    zoom(Math.exp(-event.deltaY * speed), at(event));
+  };
+  stage.addEventListener("wheel", turned, { passive: false });
   svgElement.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     pointers.set(event.pointerId, at(event));
@@ -113,17 +106,11 @@ function camera(stage, svgElement) {
       const wide = stage.clientWidth / view.scale;
       const high = stage.clientHeight / view.scale;
       const rim = 40 / view.scale;
-      const into = (from, room, start, length) =>
-        start < from + rim || length + 2 * rim > room
-          ? start - rim
-          : start + length > from + room - rim
-            ? start + length + rim - room
-            : from;
-      glide({
-        scale: view.scale,
-        x: into(view.x, wide, x, width),
-        y: into(view.y, high, y, height),
-      });
+      const into = (from, room, start, length) => {
+        if (start < from + rim || length + 2 * rim > room) return start - rim;
+        return max(from, start + length + rim - room);
+      };
+      glide({ ...view, x: into(view.x, wide, x, width), y: into(view.y, high, y, height) });
     },
     /** Keep the top of an area where it is on the screen although the picture changed. */
     hold(before, after) {

@@ -1,10 +1,6 @@
-// The picture: the same elements with the same classes as minigrad/viz/drawing/svg.py writes.
+// The picture: what Python drew of each box and title (minigrad/viz/drawing/svg.py), where it lies.
 
 const HEAD = 6;
-const SLANT = 8;
-const SLOTS = 12;
-const GLYPH = 15;
-const LEADING = { name: 16, bold: 16, small: 13 };
 
 const $ = (id) => document.getElementById(id);
 
@@ -22,66 +18,37 @@ const shapeText = (shape) => shape.join("×") || "scalar";
 
 /** What a box is called aloud. */
 function boxLabel(id, open) {
-  const node = data.box(id);
-  const group = data.group.get(id);
-  const name =
-    group && node.kind === "module"
-      ? `${group.path || group.module} (${group.module})`
-      : node.label;
+  const [node, group] = [data.box(id), data.group.get(id)];
+  const module = group && node.kind === "module";
+  const name = module ? `${group.path || group.module} (${group.module})` : node.label;
   const state = group ? (open ? ", open" : ", closed") : "";
   return `${node.kind} ${name}, ${shapeText(node.shape)}${state}`;
 }
 
-/** Draw everything but the backward pass: an <svg> with the layers frames, edges, boxes. */
+/** Draw everything but the backward pass: the layers of the picture, from the back to the front. */
 function drawGraph() {
-  const frames = svg("g", { class: "frames" });
-  const edges = svg("g", { class: "edges" });
-  const boxes = svg("g", { class: "boxes" });
   const level = new Map([[null, 0]]);
-  for (const group of data.groups) {
-    level.set(group.id, level.get(group.parent) + 1);
-    if (group.id in placement.frames) {
-      frames.append(drawFrame(group, level.get(group.id) % 2));
-    }
-  }
-  const drawn = new Set();
+  for (const { id, parent } of data.groups) level.set(id, level.get(parent) + 1);
+  const frames = data.groups.filter(({ id }) => id in placement.frames);
+  const lines = new Map();
   for (const [index, points] of Object.entries(placement.edges)) {
     const thick = data.residuals.has(+index);
-    const d = path(points);
-    const key = d + thick;
-    if (drawn.has(key)) continue;
-    drawn.add(key);
-    const [x, y] = points.at(-1);
-    const edge = data.edges[index];
-    const ends = `${data.node.get(edge.source).label} → ${data.node.get(edge.target).label}`;
-    const name = edge.name ? ` as ${edge.name}` : "";
-    edges.append(
-      svg(
-        "g",
-        { class: thick ? "edge residual" : "edge", "data-line": d },
-        svg("title", {}, `${ends}${name}: ${shapeText(edge.shape)} ${edge.dtype}`),
-        svg("path", { class: "line", d }),
-        svg("path", { class: "head", d: `M${x} ${y}l-4 ${-HEAD - 1}h8z` }),
-      ),
-    );
+    const key = path(points) + thick; // those that run together into a closed group are drawn once
+    if (!lines.has(key)) lines.set(key, drawEdge(data.edges[index], points, thick));
   }
-  for (const [x, y] of placement.ports)
-    edges.append(svg("circle", { class: "port", cx: x, cy: y, r: 2.5 }));
-  const slots = slotsOf();
-  for (const [id, area] of Object.entries(placement.boxes)) {
-    boxes.append(drawBox(id, area, slots.get(id) ?? []));
-  }
-  const texts = svg("g", { class: "shapes" });
-  for (const [tensor, x, y] of placement.texts) {
-    texts.append(line([data.skeleton.texts[tensor][0], "small"], x, y + 9, "start"));
-  }
+  const layer = (name, children = []) => svg("g", { class: name }, ...children);
   return [
-    frames,
-    edges,
-    svg("g", { class: "gradients" }),
-    boxes,
-    texts,
-    svg("g", { class: "badges" }),
+    layer("frames", frames.map((group) => drawFrame(group, level.get(group.id) % 2))),
+    layer("edges", [
+      ...lines.values(),
+      ...placement.ports.map(([cx, cy]) => svg("circle", { class: "port", cx, cy, r: 2.5 })),
+    ]),
+    layer("gradients"),
+    layer("boxes", Object.entries(placement.boxes).map(([id, area]) => drawBox(id, area))),
+    layer("shapes", placement.texts.map(([tensor, x, y]) =>
+      svg("text", { class: "small start", x, y: y + 9 }, data.skeleton.texts[tensor][0]),
+    )),
+    layer("badges"),
   ];
 }
 
@@ -98,115 +65,55 @@ function path(points, head = HEAD) {
   return d;
 }
 
-function drawFrame(group, odd) {
-  const [x, y, width, height] = placement.frames[group.id];
-  const [left, top] = placement.titles[group.id];
-  const [name, kind, size] = group.title;
-  const label = boxLabel(group.id, true);
+function drawEdge({ source, target, name, shape, dtype }, points, thick) {
+  const ends = `${data.node.get(source).label} → ${data.node.get(target).label}`;
+  const [x, y] = points.at(-1);
+  const d = path(points);
   return svg(
     "g",
-    { class: `frame${odd ? " odd" : ""}`, "data-id": group.id },
+    { class: thick ? "edge residual" : "edge", "data-line": d },
+    svg("title", {}, `${ends}${name ? ` as ${name}` : ""}: ${shapeText(shape)} ${dtype}`),
+    svg("path", { class: "line", d }),
+    svg("path", { class: "head", d: `M${x} ${y}l-4 ${-HEAD - 1}h8z` }),
+  );
+}
+
+function drawFrame({ id, heading }, odd) {
+  const [x, y, width, height] = placement.frames[id];
+  const [left, top] = placement.titles[id];
+  const wide = data.skeleton.scopes[id].title[0] + 12;
+  const label = boxLabel(id, true);
+  const words = svg("g", { transform: `translate(${left} ${top})` });
+  words.innerHTML = heading;
+  return svg(
+    "g",
+    { class: `frame${odd ? " odd" : ""}`, "data-id": id },
     svg("rect", { x, y, width, height, rx: 8 }),
     svg(
       "g",
-      {
-        class: "handle",
-        role: "button",
-        tabindex: 0,
-        "aria-expanded": "true",
-        "aria-label": label,
-      },
+      { class: "handle", role: "button", tabindex: 0, "aria-expanded": true, "aria-label": label },
       svg("title", {}, `${label}: double-click or Enter closes it`),
-      svg("rect", {
-        class: "grip",
-        x: left - 6,
-        y: top - 4,
-        width: data.skeleton.titles[group.id][0] + 12,
-        height: 26,
-        rx: 5,
-      }),
-      svg(
-        "text",
-        { class: "start", x: left, y: top + 12 },
-        svg("tspan", { class: "bold" }, name),
-        ...(kind ? [" ", svg("tspan", { class: "small" }, kind)] : []),
-      ),
-      size ? line([size, "small"], left, top + 25, "start") : "",
+      svg("rect", { class: "grip", x: left - 6, y: top - 4, width: wide, height: 26, rx: 5 }),
+      words,
     ),
   );
 }
 
-/** The operands that a box names, and how far from its left they come in. */
-function slotsOf() {
-  const slots = new Map();
-  for (const [index, points] of Object.entries(placement.edges)) {
-    const { target, name } = data.edges[index];
-    if (!data.box(target).slots.length || !(target in placement.boxes)) continue;
-    const short = name.slice(name.lastIndexOf("[") + 1).replace("]", "");
-    push(slots, target, [points.at(-1)[0] - placement.boxes[target][0], short]);
-  }
-  return slots;
-}
-
-function drawBox(id, [x, y, width, height], slots) {
+function drawBox(id, [x, y]) {
   const node = data.box(id);
-  const group = data.group.get(id);
-  const kinds = ["box", node.kind, node.recorded ? "" : "unrecorded", node.error ? "error" : ""];
+  const group = data.group.has(id);
   const label = boxLabel(id, false);
-  const box = svg(
-    "g",
-    {
-      class: kinds.filter(Boolean).join(" "),
-      "data-id": id,
-      transform: `translate(${x} ${y})`,
-      tabindex: 0,
-      role: "button",
-      "aria-label": label,
-      "aria-expanded": group ? "false" : undefined,
-    },
-    svg("title", {}, group ? `${label}: double-click or Enter opens it` : label),
-  );
-  box.append(...outline(node.kind, width, height));
-  if (node.saved.length)
-    box.append(svg("rect", { class: "saved", x: 8, y: height - 4, width: 10, height: 7 }));
-  for (const [at, name] of slots) box.append(line([name, "slot"], at, 11));
-  const lines = node.lines;
-  const tall = lines.reduce((sum, [, style]) => sum + LEADING[style], 0);
-  let base = floor((height - tall + (slots.length ? SLOTS : 0)) / 2);
-  lines.forEach(([words, style, long], at) => {
-    const foot = base + LEADING[style] - 4;
-    if (at === 0 && node.glyph) {
-      const left = floor(width / 2) - floor((GLYPH + floor(0.9 * long)) / 2);
-      box.append(
-        node.glyph === "⊞"
-          ? svg("path", {
-              class: "sign",
-              d: `M${left}.5 ${foot - 9}.5h9v9h-9zm2 4.5h5m-2.5 -2.5v5`,
-            })
-          : svg("text", { class: "bold start glyph", x: left - 2, y: foot }, node.glyph),
-      );
-      box.append(line([words, style], left + GLYPH, foot, "start"));
-    } else box.append(line([words, style], floor(width / 2), foot));
-    base += LEADING[style];
+  const kinds = [node.kind, node.recorded ? "" : "unrecorded", node.error ? "error" : ""];
+  const box = svg("g", {
+    class: ["box", ...kinds.filter(Boolean)].join(" "),
+    "data-id": id,
+    transform: `translate(${x} ${y})`,
+    tabindex: 0,
+    role: "button",
+    "aria-label": label,
+    "aria-expanded": group ? "false" : undefined,
   });
+  box.innerHTML = node.drawn; // every name in it was escaped where it was drawn
+  box.prepend(svg("title", {}, group ? `${label}: double-click or Enter opens it` : label));
   return box;
-}
-
-function outline(kind, width, height) {
-  if (kind === "input" || kind === "output") {
-    const points = `${SLANT},0 ${width},0 ${width - SLANT},${height} 0,${height}`;
-    return [svg("polygon", { class: "shape", points })];
-  }
-  const half = floor(height / 2);
-  const rx = { op: 7, fused: 7, parameter: half, buffer: half }[kind] ?? 1;
-  const shapes = [svg("rect", { class: "shape", width, height, rx })];
-  if (kind === "module") {
-    shapes.push(svg("rect", { class: "inner", x: 3, y: 3, width: width - 6, height: height - 6 }));
-  }
-  return shapes;
-}
-
-function line([words, style], x, y, more = "") {
-  const kind = [style === "name" ? "" : style, more].filter(Boolean).join(" ");
-  return svg("text", { class: kind || null, x, y }, words);
 }

@@ -1,16 +1,27 @@
 // What the panel is made of: elements, formulas, numbers, links, names.
 
-/** An HTML element; children are text, elements, or lists of them. Text is only ever text. */
-function h(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else element.setAttribute(key, value);
-  }
-  element.append(...children.flat(Infinity).filter((child) => child !== "" && child !== null));
-  return element;
-}
+const isPlain = (value) => !!value && Object.getPrototypeOf(value) === Object.prototype;
+
+/**
+ * HTML elements: `e.p({ class: "quiet" }, "text", child)`. Attributes may be left out; children are
+ * text, elements, or lists of them, and text is only ever text.
+ */
+const e = new Proxy({}, {
+  get: (_, name) => (...given) => {
+    const element = document.createElement(name);
+    for (const [key, value] of Object.entries(isPlain(given[0]) ? given.shift() : {})) {
+      if (value === undefined || value === null || value === false) continue;
+      if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+      else element.setAttribute(key, value);
+    }
+    element.append(...given.flat(Infinity).filter((child) => child !== "" && child !== null));
+    return element;
+  },
+});
+
+/** A list with a sign between each two; before the last one perhaps another sign. */
+const listed = (parts, sign = ", ", end = sign) =>
+  parts.map((one, at) => [at ? (at === parts.length - 1 ? end : sign) : "", one]);
 
 // Without a mathematical font what stands under a sum runs into it: beside it is as good.
 const SCRIPTS = { munder: "msub", mover: "msup", munderover: "msubsup" };
@@ -33,78 +44,54 @@ function mathml(text) {
   return copy(new DOMParser().parseFromString(text, "application/xml").documentElement);
 }
 
+/** A letter with a bar: the gradient with respect to it. */
+function bar(name) {
+  const letter = `<mi>${name.replace(/[^\w.]/g, "")}</mi><mo stretchy="false">‾</mo>`;
+  return mathml(`<math><mover accent="true">${letter}</mover></math>`);
+}
+
 const count = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-const bytes = (n) =>
-  n < 1024
-    ? `${n} B`
-    : n < 1048576
-      ? `${(n / 1024).toFixed(1)} KiB`
-      : `${(n / 1048576).toFixed(1)} MiB`;
+function bytes(n) {
+  if (n < 1024) return `${n} B`;
+  return n < 1048576 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1048576).toFixed(1)} MiB`;
+}
+const shapeView = (shape) => e.span({ class: "shape" }, shapeText(shape));
 
 /** An array in numbers: its shape and norm, its range, and all of it where it is small. */
 function summaryView(summary) {
+  const { shape, low, high, mean, cancelled, values } = summary;
   const { kind, sign, words } = health(summary);
-  const facts = [
-    h("span", { class: "shape" }, shapeText(summary.shape)),
-    h("span", { class: kind }, `norm ${number(summary.norm)}`),
-  ];
-  if (kind === "bad") facts.push(h("strong", { class: "bad" }, `${sign} ${words}`));
-  else if (kind === "zero") {
-    const all = summary.cancelled
-      ? "zero up to rounding: what is added up cancels, and rounding leaves this"
-      : "zero everywhere";
-    facts.push(h("strong", { class: "zero" }, `${sign} ${all}`));
-  }
-  else if (summary.shape.reduce((a, b) => a * b, 1) > 1) {
-    facts.push(
-      h(
-        "span",
-        {},
-        `${number(summary.low)} … ${number(summary.high)}, mean ${number(summary.mean)}`,
-      ),
-    );
-  }
-  return h(
-    "div",
-    { class: "numbers" },
-    h(
-      "p",
-      { class: "facts" },
-      facts.flatMap((one, at) => (at ? [" · ", one] : [one])),
-    ),
-    summary.values && summary.shape.length ? valuesView(summary) : "",
-  );
+  const facts = [shapeView(shape), e.span({ class: kind }, `norm ${number(summary.norm)}`)];
+  const rounded = "zero up to rounding: what is added up cancels, and rounding leaves this";
+  if (kind === "bad") facts.push(e.strong({ class: kind }, `${sign} ${words}`));
+  else if (kind === "zero")
+    facts.push(e.strong({ class: kind }, `${sign} ${cancelled ? rounded : "zero everywhere"}`));
+  else if (shape.reduce((a, b) => a * b, 1) > 1)
+    facts.push(`${number(low)} … ${number(high)}, mean ${number(mean)}`);
+  const all = values && shape.length ? valuesView(summary) : "";
+  return e.div({ class: "numbers" }, e.p({ class: "facts" }, listed(facts, " · ")), all);
 }
 
 /** All values, as matrices side by side. */
 function valuesView({ shape, values }) {
-  const columns = shape.at(-1);
-  const rows = shape.at(-2) ?? 1;
-  const size = rows * columns;
-  if (!size) return "";
-  const tables = [];
-  for (let start = 0; start < values.length; start += size) {
-    const body = Array.from({ length: rows }, (_, row) =>
-      h(
-        "tr",
-        {},
-        Array.from({ length: columns }, (_, column) => {
-          const value = values[start + row * columns + column];
-          return h("td", { class: value ? null : "zero" }, number(value));
-        }),
-      ),
-    );
-    tables.push(h("table", { class: "values" }, h("tbody", {}, body)));
-  }
-  return h("div", { class: "matrices", tabindex: 0, "aria-label": "values" }, tables);
+  const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
+  if (!rows || !columns) return "";
+  const cell = (value) => e.td({ class: value ? null : "zero" }, number(value));
+  const every = (list, size) =>
+    Array.from({ length: list.length / size }, (_, at) => list.slice(at * size, (at + 1) * size));
+  const tables = every(every(values, columns).map((row) => e.tr(row.map(cell))), rows);
+  return e.div(
+    { class: "matrices", tabindex: 0, "aria-label": "values" },
+    tables.map((body) => e.table({ class: "values" }, e.tbody(body))),
+  );
 }
 
 /** Buttons that lead to a step or to a box. */
 function links(go) {
+  const button = (onclick, words) => e.button({ class: "link", onclick }, words);
   return {
-    step: (at, words) =>
-      h("button", { class: "link", onclick: () => go.step(at) }, words ?? `step ${at}`),
-    box: (id, words) => h("button", { class: "link", onclick: () => go.box(id) }, words),
+    step: (at, words) => button(() => go.step(at), words ?? `step ${at}`),
+    box: (id, words = nameOf(id)) => button(() => go.box(id), words),
   };
 }
 
@@ -119,8 +106,7 @@ function pathOf(id) {
 }
 
 function nameOf(id) {
-  const group = data.group.get(id);
-  const box = data.box(id);
+  const [group, box] = [data.group.get(id), data.box(id)];
   return group && box.kind === "module" ? group.path || group.module : box.label;
 }
 
@@ -129,18 +115,6 @@ function lineView(node) {
   if (!node.line) return "";
   const [, place, code] = /^(.*?:\d+)(?:: (.*))?$/s.exec(node.line) ?? [null, node.line, ""];
   const [before, own, after] = node.around ?? ["", code, ""];
-  return h(
-    "div",
-    { class: "line" },
-    place,
-    own
-      ? h(
-          "pre",
-          { tabindex: 0 },
-          before ? `${before}\n` : "",
-          h("b", {}, own),
-          after ? `\n${after}` : "",
-        )
-      : "",
-  );
+  const quoted = [before && `${before}\n`, e.b(own), after && `\n${after}`];
+  return e.div({ class: "line" }, place, own ? e.pre({ tabindex: 0 }, quoted) : "");
 }

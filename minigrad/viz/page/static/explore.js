@@ -164,11 +164,7 @@ const shown = {};
 function fill(name, key, content) {
   if (shown[name] === key) return;
   shown[name] = key;
-  $(name).replaceChildren(
-    ...content()
-      .flat(Infinity)
-      .filter((child) => child !== ""),
-  );
+  $(name).replaceChildren(...e.div(content()).childNodes);
   $(name).scrollTop = 0;
 }
 

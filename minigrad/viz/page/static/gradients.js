@@ -25,12 +25,9 @@ function health(summary) {
 function number(value) {
   if (value === null) return "> 1e308";
   if (value === 0) return "0";
-  const size = abs(value);
-  const text =
-    size >= 1e-3 && size < 1e5
-      ? String(+value.toPrecision(3))
-      : value.toExponential(1).replace("e+", "e");
-  return text.replaceAll("-", "−");
+  const usual = abs(value) >= 1e-3 && abs(value) < 1e5;
+  const text = usual ? +value.toPrecision(3) : value.toExponential(1).replace("e+", "e");
+  return String(text).replaceAll("-", "−");
 }
 
 /** One of five widths, by the order of magnitude of a norm. */

@@ -10,19 +10,17 @@ function heatmapView(id) {
   if (!map) return "";
   const { weights, gradients, mask } = map;
   const far = gradients && max(-gradients.low, gradients.high);
-  const told = `Rows are queries, columns are keys${mask ? "; × is masked" : ""}. The first of the batch.`;
-  return h(
-    "section",
-    {},
-    h("h3", {}, "Who attends to whom"),
-    gridsView(map, cellsOf(map, weights, "sequential", weights.low, weights.high)),
-    h("p", { class: "quiet" }, told),
+  const masked = mask ? "; × is masked" : "";
+  const grids = (values, scale, least, most) =>
+    gridsView(map, cellsOf(map, values, scale, least, most));
+  return e.section(
+    e.h3("Who attends to whom"),
+    grids(weights, "sequential", weights.low, weights.high),
+    e.p({ class: "quiet" }, `Rows are queries, columns are keys${masked}. The first of the batch.`),
     gradients
-      ? h(
-          "details",
-          {},
-          h("summary", {}, "The gradient of the loss by the weights"),
-          gridsView(map, cellsOf(map, gradients, "diverging", -far, far)),
+      ? e.details(
+          e.summary("The gradient of the loss by the weights"),
+          grids(gradients, "diverging", -far, far),
         )
       : "",
   );
@@ -57,43 +55,30 @@ function cellsOf({ mask }, { low, high, data: text }, scale, least, most) {
 function gridsView({ shape: [heads, queries, keys] }, cells) {
   const draw = max(queries, keys) <= NUMBERED ? numbered : painted;
   const figures = [...Array(heads).keys()].map((head) =>
-    h("figure", {}, h("figcaption", {}, `head ${head}`), draw(cells, head, queries, keys)),
+    e.figure(e.figcaption(`head ${head}`), draw(cells, head, queries, keys)),
   );
-  const scale = h("span", { style: `background:linear-gradient(90deg,${cells.colours.join()})` });
+  const scale = e.span({ style: `background:linear-gradient(90deg,${cells.colours.join()})` });
   return [
-    h("div", { class: "matrices grids", tabindex: 0 }, figures),
-    h("p", { class: "scale" }, number(cells.least), scale, number(cells.most)),
+    e.div({ class: "matrices grids", tabindex: 0 }, figures),
+    e.p({ class: "scale" }, number(cells.least), scale, number(cells.most)),
   ];
 }
 
 function numbered({ masked, words, colour, dark }, head, queries, keys) {
-  const cell = (at, query, key) =>
-    h(
-      "td",
-      {
-        style: `background:${colour(at)};color:${dark(at) ? "#fff" : "#111"}`,
-        title: `query ${query}, key ${key}`,
-      },
-      masked(at) ? "×" : words(at),
-    );
-  const rows = [...Array(queries).keys()].map((query) =>
-    h(
-      "tr",
-      {},
-      [...Array(keys).keys()].map((key) => cell((head * queries + query) * keys + key, query, key)),
-    ),
-  );
-  return h("table", { class: "heat" }, h("tbody", {}, rows));
+  const cell = (query, key) => {
+    const at = (head * queries + query) * keys + key;
+    const style = `background:${colour(at)};color:${dark(at) ? "#fff" : "#111"}`;
+    const title = `query ${query}, key ${key}`;
+    return e.td({ style, title }, masked(at) ? "×" : words(at));
+  };
+  const row = (_, query) => e.tr(Array.from({ length: keys }, (_, key) => cell(query, key)));
+  return e.table({ class: "heat" }, e.tbody(Array.from({ length: queries }, row)));
 }
 
 function painted({ masked, colour }, head, queries, keys) {
   const side = max(1, floor(SIDE / max(queries, keys)));
-  const sheet = h("canvas", {
-    width: keys * side,
-    height: queries * side,
-    role: "img",
-    "aria-label": `head ${head}`,
-  });
+  const [width, height, label] = [keys * side, queries * side, `head ${head}`];
+  const sheet = e.canvas({ width, height, role: "img", "aria-label": label });
   const pen = sheet.getContext("2d");
   for (let place = 0; place < queries * keys; place++) {
     const [x, y] = [(place % keys) * side, floor(place / keys) * side];

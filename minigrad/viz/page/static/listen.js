@@ -35,12 +35,10 @@ const MOVES = {
   norms: () => go.norms(),
   guide: () => turnTo("guide"),
   "open-all": () => closeOnly([]),
-  "close-all": () =>
-    closeOnly(
-      data.groups
-        .filter((group) => group.parent !== null || group.box.kind === "fused")
-        .map((group) => group.id),
-    ),
+  "close-all": () => {
+    const inner = data.groups.filter(({ parent, box }) => parent !== null || box.kind === "fused");
+    closeOnly(inner.map((group) => group.id));
+  },
 };
 
 const KEYS = {
@@ -111,23 +109,16 @@ function listen() {
   $("tabs").addEventListener("keydown", (event) => {
     const tabs = [...$("tabs").children];
     const at = tabs.indexOf(event.target);
-    const to = tabs.at(
-      { ArrowLeft: at - 1, ArrowRight: (at + 1) % tabs.length, Home: 0, End: -1 }[event.key] ?? at,
-    );
+    const moves = { ArrowLeft: at - 1, ArrowRight: (at + 1) % tabs.length, Home: 0, End: -1 };
+    const to = tabs.at(moves[event.key] ?? at);
     if (to === event.target) return;
     to.click();
     to.focus();
     event.preventDefault();
   });
   addEventListener("keydown", (event) => {
-    if (
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey ||
-      !KEYS[event.key] ||
-      keeps(event.target, event.key)
-    )
-      return;
+    const { key, target, ctrlKey, metaKey, altKey } = event;
+    if (ctrlKey || metaKey || altKey || !KEYS[key] || keeps(target, key)) return;
     event.preventDefault();
     KEYS[event.key](event.shiftKey);
   });

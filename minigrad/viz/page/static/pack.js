@@ -1,251 +1,154 @@
-// One open group with numbers: minigrad/viz/layout/pack.py again, operation by operation.
+// From sizes to positions: minigrad/viz/layout/pack.py again, for what is open now.
 
-const MARGIN = 16;
-const PAD = 14;
-const BESIDE = 22;
-const LANE = 12;
-const PIN = 16;
-const GAP = 24;
-const STEEP = 8;
-const WIDEST = 48;
-const SHORT = 14;
-const TEXT = 15;
-const INDENT = 5;
+const { abs, floor, max, min } = Math;
+const TOP = "";
+const [MARGIN, PAD, BESIDE, LANE] = [16, 14, 22, 12];
+const [GAP, STEEP, WIDEST, SHORT] = [24, 8, 48, 14];
+const [TEXT, INDENT] = [15, 5];
 
-/** One open group, measured from the left upper corner of its frame. */
-function pack(scope, skeleton, inner) {
-  const { ranks, links: rows } = skeleton.scopes[scope];
-  const links = rows.map(([way, tensor]) => ({ way, tensor, source: way[0], target: way.at(-1) }));
-  const rank = {};
-  const index = {};
-  const items = ranks.flat();
-  ranks.forEach((row, at) =>
-    row.forEach((item, place) => ([rank[item], index[item]] = [at, place])),
-  );
-  const isBox = (item) => inner.has(item) || item in skeleton.sizes;
-  const sizes = {};
-  for (const item of items) {
-    const group = inner.get(item);
-    sizes[item] = group ? [group.width, group.height] : (skeleton.sizes[item] ?? [0, 0]);
-  }
-  const fed = new Set(links.map((link) => link.target));
-  const outside = (link) => rank[link.target] - rank[link.source] > link.way.length - 1;
-  const weigh = (link) => {
-    if (link.way.length > 2 || outside(link)) return 1;
-    return fed.has(link.source) || !isBox(link.source) ? 2 : 0;
+const largest = (values, least) => values.reduce((a, b) => max(a, b), least);
+
+/** Widths, heights and ends of lines in a group, of which the groups in `packed` are open. */
+function measure({ items, lines }, packed) {
+  const inner = items.map((box) => (box && packed.get(box[0])) || null);
+  const door = (item, [shift, port]) =>
+    inner[item] ? inner[item].x[port] - floor(inner[item].width / 2) : shift;
+  const width = items.map((box, at) => inner[at]?.width ?? box?.[1] ?? 0);
+  return {
+    inner,
+    width,
+    height: items.map((box, at) => inner[at]?.height ?? box?.[2] ?? 0),
+    reach: items.map((box, at) => (box && !inner[at] ? box[3] : floor(width[at] / 2))),
+    ends: lines.map(([way, out, into]) => [door(way[0], out), door(way.at(-1), into)]),
   };
+}
 
-  /** How far right of the middle of an item a tensor comes in or goes out. */
-  function door(item, port) {
-    const width = sizes[item][0];
-    if (inner.has(item)) return inner.get(item).doors.get(port) - floor(width / 2);
-    if (item in skeleton.scopes) {
-      const ports = skeleton.scopes[item].ranks.at(port.startsWith("in:") ? 0 : -1);
-      return part(width, ports.indexOf(port), ports.length);
-    }
-    return 0;
-  }
-
-  // What is written at the foot of each box.
-  const texts = new Map();
-  for (const link of links) {
-    const closed = !inner.has(link.source) && link.source in skeleton.sizes;
-    if (closed && link.tensor in skeleton.texts) {
-      if (!texts.has(link.source)) texts.set(link.source, new Map());
-      texts.get(link.source).set(link.tensor, door(link.source, `out:${link.tensor}`));
-    }
-  }
-
-  // How far right of the middle of its target each link comes in.
-  const pins = links.map(() => 0);
-  const into = new Map();
-  links.forEach((link, number) => {
-    if (link.target in skeleton.scopes) pins[number] = door(link.target, `in:${link.tensor}`);
-    else if (link.target in skeleton.sizes) {
-      const upper = link.way.at(-2);
-      const far = outside(link);
-      const key = [+far, far ? 0 : index[upper], door(upper, `out:${link.tensor}`), number];
-      if (!into.has(link.target)) into.set(link.target, []);
-      into.get(link.target).push([...key, weigh(link)]);
-    }
-  });
-  for (const [target, found] of into) {
-    found.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3]);
-    const width = sizes[target][0];
-    const count = found.length;
-    const weights = found.map((key) => key[4]);
-    const most = max(...weights);
-    let middle = weights.indexOf(most) * 2;
-    if (weights.filter((weight) => weight === most).length > 1) middle = count - 1;
-    const widest = max(middle, 2 * (count - 1) - middle, 1);
-    const step = min(PIN, floor((width - 16) / widest));
-    found.forEach((key, at) => {
-      pins[key[3]] = skeleton.named.includes(target)
-        ? part(width, at, count)
-        : floor(((2 * at - middle) * step) / 2);
-    });
-  }
-
-  // The ways of all links from rank to rank; those of one tensor share the first part.
-  const segments = new Map();
-  links.forEach((link, number) => {
-    if (outside(link)) return;
-    let leaves = door(link.source, `out:${link.tensor}`);
-    for (let at = 1; at < link.way.length; at++) {
-      const [upper, lower] = [link.way[at - 1], link.way[at]];
-      const segment = [upper, lower, leaves, lower === link.target ? pins[number] : 0];
-      segments.set(segment.join("\n"), segment);
-      leaves = 0;
-    }
-  });
+/** The items of a group with positions, from the upper left corner of its frame. */
+function pack(scope, packed) {
+  const { title: words, rows, items, lines } = scope;
+  const m = measure(scope, packed);
+  const middles = columns(scope, m);
 
   // From left to right.
-  const right = (item) => {
-    const ends = [...(texts.get(item) ?? [])].map(
-      ([tensor, shift]) => shift + INDENT + skeleton.texts[tensor][1],
-    );
-    return max(floor(sizes[item][0] / 2), ...ends, 0);
-  };
-  const number = Object.fromEntries(items.map((item, at) => [item, at]));
-  const rooms = items.map((item) => {
-    const margin = isBox(item) ? BESIDE : LANE;
-    return [floor((sizes[item][0] + margin) / 2), right(item) + floor(margin / 2)];
-  });
-  const ways = new Map();
-  for (const [upper, lower, leaves, enters] of segments.values()) {
-    const key = `${upper}\n${lower}`;
-    if (!ways.has(key)) ways.set(key, [upper, lower, []]);
-    ways.get(key)[2].push(leaves - enters);
-  }
-  const isDummy = (item) => !isBox(item) && rank[item] > 0 && rank[item] < ranks.length - 1;
-  const pulls = [...ways.values()].map(([upper, lower, shifts]) => {
-    const dummies = isDummy(upper) + isDummy(lower);
-    const leaf = isBox(upper) && !fed.has(upper);
-    const shift = floor(shifts.reduce((a, b) => a + b) / shifts.length);
-    return [number[upper], number[lower], shift, dummies ? 0.02 : leaf ? 0.5 : 4, dummies === 2];
-  });
-  const aligned = align(
-    ranks.map((row) => row.map((item) => number[item])),
-    rooms.map((room) => room[0]),
-    rooms.map((room) => room[1]),
-    pulls,
-  );
-  const middles = Object.fromEntries(items.map((item, at) => [item, aligned[at]]));
-
-  // The lanes of tensors that run outside.
-  const spans = new Map();
-  const lanes = new Map();
-  const free = [];
-  for (const link of links) {
-    if (!outside(link)) continue;
-    const first = rank[link.source];
-    const last = rank[link.target];
-    if (!spans.has(link.tensor)) spans.set(link.tensor, [first, last]);
-    spans.get(link.tensor)[1] = max(last, spans.get(link.tensor)[1]);
-  }
-  for (const [tensor, [first, last]] of spans) {
-    let lane = free.findIndex((until) => until <= first);
-    if (lane < 0) lane = free.length;
-    free[lane] = last;
-    lanes.set(tensor, lane);
-  }
-
-  // Everything into the frame.
-  const least = (values) => values.reduce((a, b) => min(a, b), Infinity);
-  const most = (values) => values.reduce((a, b) => max(a, b), -Infinity);
-  const pad = scope === TOP ? MARGIN : PAD;
-  const low = items.length
-    ? least(items.map((item) => middles[item] - floor(sizes[item][0] / 2)))
-    : 0;
-  const high = items.length ? most(items.map((item) => middles[item] + right(item))) : 0;
-  let width = high - low + (max(...lanes.values(), -1) + 1) * LANE + 2 * pad;
-  let shift = pad - low;
-  let start = pad;
-  if (scope !== TOP) {
-    const ports = ranks[0].map((port) => middles[port] + shift);
-    const [left, lack] = beside(skeleton.titles[scope][0], ports, width);
+  const pad = words ? PAD : MARGIN;
+  const empty = items.length ? -Infinity : 0;
+  const low = -largest(middles.map((x, at) => floor(m.width[at] / 2) - x), empty);
+  const high = largest(middles.map((x, at) => x + m.reach[at]), empty);
+  let width = high - low + (largest(lines.map((line) => line[3]), -1) + 1) * LANE + 2 * pad;
+  let [shift, title] = [pad - low, pad];
+  if (words) {
+    const ports = middles.slice(0, rows[0]).map((x) => x + shift);
+    const [left, lack] = beside(words[0], ports, width);
     const balance = ports.length ? ports[0] + ports.at(-1) + lack - width : lack;
-    start = left;
+    title = left;
     shift += lack;
     width += lack + min(max(balance, 0), lack);
   }
-  for (const item of items) middles[item] += shift;
-  for (const [tensor, lane] of lanes) lanes.set(tensor, high + shift + (lane + 1) * LANE);
   width += width % 2;
+  const x = middles.map((middle) => middle + shift);
 
   // From the top down.
-  const tall = (item) => sizes[item][1] + (texts.has(item) ? TEXT : 0);
-  const aside = ranks.map(() => 0);
-  const arrows = ranks.map(() => false);
-  for (const [upper, lower, leaves, enters] of segments.values()) {
-    const row = rank[upper];
-    const way = middles[lower] + enters - middles[upper] - leaves;
-    aside[row] = max(aside[row], abs(way));
-    arrows[row] ||= isBox(lower) && !inner.has(lower);
-  }
-  for (const link of links) {
-    if (!outside(link)) continue;
-    for (const row of [rank[link.source], rank[link.target] - 1]) aside[row] = width;
-  }
-  let y = scope === TOP ? MARGIN : skeleton.titles[scope][1] + 8;
+  const row = rows.flatMap((count, number) => Array(count).fill(number));
+  const aside = rows.map(() => 0);
+  const arrows = rows.map(() => false);
+  lines.forEach(([way, , , lane], number) => {
+    const last = way.length - 1;
+    if (lane >= 0) aside[row[way[0]]] = aside[row[way[last]] - 1] = width;
+    for (let at = 1; lane < 0 && at <= last; at++) {
+      const [upper, lower] = [way[at - 1], way[at]];
+      const start = x[upper] + (at === 1 ? m.ends[number][0] : 0);
+      const end = x[lower] + (at === last ? m.ends[number][1] : 0);
+      aside[row[upper]] = max(aside[row[upper]], abs(end - start));
+      arrows[row[upper]] ||= items[lower] && !m.inner[lower];
+    }
+  });
+  const tall = items.map(
+    (box, at) => m.height[at] + (box && !m.inner[at] && box[5].length ? TEXT : 0),
+  );
   const tops = [0];
-  const bottoms = [y];
-  const last = ranks.length - 1;
-  for (let row = 0; row < last; row++) {
-    if (row === last - 1 && !ranks[last].length) y += scope === TOP ? MARGIN : PAD;
-    else if (row || ranks[0].length) {
-      const gap = arrows[row] || aside[row] ? GAP : SHORT;
-      y += min(gap + floor(aside[row] / STEEP), WIDEST);
+  const bottoms = [words ? words[1] + 8 : MARGIN];
+  for (let number = 1, item = rows[0]; number < rows.length; item += rows[number++]) {
+    const above = number - 1;
+    let gap = 0;
+    if (number === rows.length - 1 && !rows[number]) gap = pad;
+    else if (above || item) {
+      gap = arrows[above] || aside[above] ? GAP : SHORT;
+      gap = min(gap + floor(aside[above] / STEEP), WIDEST);
     }
-    tops.push(y);
-    y += ranks[row + 1].reduce((most, item) => max(most, tall(item)), 0);
-    bottoms.push(y);
+    tops.push(bottoms[above] + gap);
+    bottoms.push(tops[number] + largest(tall.slice(item, item + rows[number]), 0));
   }
-  const head = (item) => {
-    const row = rank[item];
-    const room = bottoms[row] - tops[row] - tall(item);
-    return tops[row] + (fed.has(item) ? floor(room / 2) : room);
-  };
-  const foot = (item) => (isBox(item) ? head(item) + sizes[item][1] : 0);
+  const y = items.map((box, at) => {
+    const free = box ? bottoms[row[at]] - tops[row[at]] - tall[at] : 0;
+    return tops[row[at]] + (box?.[4] ? floor(free / 2) : free);
+  });
+  const points = lines.map(([way, , , lane], number) => {
+    const [first, last] = [way[0], way.at(-1)];
+    const [out, into] = m.ends[number];
+    return way.flatMap((item) => {
+      const right = x[item] + (item === first ? out : 0) + (item === last ? into : 0);
+      const found = item === first ? [] : [[right, tops[row[item]]]];
+      found.push([right, y[item] + (item === first ? m.height[item] : 0)]);
+      if (item !== last) found.push([right, bottoms[row[item]]]);
+      if (lane < 0 || item !== first) return found;
+      const beyond = high + shift + (lane + 1) * LANE;
+      return [...found, [beyond, tops[row[item] + 1]], [beyond, bottoms[row[last] - 1]]];
+    });
+  });
+  return { width, height: bottoms.at(-1), title, x, y, lines: points };
+}
 
-  /** The points of a link, from its source down to its target. */
-  function line({ source, target, tensor, way }, pin) {
-    let x = middles[source] + door(source, `out:${tensor}`);
-    const points = [
-      [x, foot(source)],
-      [x, bottoms[rank[source]]],
-    ];
-    for (const dummy of way.slice(1, -1)) {
-      x = middles[dummy];
-      points.push([x, tops[rank[dummy]]], [x, bottoms[rank[dummy]]]);
+/** Place chain after chain, each as near as its neighbours allow to where its line leads. */
+function columns({ rows, items, lines, chains }, { width, reach, ends }) {
+  const [own, offset] = [[], []];
+  const joined = (item, number, at, bow) => {
+    const way = lines[number][0];
+    const [out, into] = ends[number];
+    const away = bow + (at === 1 ? out : 0) - (at === way.length - 1 ? into : 0);
+    return item === way[at] ? [way[at - 1], away] : [way[at], -away];
+  };
+  chains.forEach((chain, number) =>
+    chain.forEach((joint, place) => {
+      const [other, away] = place ? joined(...joint) : [-1, 0];
+      own[joint[0]] = number;
+      offset[joint[0]] = place ? offset[other] + away : 0;
+    }),
+  );
+  const after = chains.map(() => []);
+  const before = chains.map(() => []);
+  const margin = (item) => (items[item] ? BESIDE : LANE);
+  let one = 0;
+  for (const count of rows) {
+    for (const end = one + count; one < end; one++) {
+      const two = one + 1;
+      if (two === end) continue;
+      const left = floor((width[two] + margin(two)) / 2) - offset[two];
+      const apart = offset[one] + reach[one] + floor(margin(one) / 2) + left;
+      after[own[one]].push([own[two], apart]);
+      before[own[two]].push([own[one], -apart]);
     }
-    if (outside({ source, target, way })) {
-      x = lanes.get(tensor);
-      points.push([x, tops[rank[source] + 1]], [x, bottoms[rank[target] - 1]]);
-    }
-    x = middles[target] + pin;
-    points.push([x, tops[rank[target]]]);
-    if (isBox(target)) points.push([x, head(target)]);
-    return points;
   }
-
-  const doors = new Map();
-  for (const port of [...ranks[0], ...ranks.at(-1)]) doors.set(port, middles[port]);
-  return {
-    width,
-    height: bottoms.at(-1),
-    title: [start, 6],
-    doors,
-    corners: new Map(
-      items
-        .filter(isBox)
-        .map((item) => [item, [middles[item] - floor(sizes[item][0] / 2), head(item)]]),
-    ),
-    lines: links.map((link, at) => line(link, pins[at])),
-    texts: [...texts].flatMap(([item, found]) =>
-      [...found].map(([tensor, at]) => [tensor, middles[item] + at + INDENT, foot(item) + 2]),
-    ),
-  };
+  const least = chains.map(() => -Infinity);
+  const most = chains.map(() => Infinity);
+  chains.forEach(([joint], number) => {
+    let wish = joint[3];
+    if (joint[1] >= 0) {
+      const [other, away] = joined(...joint);
+      wish = least[own[other]] + offset[other] + away;
+    }
+    least[number] = most[number] = min(max(wish, least[number]), most[number]);
+    for (const [limits, beyond, tighter] of [[least, after, max], [most, before, min]]) {
+      const queue = [number];
+      for (const from of queue) {
+        for (const [to, apart] of beyond[from]) {
+          const limit = tighter(limits[to], limits[from] + apart);
+          if (limit !== limits[to]) queue.push(to);
+          limits[to] = limit;
+        }
+      }
+    }
+  });
+  return items.map((_, item) => least[own[item]] + offset[item]);
 }
 
 /** The left end of a title beside the tensors that come in, and how much room it lacks. */
@@ -258,7 +161,60 @@ function beside(need, ports, width) {
   return [PAD, ports.length ? lack : floor((lack + 1) / 2)];
 }
 
-/** How far right of the middle the middle of one of so many equal parts is. */
-function part(width, index, count) {
-  return floor((width * (2 * index + 1)) / (2 * count)) - floor(width / 2);
+/** Boxes, frames and lines for a choice of closed groups (a Set). */
+function place({ scopes, parents }, closed) {
+  const shown = new Set([TOP]);
+  for (const [group, parent] of Object.entries(parents)) {
+    if (!closed.has(group) && shown.has(parent)) shown.add(group);
+  }
+  const packed = new Map();
+  for (const [group, scope] of Object.entries(scopes)) {
+    if (shown.has(group)) packed.set(group, pack(scope, packed));
+  }
+  const { width, height } = packed.get(TOP);
+  const empty = { boxes: {}, frames: {}, titles: {}, ports: [], texts: [], edges: {} };
+  const result = { width, height, ...empty };
+  const origins = new Map([[TOP, [0, 0]]]);
+  const exits = ({ items, rows }) => items.length - rows.at(-1);
+  for (const group of shown) {
+    const [left, top] = origins.get(group);
+    const [own, scope] = [packed.get(group), scopes[group]];
+    if (scope.title) {
+      result.frames[group] = [left, top, own.width, own.height];
+      result.titles[group] = [left + own.title, top + 6];
+    }
+    scope.items.forEach((box, at) => {
+      const [x, y] = [left + own.x[at], top + own.y[at]];
+      if (!box) {
+        if (at < scope.rows[0] || at >= exits(scope)) result.ports.push([x, y]);
+        return;
+      }
+      const [id, wide, tall, , , texts] = box;
+      if (packed.has(id)) return origins.set(id, [x - floor(packed.get(id).width / 2), y]);
+      result.boxes[id] = [x - floor(wide / 2), y, wide, tall];
+      for (const [tensor, shift] of texts)
+        result.texts.push([tensor, x + shift + INDENT, y + tall + 2]);
+    });
+  }
+  for (const outwards of [true, false]) {
+    for (const group of outwards ? [...shown].reverse() : shown) {
+      scopes[group].lines.forEach(([way, , , , edges], number) => {
+        if (way.at(-1) >= exits(scopes[group]) !== outwards) return;
+        for (const edge of edges)
+          extend((result.edges[edge] ??= []), packed.get(group).lines[number], origins.get(group));
+      });
+    }
+  }
+  return result;
+}
+
+/** Add points to a line; those in the middle of a straight stretch are left out. */
+function extend(line, points, [left, top]) {
+  for (const point of points) {
+    const [x, y] = [left + point[0], top + point[1]];
+    const [last, before] = [line.at(-1), line.at(-2)];
+    if (last && last[0] === x && last[1] === y) continue;
+    if (before && last[0] === before[0] && last[0] === x) line.pop();
+    line.push([x, y]);
+  }
 }

@@ -8,18 +8,11 @@ function search() {
   let found = [];
   let chosen = 0;
 
-  const about = (node) =>
-    [
-      nameOf(node.id),
-      node.kind,
-      data.group.get(node.id)?.module,
-      shapeText(node.shape),
-      node.shape.join("x"),
-      node.shape.join(","),
-      ...pathOf(node.id),
-    ]
-      .join(" ")
-      .toLowerCase();
+  const about = ({ id, kind, shape }) => {
+    const shapes = [shapeText(shape), shape.join("x"), shape.join(",")];
+    const words = [nameOf(id), kind, data.group.get(id)?.module, ...shapes, ...pathOf(id)];
+    return words.join(" ").toLowerCase();
+  };
   function look() {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = words.length
@@ -29,24 +22,19 @@ function search() {
     show();
   }
   function show() {
-    const rows = found.slice(0, MOST).map((node, at) =>
-      h(
-        "li",
-        {
-          role: "option",
-          id: `found-${at}`,
-          "aria-selected": String(at === chosen),
-          onclick: () => choose(at),
-        },
-        h("b", {}, nameOf(node.id)),
+    const rows = found.slice(0, MOST).map((node, at) => {
+      const onclick = () => choose(at);
+      return e.li(
+        { role: "option", id: `found-${at}`, "aria-selected": String(at === chosen), onclick },
+        e.b(nameOf(node.id)),
         ` ${node.kind} ${shapeText(node.shape)}`,
-        h("small", {}, pathOf(node.id).join(" › ")),
-      ),
-    );
+        e.small(pathOf(node.id).join(" › ")),
+      );
+    });
     const more = found.length - MOST;
     const any = !!field.value.trim();
-    if (more > 0) rows.push(h("li", {}, `and ${more} more`));
-    if (any && !found.length) rows.push(h("li", {}, "nothing found"));
+    if (more > 0) rows.push(e.li(`and ${more} more`));
+    if (any && !found.length) rows.push(e.li("nothing found"));
     list.replaceChildren(...rows);
     list.hidden = !any;
     field.setAttribute("aria-expanded", any);

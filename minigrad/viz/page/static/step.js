@@ -1,68 +1,46 @@
 // The panel of a step: what came, what was saved for it, what is sent, and why.
 
-/** The panel of a step: what came, what was saved, what is sent, and why. */
+/** The panel of a step. */
 function stepView(at, go) {
   const link = links(go);
   const total = data.steps.length;
-  if (!total) return [h("h2", {}, "No backward pass"), h("p", {}, data.start)];
+  if (!total) return [e.h2("No backward pass"), e.p(data.start)];
   if (!at) {
+    const next = `The backward pass begins at ${data.start}. It has ${count(total, "step")}.`;
     return [
-      h("h2", {}, "Before the first step"),
-      h(
-        "p",
-        {},
-        `The forward pass is done. The backward pass begins at ${data.start}. It has ${count(total, "step")}.`,
-      ),
-      h("p", {}, link.step(1, "Take the first step"), " (→)"),
+      e.h2("Before the first step"),
+      e.p(`The forward pass is done. ${next}`),
+      e.p(link.step(1, "Take the first step"), " (→)"),
     ];
   }
   const step = data.steps[at - 1];
   const node = data.box(step.node);
   const path = pathOf(step.node).join(" › ");
-  const shares = sharesOf(step.node, step.pass);
+  const fused = e.small(" fused: one rule for all that it computes");
+  const open = () => go.show(step.node);
+  const question = (n, ...words) => e.h3(e.b(n), " ", words);
   return [
-    h("p", { class: "over" }, `Step ${at} of ${total}${path ? ` · in ${path}` : ""}`),
-    h(
-      "h2",
-      {},
-      link.box(step.node, step.op),
-      node.kind === "fused" ? h("small", {}, " fused: one rule for all that it computes") : "",
-    ),
-    go.hidden(step.node)
-      ? h("p", {}, h("button", { onclick: () => go.show(step.node) }, "Open the modules around it"))
-      : "",
+    e.p({ class: "over" }, `Step ${at} of ${total}${path ? ` · in ${path}` : ""}`),
+    e.h2(link.box(step.node, step.op), node.kind === "fused" ? fused : ""),
+    go.hidden(step.node) ? e.p(e.button({ onclick: open }, "Open the modules around it")) : "",
     lineView(node),
-    h(
-      "section",
-      {},
-      h("h3", {}, h("b", {}, "1"), " What comes: ", bar("g")),
-      h("p", {}, came(step, shares, link)),
+    e.section(
+      question(1, "What comes: ", bar("g")),
+      e.p(came(step, sharesOf(step.node, step.pass), link)),
       summaryView(step.cotangent),
     ),
-    h("section", {}, h("h3", {}, h("b", {}, "2"), " What was saved for this"), savedView(node)),
-    h(
-      "section",
-      {},
-      h("h3", {}, h("b", {}, "3"), " What is sent"),
-      h(
-        "p",
-        {},
+    e.section(question(2, "What was saved for this"), savedView(node)),
+    e.section(
+      question(3, "What is sent"),
+      e.p(
         "For each input that needs a gradient, the op's rule for it turns ",
         bar("g"),
         " into that input's share.",
       ),
-      step.parts.map((part) => partView(step, part, link)),
+      step.parts.map((part) => partView(part, link)),
     ),
-    at === total ? h("section", { class: "end" }, h("h3", {}, "Done"), endView(link)) : "",
+    at === total ? e.section({ class: "end" }, e.h3("Done"), endView(link)) : "",
   ];
-}
-
-/** A letter with a bar: the gradient with respect to it. */
-function bar(name) {
-  const plain = name.replace(/[^\w.]/g, "");
-  return mathml(
-    `<math><mover accent="true"><mi>${plain}</mi><mo stretchy="false">‾</mo></mover></math>`,
-  );
 }
 
 /** The shares that a box gets in a pass, the last one if none is given. */
@@ -72,102 +50,78 @@ function sharesOf(id, pass) {
 }
 
 /** How the cotangent of a step came together. */
-function came(step, shares, link) {
-  const what = `How much the loss changes if the output of ${step.op} does, element by element. `;
-  if (!shares.length) {
-    const { values } = step.cotangent;
-    const loss = values?.length === 1 && values[0] === 1;
-    return [
-      what,
-      loss
-        ? "Here it begins: the gradient of the loss with respect to itself is 1."
-        : "Here it begins, with these numbers, which the backward pass was given.",
-    ];
-  }
-  const sources = shares.map(({ at, step: from, part }) => [
-    link.step(at),
-    ` (${from.op}, ${part.name})`,
-  ]);
-  if (sources.length === 1) return [what, "It came from ", sources[0], "."];
+function came({ op, cotangent: { values } }, shares, link) {
+  const what = `How much the loss changes if the output of ${op} does, element by element. `;
+  const loss = values?.length === 1 && values[0] === 1;
+  if (!shares.length && loss)
+    return [what, "Here it begins: the gradient of the loss with respect to itself is 1."];
+  if (!shares.length)
+    return [what, "Here it begins, with these numbers, which the backward pass was given."];
+  const told = ({ at, step, part }) => [link.step(at), ` (${step.op}, ${part.name})`];
+  const sources = shares.map(told);
+  if (sources.length === 1) return [what, "It came from ", sources, "."];
+  const used = `the output was used ${sources.length} times`;
   return [
     what,
-    h("strong", {}, `Σ of ${sources.length} shares: `),
-    `the output was used ${sources.length} times, so ${step.op} waited until all of them had come: from `,
-    sources.map((one, at) => [at ? (at === sources.length - 1 ? " and " : ", ") : "", one]),
+    e.strong({ class: "sum" }, `Σ of ${sources.length} shares: `),
+    `${used}, so ${op} waited until all of them had come: from `,
+    listed(sources, ", ", " and "),
     ".",
   ];
 }
 
 /** What an op kept of the forward pass, and for which rule. */
 function savedView(node) {
-  const kept = new Map(node.kept);
+  const reasons = new Map(node.kept);
   if (node.freed)
-    return h("p", {}, "It is not known any more: a backward pass has run and let go of it.");
-  if (!node.saved.length && !node.kept.length) return h("p", {}, "Nothing.");
+    return e.p("It is not known any more: a backward pass has run and let go of it.");
+  if (!node.saved.length && !node.kept.length) return e.p("Nothing.");
+  const told = node.saved.length
+    ? "What the op's rules read of the forward pass; it was kept until now, and nothing else was."
+    : "Nothing: the rule needs shapes at most.";
+  const item = ({ name, shape, nbytes, numbers }) => {
+    const out = name === "out" ? ", the output, y in the formula," : "";
+    const why = reasons.get(name) ? `: ${reasons.get(name)}` : "";
+    const small = numbers?.values && shape.length;
+    return e.li(
+      e.code(name),
+      `${out} ${shapeText(shape)}, ${bytes(nbytes)}${why}`,
+      small ? e.details(e.summary("its values"), valuesView(numbers)) : "",
+    );
+  };
+  const rest = node.kept.filter(([name]) => !name);
   return [
-    h(
-      "p",
-      {},
-      node.saved.length
-        ? "What the op's rules read of the forward pass; it was kept until now, and nothing else was."
-        : "Nothing: the rule needs shapes at most.",
-    ),
-    h(
-      "ul",
-      { class: "saved" },
-      node.saved.map((one) =>
-        h(
-          "li",
-          {},
-          h("code", {}, one.name),
-          one.name === "out" ? ", the output, y in the formula," : "",
-          ` ${shapeText(one.shape)}, ${bytes(one.nbytes)}`,
-          kept.get(one.name) ? `: ${kept.get(one.name)}` : "",
-          one.numbers?.values && one.shape.length
-            ? h("details", {}, h("summary", {}, "its values"), valuesView(one.numbers))
-            : "",
-        ),
-      ),
-    ),
-    node.kept
-      .filter(([name]) => !name)
-      .map(([, why]) => h("p", { class: "quiet" }, `Not kept: ${why}.`)),
+    e.p(told),
+    e.ul({ class: "saved" }, node.saved.map(item)),
+    rest.map(([, why]) => e.p({ class: "quiet" }, `Not kept: ${why}.`)),
   ];
 }
 
 /** What one argument gets. */
-function partView(step, part, link) {
-  const formula = part.formula === null ? null : data.formulas[part.formula];
-  const { arrival, arrivals, total } = part;
-  const turned = String(part.raw_shape) !== String(part.sent.shape);
-  return h(
-    "article",
-    {},
-    h("h4", {}, bar(part.name), h("span", {}, " to ", link.box(part.target, nameOf(part.target)))),
-    formula ? h("div", { class: "formula" }, bar(part.name), " = ", mathml(formula.mathml)) : "",
-    formula ? formula.notes.map((note) => h("p", { class: "quiet" }, note)) : "",
-    part.equation ? h("div", { class: "formula indexed" }, mathml(part.equation)) : "",
-    part.answers.map(([question, math, answer]) =>
-      h("p", { class: "why" }, h("b", {}, question), " ", math ? [mathml(math), " "] : "", answer),
-    ),
-    turned
-      ? h(
-          "p",
-          { class: "unbroadcast" },
-          "un-broadcast: ",
-          h("span", { class: "shape" }, shapeText(part.raw_shape)),
-          " → ",
-          h("span", { class: "shape" }, shapeText(part.sent.shape)),
-        )
+function partView(part, link) {
+  const { target, raw_shape: raw, sent, arrival, arrivals, total } = part;
+  const shrunk = ["un-broadcast: ", shapeView(raw), " → ", shapeView(sent.shape)];
+  const formula = data.formulas[part.formula];
+  const of = ` share ${arrival} of ${arrivals} that ${nameOf(target)} gets: `;
+  const sum = total ? ` So far they add up to ‖Σ‖ = ${health(total).words}.` : "";
+  return e.article(
+    e.h4(bar(part.name), e.span(" to ", link.box(target))),
+    formula
+      ? [
+          e.div({ class: "formula" }, bar(part.name), " = ", mathml(formula.mathml)),
+          formula.notes.map((note) => e.p({ class: "quiet" }, note)),
+        ]
       : "",
-    summaryView(part.sent),
+    part.equation ? e.div({ class: "formula indexed" }, mathml(part.equation)) : "",
+    part.answers.map(([question, math, answer]) =>
+      e.p({ class: "why" }, e.b(question), " ", math ? [mathml(math), " "] : "", answer),
+    ),
+    String(raw) === String(sent.shape) ? "" : e.p({ class: "unbroadcast" }, shrunk),
+    summaryView(sent),
     arrivals > 1
-      ? h(
-          "p",
-          {},
-          h("strong", { class: "sum" }, `Σ ${arrival}/${arrivals}`),
-          ` share ${arrival} of ${arrivals} that ${nameOf(part.target)} gets: it was used ${arrivals} times.`,
-          total ? ` So far they add up to ‖Σ‖ = ${health(total).words}.` : "",
+      ? e.p(
+          e.strong({ class: "sum" }, `Σ ${arrival}/${arrivals}`),
+          `${of}it was used ${arrivals} times.${sum}`,
         )
       : "",
     checkView(part),
@@ -177,55 +131,37 @@ function partView(step, part, link) {
 
 /** The rule as it stands in the program. */
 function sourceView({ source, place, origin }) {
-  const caption =
-    origin === "written"
-      ? "The rule is a kernel; its formula is written beside it and checked"
-      : "The rule";
-  return h(
-    "details",
+  const kernel = "The rule is a kernel; its formula is written beside it and checked";
+  const caption = origin === "written" ? kernel : "The rule";
+  return e.details(
     { open: source.split("\n").length < 3 },
-    h("summary", {}, place ? `${caption}: ${place}` : caption),
-    h("pre", { class: "rule", tabindex: 0 }, source),
+    e.summary(place ? `${caption}: ${place}` : caption),
+    e.pre({ class: "rule", tabindex: 0 }, source),
   );
 }
 
 /** The finite difference of this very step. */
 function checkView({ check, unchecked }) {
   if (check === null)
-    return h("p", { class: "check" }, `– not checked by a finite difference: ${unchecked}`);
+    return e.p({ class: "check" }, `– not checked by a finite difference: ${unchecked}`);
   const right = check < 1e-3;
-  return h(
-    "p",
+  const verdict = right ? "✓ agrees with" : "✗ differs from";
+  return e.p(
     { class: `check ${right ? "right" : "wrong"}` },
-    right ? "✓ " : "✗ ",
-    `${right ? "agrees with" : "differs from"} a finite difference of the op: relative error ${number(check)}`,
+    `${verdict} a finite difference of the op: relative error ${number(check)}`,
   );
 }
 
 /** What every leaf has in the end. */
 function endView(link) {
   const leaves = [...data.sharesOf].filter(([id]) => !["op", "fused"].includes(data.box(id).kind));
+  const item = ([id, shares]) => {
+    const { part } = shares.at(-1);
+    const { sign, words } = health(part.total ?? part.sent);
+    return e.li(link.box(id, data.box(id).label), ` ‖.grad‖ = ${sign && `${sign} `}${words}`);
+  };
   return [
-    h(
-      "p",
-      {},
-      "Every leaf has the sum of its shares; this is what ",
-      h("code", {}, ".grad"),
-      " holds.",
-    ),
-    h(
-      "ul",
-      {},
-      leaves.map(([id, shares]) => {
-        const { part } = shares.at(-1);
-        const { sign, words } = health(part.total ?? part.sent);
-        return h(
-          "li",
-          {},
-          link.box(id, data.box(id).label),
-          ` ‖.grad‖ = ${sign && `${sign} `}${words}`,
-        );
-      }),
-    ),
+    e.p("Every leaf has the sum of its shares; this is what ", e.code(".grad"), " holds."),
+    e.ul(leaves.map(item)),
   ];
 }

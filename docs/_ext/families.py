@@ -1,0 +1,33 @@
+"""A directive that lists functions by the files they stand in: ``.. functions:: ops.rounding``.
+
+It documents, as functions of `minigrad`, what the `__all__` of these modules of minigrad names. So
+no page lists an op by hand.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+
+class Functions(SphinxDirective):
+    """The functions of some modules, under the names that `minigrad` gives them."""
+
+    required_arguments = 1
+    optional_arguments = 9
+
+    def run(self) -> list[nodes.Node]:
+        """Write an ``autofunction`` for each."""
+        modules = [importlib.import_module(f"minigrad.{name}") for name in self.arguments]
+        names = [name for module in modules for name in module.__all__]
+        lines = [".. currentmodule:: minigrad", "", *(f".. autofunction:: {n}" for n in names)]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the directive."""
+    app.add_directive("functions", Functions)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,89 @@
+"""Reductions, softmax, and what runs along an axis: sums, products, differences."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from minigrad.checking.samples.case import Case, Draw, case
+
+__all__ = ["CASES"]
+
+_draw = Draw(1)
+factors, normal, spaced = _draw.factors, _draw.normal, _draw.spaced
+
+_AXES: list[Any] = [None, 0, -1, (0, 2), (-1, 0), (1, -3, 2), ()]
+# Two zeros in the first row, one in the others; the columns have 0, 1 and 2.
+_ZEROS = np.array([[1.2, 0.0, 0.0, -0.7], [0.8, 1.5, 0.0, 1.1], [0.6, -1.3, 0.9, 0.0]])
+
+_OPTIONS: dict[str, list[dict[str, Any]]] = {
+    **{op: [{}] for op in ("sum", "prod", "mean", "max", "min", "logsumexp")},
+    "var": [{}, {"ddof": 1}],
+    "std": [{}, {"ddof": 1}],
+    "norm": [{}, {"ord": 1}, {"ord": 3}, {"ord": 1.5}, {"ord": math.inf}],
+}
+_SHAPES: list[tuple[tuple[int, ...], Any]] = [
+    ((), None), ((), ()), ((), 0), ((1,), None), ((4,), -1), ((0, 3), 1), ((3, 1), 1),
+]  # fmt: skip
+
+
+def _reduction(op: str) -> list[Case]:
+    make = factors if op == "prod" else spaced
+    over_axes = [
+        case(op, make(2, 3, 4), axis=axis, keepdims=keepdims, **options)
+        for options, axis, keepdims in product(_OPTIONS[op], _AXES, (False, True))
+        if (axis, options) != ((), {"ddof": 1})
+    ]
+    refused = op in ("mean", "var", "std")  # by NumPy, over axis 0 of one number
+    return over_axes + [
+        case(op, spaced(*shape), axis=axis)
+        for shape, axis in _SHAPES
+        if not (refused and (shape, axis) == ((), 0))
+    ]
+
+
+def _scan(op: str) -> list[Case]:
+    arrays = (factors(2, 3, 4), _ZEROS, normal(0, 3), normal(3, 0))
+    return [
+        *[case(op, x, axis=axis) for axis, x in product((None, 0, 1, -1), arrays)],
+        *[case(op, factors(n), 0) for n in (1, 2, 5, 8, 9)],
+        *[case(op, factors(), axis) for axis in (None, 0)],
+    ]
+
+
+def _softmax(op: str) -> list[Case]:
+    return [
+        *[case(op, normal(2, 3, 4), axis=axis) for axis in (-1, 0, 1, -2)],
+        *[case(op, normal(*shape)) for shape in ((0, 3), (3, 0))],
+    ]
+
+
+CASES: list[Case] = [
+    *[found for op in _OPTIONS for found in _reduction(op)],
+    *[case(op, normal(0, 3), axis=axis) for op in ("sum", "prod") for axis in (None, 0, -1)],
+    case("sum", normal(2, 3), axis=np.int64(1)),
+    case("norm", spaced(2, 3), 4, axis=1),
+    *[
+        case("prod", x, axis=axis, name=f"beside zeros over {axis}")
+        for axis, x in product((None, 0, 1, (0, 1)), (_ZEROS, _ZEROS[:2, :2]))
+    ],
+    *[case("median", spaced(2, 3, 4), axis=axis, keepdims=keepdims)
+      for axis, keepdims in product([None, 0, -1, 1, *_AXES[3:6]], (False, True))],
+    case("median", spaced()),
+    *[case("median", spaced(*shape), -1) for shape in ((1,), (4,), (5,), (3, 1), (0, 3))],
+    *[found for op in ("softmax", "log_softmax") for found in _softmax(op)],
+    *[found for op in ("cumsum", "cumprod") for found in _scan(op)],
+    *[case("diff", normal(2, 3, 2), n, axis) for n, axis in product((0, 1, 2, 5), (0, 1, -1))],
+    case("diff", normal(5)),
+    case("diff", normal(0, 2), axis=0),
+    Case(
+        "diff",
+        "between tensors",
+        lambda m, x, before, after: m.diff(x, prepend=before, append=after),
+        (normal(2, 3), normal(2, 2), normal(2, 1)),
+    ),
+    case("diff", normal(2, 3), axis=0, prepend=0.5, append=-1),
+]  # fmt: skip

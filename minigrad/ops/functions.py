@@ -1,0 +1,27 @@
+"""The ops that `minigrad` exports. A line takes the names that a family's file has in `__all__`."""
+
+from minigrad.ops.activation import *
+from minigrad.ops.broadcasting import *
+from minigrad.ops.casting import *
+from minigrad.ops.comparisons import *
+from minigrad.ops.contractions import *
+from minigrad.ops.diagonals import *
+from minigrad.ops.elementwise import *
+from minigrad.ops.exponentials import *
+from minigrad.ops.gathering import *
+from minigrad.ops.joining import *
+from minigrad.ops.logic import *
+from minigrad.ops.padding import *
+from minigrad.ops.products import *
+from minigrad.ops.rearranging import *
+from minigrad.ops.reductions import *
+from minigrad.ops.rounding import *
+from minigrad.ops.scans import *
+from minigrad.ops.searching import *
+from minigrad.ops.selection import *
+from minigrad.ops.shapes import *
+from minigrad.ops.softmax import *
+from minigrad.ops.sorting import *
+from minigrad.ops.statistics import *
+from minigrad.ops.triangles import *
+from minigrad.ops.trigonometry import *

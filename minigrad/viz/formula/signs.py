@@ -1,0 +1,208 @@
+"""The sign of each function: √ for a root, Σ for a sum, ᵀ for the last two axes exchanged.
+
+An entry takes the typesetter and the arguments as terms, by the names that the function gives them.
+A function that is not here is written by its name.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.ops.convolution import convolution_weight
+from minigrad.ops.diagonals import DiagonalUpdate
+from minigrad.ops.gathering import open_grid
+from minigrad.ops.indexing import IndexUpdate, integers
+from minigrad.ops.pooling import sum_pool_transpose
+from minigrad.viz.formula import notation as n
+from minigrad.viz.formula.terms import Call, Term, is_constant, shown_part
+
+if TYPE_CHECKING:
+    from minigrad.viz.formula.typesetting import Typesetter
+
+__all__ = ["NAMES", "SIGNS"]
+
+Entry = Callable[..., n.Notation]
+
+
+# What a written formula means by some names: its reductions keep the axes.
+
+
+def added(x: Any, axis: Any = None) -> Any:
+    return np.sum(x, axis, keepdims=True)
+
+
+def averaged(x: Any, axis: Any = None) -> Any:
+    """The mean; of nothing, 0."""
+    total = added(x, axis)
+    return total / max(1, x.size // max(1, total.size))
+
+
+def spread(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
+    """Undo a reduction: with the axes that were reduced, of `shape` again."""
+    kept = np.sum(np.empty(shape), axis, keepdims=True).shape
+    return np.broadcast_to(np.reshape(x, kept), shape)
+
+
+NAMES: Mapping[str, Any] = {
+    "sum": added, "mean": averaged, "spread": spread, "inv": np.linalg.inv,
+    "where": np.where, "abs": np.absolute, "max": np.maximum, "min": np.minimum,
+}  # fmt: skip
+"""Names that a written formula may use beside those of its module, of NumPy and `minigrad.ops`."""
+
+
+# How functions look ------------------------------------------------------------------------------
+
+
+def _named(name: str) -> Entry:
+    """A function of one argument, by name."""
+    return lambda t, x: t.called(name, x)
+
+
+def _reduction(name: str) -> Entry:
+    """A function over axes, by name."""
+
+    def entry(t: Typesetter, x: Term, axis: Term | None = None, **_: Term) -> n.Notation:
+        return t.called(name, x, below=t.axis(axis))
+
+    return entry
+
+
+def _large(sign: str) -> Entry:
+    def entry(t: Typesetter, x: Term, axis: Term | None = None, **_: Term) -> n.Notation:
+        return n.Large(sign, t.value(x), t.axis(axis))
+
+    return entry
+
+
+def _over(words: str) -> Entry:
+    """A sum over what is said in words."""
+    return lambda t, x, *_: n.Large("Σ", t.value(x), n.Words(words))
+
+
+def _infix(sign: str, note: str = "") -> Entry:
+    """Two arguments with a sign between; what else there is goes without saying."""
+
+    def entry(t: Typesetter, one: Term, other: Term, *_: Term) -> n.Notation:
+        if note:
+            t.note(f"{sign}: {note}")
+        return n.Infix((t.value(one), t.value(other)), (sign,), n.Level.PRODUCT)
+
+    return entry
+
+
+def _where(t: Typesetter, condition: Term, a: Term, b: Term) -> n.Notation:
+    """A factor of 1 or 0 if one of the two is 0, else cases."""
+    if is_constant(a, 1) and is_constant(b, 0):
+        return n.Enclosed("[", t.condition(condition), "]")
+    if is_constant(b, 0):
+        return t.times(a, n.Enclosed("[", t.condition(condition), "]"))
+    if is_constant(a, 0):
+        return t.times(b, n.Enclosed("[", t.negated(condition), "]"))
+    return n.Cases((t.value(a), t.value(b)), (t.condition(condition),))
+
+
+def _swapaxes(t: Typesetter, x: Term, axis1: Term, axis2: Term) -> n.Notation:
+    if is_constant(axis1, -1, -2) and is_constant(axis2, -1, -2):
+        return t.power(x, n.TRANSPOSED)
+    return t.called("swapaxes", x, axis1, axis2)
+
+
+def _transpose(t: Typesetter, x: Term, axes: Term | None = None) -> n.Notation:
+    return t.power(x, n.TRANSPOSED) if axes is None else t.called("transpose", x, axes)
+
+
+def _reshape(t: Typesetter, x: Term, shape: Term) -> n.Notation:
+    """An array with the axes kept that a reduction took looks like itself."""
+    whole = Call(np.reshape, (x, shape))
+    shown = shown_part(whole)
+    return t.called("reshape", x, shape) if shown is whole else t.value(shown)
+
+
+def _at(t: Typesetter, value: Term, index: Term, *_: Term) -> n.Notation:
+    t.note("what is read more than once adds up")
+    return n.Sentence((t.value(value), n.Words(" at "), t.value(index), n.Words(", 0 elsewhere")))
+
+
+def _along(t: Typesetter, index: Term, axis: Term, *_: Term) -> n.Notation:
+    if is_constant(axis, None):
+        return t.value(index)
+    return n.Sentence((t.value(index), n.Words(" along "), t.value(axis)))
+
+
+def _on_diagonal(t: Typesetter, value: Term, shape: Term, place: Term) -> n.Notation:
+    # The trace gives its cotangent an axis, so that all of the diagonal gets the same.
+    match value:
+        case Call(operator.getitem, (g, Call(_, (first, second)))):
+            if is_constant(first, ...) and is_constant(second, None):
+                value = g
+    return n.Sentence((t.value(value), n.Words(" on the diagonal, 0 elsewhere")))
+
+
+def _squared(t: Typesetter, x: Term) -> n.Notation:
+    return n.Number("1") if is_constant(x, 1) else n.Script(t.value(x), above=n.Number("2"))
+
+
+SIGNS: Mapping[Any, Entry] = {
+    # Powers, roots and logarithms
+    np.square: _squared,
+    np.sqrt: lambda t, x: n.Root(t.value(x)),
+    math.sqrt: lambda t, x: n.Root(t.value(x)),
+    np.cbrt: lambda t, x: n.Root(t.value(x), 3),
+    np.hypot: lambda t, a, b: n.Root(
+        n.Infix((_squared(t, a), _squared(t, b)), ("+",), n.Level.SUM)
+    ),
+    np.exp: _named("exp"),
+    np.log: _named("log"),
+    math.log: _named("log"),
+    np.log2: lambda t, x: t.called("log", x, below=n.Number("2")),
+    math.log2: lambda t, x: t.called("log", x, below=n.Number("2")),
+    math.log10: lambda t, x: t.called("log", x, below=n.Number("10")),
+    np.reciprocal: lambda t, x: n.Fraction(n.Number("1"), t.value(x)),
+    ops.sigmoid: _named("σ"),
+    # Sizes and relations
+    np.absolute: lambda t, x: n.Enclosed("|", t.value(x), "|"),
+    np.floor: lambda t, x: n.Enclosed("⌊", t.value(x), "⌋"),
+    operator.floordiv: lambda t, a, b: n.Enclosed("⌊", n.Fraction(t.value(a), t.value(b)), "⌋"),
+    operator.mod: _infix("mod"),
+    operator.pos: lambda t, x: t.value(x),
+    np.maximum: lambda t, a, b: t.called("max", a, b),
+    np.minimum: lambda t, a, b: t.called("min", a, b),
+    np.where: _where,
+    # Over axes
+    np.sum: _large("Σ"),
+    added: _large("Σ"),
+    np.prod: _large("Π"),
+    np.mean: _reduction("mean"),
+    averaged: _reduction("mean"),
+    np.max: _reduction("max"),
+    np.min: _reduction("min"),
+    ops.softmax: _reduction("softmax"),
+    spread: lambda t, x, shape, axis=None: t.spread(x, t.axis(axis)),
+    # Shapes and places
+    np.shape: _named("shape"),
+    np.reshape: _reshape,
+    np.swapaxes: _swapaxes,
+    np.transpose: _transpose,
+    np.take: lambda t, x, index, axis: n.Applied(t.value(x), (_along(t, index, axis),), "[", "]"),
+    IndexUpdate: _at,
+    DiagonalUpdate: _on_diagonal,
+    open_grid: _along,
+    integers: lambda t, x, *_: t.value(x),
+    # Matrices
+    np.cross: _infix("×"),
+    np.linalg.inv: lambda t, x: t.power(x, n.INVERSE),
+    # Windows
+    ops.convolution: _infix("∗", "the sum over each window of an input, times a kernel"),
+    ops.convolution_transpose: _infix(
+        "∗ᵀ", "each window gets its kernel times a number; where windows overlap, they add up"
+    ),
+    convolution_weight: _infix("⋆", "the sum over all windows of an input, each times a number"),
+    ops.sum_pool: _over("each window"),
+    sum_pool_transpose: _over("windows that it is in"),
+}

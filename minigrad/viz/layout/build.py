@@ -1,0 +1,285 @@
+"""What is above, beside and in line with what: all of a layout but the positions.
+
+Groups are ranked, ordered and aligned one after the other, children first, since the order of
+their ports is known then. This happens once, in Python; packing does the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+from minigrad.viz.drawing.labels import (
+    box_size,
+    contents,
+    named_operands,
+    tensor_texts,
+    text_width,
+    title,
+)
+from minigrad.viz.layout.align import Pull, align
+from minigrad.viz.layout.model import TOP, Box, Chain, End, Line, Scope, Skeleton
+from minigrad.viz.layout.order import arrange
+from minigrad.viz.layout.pack import INDENT, measure
+from minigrad.viz.layout.ranks import Link, ranked
+from minigrad.viz.record.fold import closed_boxes
+from minigrad.viz.record.model import Diagram, Group, Node
+
+__all__ = ["skeleton"]
+
+APART, PIN = 8, 16
+"""Between two lines into a box: at least, and if there is room."""
+
+LEAVES = ("parameter", "buffer", "constant")
+"""What a group owns. It is where its ops are, not where these were made."""
+
+
+def skeleton(diagram: Diagram) -> Skeleton:
+    """Lay a diagram out, but for the positions.
+
+    Args:
+        diagram: A diagram, whole or collapsed.
+
+    Returns:
+        Ranks, their order and chains for every group that the diagram has the inside of.
+
+    Raises:
+        ValueError: Two groups feed each other, so neither can be drawn above the other.
+    """
+    boxes = {node.id for node in diagram.nodes}
+    open_ = {group.id: group for group in diagram.groups if group.id not in boxes}
+    parents = {name: group.parent or TOP for name, group in open_.items()}
+    texts = tensor_texts(diagram)
+    work = _Work(diagram, {name: (text, text_width(text, "small")) for name, text in texts.items()})
+    members, links = _members(diagram, parents), _links(diagram, parents)
+    scopes: dict[str, Scope] = {}
+    for name in (*reversed(parents), TOP):
+        size = _title_size(open_[name]) if name in open_ else None
+        scopes[name] = work.scope(name, members[name], links[name], size)
+    return Skeleton(scopes, parents, work.texts)
+
+
+def _title_size(group: Group) -> tuple[int, int]:
+    name, kind, size = (text_width(line.text, line.style) for line in title(group))
+    return max(name + 6 + kind, size), 32 if size else 20
+
+
+class _Work:
+    """What is known while groups are laid out, from the inside out."""
+
+    def __init__(self, diagram: Diagram, texts: dict[str, tuple[str, int]]) -> None:
+        self.texts = texts
+        self._named = named_operands(diagram)
+        self._shown = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
+        self._contents = contents(diagram, self._shown.values())
+        self._entries = Counter(edge.target for edge in diagram.edges)
+        self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
+        self._doors: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
+        self._sizes: dict[str, tuple[int, int]] = {}
+
+    def scope(
+        self,
+        name: str,
+        members: Mapping[str, Node | None],
+        links: Sequence[Link],
+        title: tuple[int, int] | None,
+    ) -> Scope:
+        """Lay out one group; its child groups are laid out already."""
+        leaves = {item for item, node in members.items() if node and node.kind in LEAVES}
+        ranks, links = ranked(members, links)
+        ranks = arrange(ranks, links, self._doors, leaves)
+        names = [item for rank in ranks for item in rank]
+        number = {item: index for index, item in enumerate(names)}
+        row = {item: index for index, rank in enumerate(ranks) for item in rank}
+        fed = {link.target for link in links}
+        for item in members:
+            self._sizes[item] = self._size(self._shown[item])
+        outside = [row[link.target] - row[link.source] > len(link.way) - 1 for link in links]
+        pins = self._pins(links, outside, members, number, fed)
+        lanes = _lanes(links, outside, row)
+        lines = tuple(
+            Line(
+                tuple(number[item] for item in link.way),
+                self._end(link.source, f"out:{link.tensor}"),
+                pins[index] if index in pins else self._end(link.target, f"in:{link.tensor}"),
+                lanes[link.tensor] if outside[index] else -1,
+                link.edges,
+            )
+            for index, link in enumerate(links)
+        )
+        texts: dict[str, dict[str, int]] = defaultdict(dict)
+        for link, line in zip(links, lines, strict=True):
+            if link.source in members and link.tensor in self.texts:
+                texts[link.source][link.tensor] = line.out[0]
+        boxes: list[Box | None] = []
+        for item in names:
+            if item in members:
+                (width, height), written = self._sizes[item], tuple(texts[item].items())
+                ends = [shift + INDENT + self.texts[tensor][1] for tensor, shift in written]
+                reach = max(width // 2, *ends, 0)
+                boxes.append(Box(item, width, height, reach, item in fed, written))
+            else:
+                boxes.append(None)
+        scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), lines, ())
+        self._ports[name] = {
+            port: number[port] for ports in (ranks[0], ranks[-1]) for port in ports
+        }
+        for ports in (ranks[0], ranks[-1]):
+            for index, port in enumerate(ports):
+                self._doors[f"{name}/{port}"] = (index + 0.5) / len(ports)
+        return replace(scope, chains=_chains(scope))
+
+    def _size(self, node: Node) -> tuple[int, int]:
+        """The size of a box: there is room for what stands in it, for its lines and their texts."""
+        width, height = box_size(node, self._contents[node.id])
+        ways, exits = self._entries[node.id], [0]
+        if node.id in self._ports:
+            ports = self._ports[node.id]
+            exits = [self.texts.get(p[4:], ("", 0))[1] for p in ports if p.startswith("out:")]
+            ways = len(ports) - len(exits)
+        least = max(APART * (ways + 1), (max(exits, default=0) + APART + 2) * len(exits))
+        return max(width, least + least % 2), height
+
+    def _end(self, item: str, port: str) -> End:
+        """Where a line leaves an item or enters a group: at a port, or in the middle of a node."""
+        if item not in self._ports:
+            return 0, 0
+        side = [name for name in self._ports[item] if name[:3] == port[:3]]
+        number = self._ports[item][port]
+        return _share(self._sizes[item][0], side.index(port), len(side)), number
+
+    def _pins(
+        self,
+        links: Sequence[Link],
+        outside: Sequence[bool],
+        members: Mapping[str, Node | None],
+        number: Mapping[str, int],
+        fed: Collection[str],
+    ) -> dict[int, End]:
+        """Where the lines into nodes meet them: side by side, as they come from left to right."""
+        into: dict[str, list[tuple[bool, int, int, int, int]]] = defaultdict(list)
+        for index, (link, far) in enumerate(zip(links, outside, strict=True)):
+            if members.get(link.target):
+                upper = link.way[-2]
+                weight = 2 if link.source in fed or link.source not in members else 0
+                if far or len(link.way) > 2:
+                    weight = 1  # most matters a line from an op near by, least one from a leaf
+                door = self._end(upper, f"out:{link.tensor}")[0]
+                into[link.target].append((far, far or number[upper], door, index, weight))
+        pins: dict[int, End] = {}
+        for target, found in into.items():
+            found.sort()
+            width, count = self._sizes[target][0], len(found)
+            weights = [weight for *_, weight in found]
+            middle = weights.index(max(weights)) * 2  # in half steps
+            if weights.count(max(weights)) > 1:
+                middle = count - 1
+            step = min(PIN, (width - 16) // max(middle, 2 * (count - 1) - middle, 1))
+            for place, (*_, index, _) in enumerate(found):
+                named = target in self._named
+                pin = _share(width, place, count) if named else (2 * place - middle) * step // 2
+                pins[index] = pin, 0
+        return pins
+
+
+def _share(width: int, index: int, count: int) -> int:
+    """How far right of the middle the middle of one of so many equal parts is."""
+    return width * (2 * index + 1) // (2 * count) - width // 2
+
+
+def _lanes(
+    links: Sequence[Link], outside: Sequence[bool], row: Mapping[str, int]
+) -> dict[str, int]:
+    """The number of the lane of each tensor that runs to the right of everything."""
+    spans: dict[str, tuple[int, int]] = {}
+    for link, far in zip(links, outside, strict=True):
+        if far:
+            first, last = spans.get(link.tensor, (row[link.source], 0))
+            spans[link.tensor] = first, max(last, row[link.target])
+    lanes: dict[str, int] = {}
+    free: list[int] = []  # where each lane is free again
+    for tensor, (first, last) in spans.items():
+        lane = next((i for i, rank in enumerate(free) if rank <= first), len(free))
+        free[lane : lane + 1] = [last]
+        lanes[tensor] = lane
+    return lanes
+
+
+def _chains(scope: Scope) -> tuple[Chain, ...]:
+    """Align the items of a group, for the sizes that they have when all are closed."""
+    m = measure(scope, {})
+    starts = [0, *accumulate(scope.rows)]
+    fed = {line.way[-1] for line in scope.lines}
+    inner = range(scope.rows[0], starts[-2])
+    stretches: dict[tuple[int, int], dict[tuple[int, int], tuple[int, int]]] = defaultdict(dict)
+    for index, (line, (out, into)) in enumerate(zip(scope.lines, m.ends, strict=True)):
+        if line.lane < 0:
+            last = len(line.way) - 1
+            for at, pair in enumerate(pairwise(line.way), 1):
+                ends = out * (at == 1), into * (at == last)
+                stretches[pair].setdefault(ends, (index, at))
+    pulls, by = [], []
+    for (upper, lower), ways in stretches.items():
+        dummies = sum(scope.items[item] is None and item in inner for item in (upper, lower))
+        leaf = scope.items[upper] is not None and upper not in fed
+        shifts = [out - into for out, into in ways]
+        shift = sum(shifts) // len(shifts)  # x * x goes two ways to one place
+        weight = 0.02 if dummies else 0.5 if leaf else 4.0
+        pulls.append(Pull(upper, lower, shift, weight, dummies == 2))
+        by.append((*next(iter(ways.values())), shift - shifts[0]))
+    ranks = [range(start, end) for start, end in pairwise(starts)]
+    return tuple(
+        tuple(
+            (joint.item, *by[joint.pull][:2], by[joint.pull][2] + joint.bow)
+            if joint.pull >= 0
+            else (joint.item, -1, 0, joint.bow)
+            for joint in chain
+        )
+        for chain in align(ranks, m.left, m.right, pulls)
+    )
+
+
+def _members(diagram: Diagram, parents: Mapping[str, str]) -> dict[str, dict[str, Node | None]]:
+    """The nodes and groups directly in each group, in order of their first op."""
+    members: dict[str, dict[str, Node | None]] = {scope: {} for scope in (*parents, TOP)}
+    for leaf in (False, True):
+        for node in diagram.nodes:
+            if leaf == (node.kind in LEAVES):
+                scope, item = node.group or TOP, node.id
+                members[scope][item] = node
+                while scope != TOP and scope not in members[parents[scope]]:
+                    members[parents[scope]][scope] = None
+                    scope = parents[scope]
+    return members
+
+
+def _links(diagram: Diagram, parents: Mapping[str, str]) -> dict[str, list[Link]]:
+    """Take every edge out of the groups around its source, across, and into those of its target."""
+    home = {node.id: node.group or TOP for node in diagram.nodes}
+    found: dict[str, dict[tuple[str, str, str, int], list[int]]] = {
+        scope: defaultdict(list) for scope in (*parents, TOP)
+    }
+    around: dict[str, tuple[str, ...]] = {TOP: (TOP,)}  # outermost first
+    for scope, parent in parents.items():
+        around[scope] = (*around[parent], scope)
+    for index, edge in enumerate(diagram.edges):
+        outwards, inwards = around[home[edge.source]], around[home[edge.target]]
+        shared = sum(a == b for a, b in zip(outwards, inwards, strict=False))
+        item = edge.source
+        for scope in reversed(outwards[shared:]):
+            found[scope][item, f"out:{edge.source}", edge.source, -1].append(index)
+            item = scope
+        for scope, inner in zip(inwards[shared - 1 :], inwards[shared:], strict=False):
+            found[scope][item, inner, edge.source, -1].append(index)
+            item = f"in:{edge.source}"
+        # Each operand has an edge of its own: x * x is two.
+        found[inwards[-1]][item, edge.target, edge.source, index].append(index)
+    return {
+        scope: [
+            Link((source, target), tensor, tuple(edges))
+            for (source, target, tensor, _), edges in table.items()
+        ]
+        for scope, table in found.items()
+    }

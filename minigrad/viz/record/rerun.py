@@ -1,0 +1,140 @@
+"""What a trace measures by running an op or its rule again: time, a finite difference, rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.call import call_path
+from minigrad.autograd.mode import State, state
+from minigrad.autograd.node import Node, Variable
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.observer import Observer
+from minigrad.viz.record.steps import norm
+
+__all__ = ["difference", "errors_sent", "fastest", "precision", "unrecorded"]
+
+RUNS = 3
+"""The fastest of a few runs depends least on what else the machine does."""
+
+LARGEST = 100_000
+"""No difference is taken of arrays with more elements: a trace should not take minutes."""
+
+STEP = 6e-6
+
+
+@contextmanager
+def unrecorded(*observers: Observer) -> Iterator[None]:
+    """Within the block nothing is recorded, no other observers see it, and nothing warns."""
+    outer = state.get()
+    try:
+        state.set(State(False, outer.scope if observers else None, observers))
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        state.set(outer)
+
+
+def fastest(op: Primitive, arguments: Sequence[Any]) -> float:
+    """Run an op three more times; returns the seconds of the fastest run."""
+    run, times = call_path(op), []
+    with unrecorded():
+        for _ in range(RUNS):
+            start = perf_counter()
+            op.call_with(run, arguments)
+            times.append(perf_counter() - start)
+    return min(times)
+
+
+def difference(
+    op: Primitive, arguments: Sequence[Any], slot: int, cotangents: Sequence[np.ndarray], sent: Any
+) -> tuple[float | None, str]:
+    """Compare what a step sent to one argument with a central difference in float64.
+
+    Args:
+        op: The op.
+        arguments: What it was called with, in the order of its parameters.
+        slot: The argument.
+        cotangents: What came, an array for each output.
+        sent: What was sent to the argument, in its shape.
+
+    Returns:
+        The relative error along one random direction, or None and the reason.
+    """
+    tensors = list(arguments[0]) if op.variadic else list(arguments)
+    arrays = [v._data if isinstance(v, Variable) else v for v in tensors]
+    if max((a.size for a in arrays if isinstance(a, np.ndarray)), default=0) > LARGEST:
+        return None, f"more than {LARGEST:,} elements"
+    exact = [
+        a.astype(np.float64) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a
+        for a in arrays
+    ]
+    point = exact[slot]
+    direction = np.random.default_rng(slot).standard_normal(point.shape)
+    direction /= max(norm(direction), 1e-300)
+    run = call_path(op)
+
+    def weighted(x: np.ndarray) -> float:
+        now = [*exact[:slot], x, *exact[slot + 1 :]]
+        result = op.call_with(run, [now, *arguments[1:]] if op.variadic else now)
+        outputs = result if isinstance(result, tuple) else (result,)
+        return sum(
+            float((g.astype(np.float64) * y._data).sum())
+            for g, y in zip(cotangents, outputs, strict=True)
+        )
+
+    step = STEP * max(1.0, norm(point))
+    try:
+        with unrecorded():
+            change = weighted(point + step * direction) - weighted(point - step * direction)
+            numeric = change / (2 * step)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        return None, str(error)
+    analytic = float((sent.astype(np.float64) * direction).sum())
+    typical = norm(sent) / math.sqrt(max(sent.size, 1))
+    # Where the sum over a large cotangent cancels, what is left is rounding.
+    rounding = math.sqrt(precision(sent)) * math.hypot(*map(norm, cotangents))
+    scale = max(abs(analytic), abs(numeric), typical, rounding)
+    relative = abs(analytic - numeric) / scale if scale else 0.0
+    return (relative, "") if np.isfinite(relative) else (None, "the gradient is not finite")
+
+
+def errors_sent(
+    node: Node, cotangents: Sequence[np.ndarray], error: float, wanted: Sequence[bool]
+) -> Sequence[Any]:
+    """Run the rules of a node on what rounding does to their cotangent.
+
+    A rule is linear in its cotangent, and rounding leaves a small error of random sign in each
+    element. So the rule of a cotangent of such errors gives the error of what the rule sends. A
+    gradient that is no larger than its error is zero as far as its dtype can tell.
+
+    Args:
+        node: The node, with what it saved.
+        cotangents: What came, an array for each output.
+        error: The norm of the error that came with it.
+        wanted: For which of the edges.
+
+    Returns:
+        An error for each edge, in units of the precision of the cotangent: a small dtype cannot
+        hold the errors themselves.
+    """
+    signs = np.random.default_rng(0)
+    size = sum(g.size for g in cotangents)
+    typical = error / precision(cotangents[0]) / math.sqrt(max(size, 1))
+    with unrecorded():
+        noise = tuple(
+            (np.hypot(g, typical) * signs.choice((-1.0, 1.0), g.shape)).astype(g.dtype)
+            for g in cotangents
+        )
+        plan = node.plan if all(wanted) else node.plan.narrow(tuple(wanted))
+        return plan.pull(noise if node.plan.op.multiple_outputs else noise[0], *node.saved)
+
+
+def precision(array: np.ndarray) -> float:
+    """The distance from 1 to the next number of the dtype of an array."""
+    return float(np.finfo(array.dtype).eps)

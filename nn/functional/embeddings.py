@@ -1,0 +1,107 @@
+"""Vectors for integers: embedding lookup and one-hot encoding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._checks import check_number
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.autograd.mutation import mark_written
+
+__all__ = ["embedding", "one_hot"]
+
+
+def embedding(
+    input_: Any,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+) -> Tensor:
+    """Look up rows of an embedding table.
+
+    Args:
+        input_: Integers of any shape, from 0 to the number of rows less 1.
+        weight: The table, of shape (rows, width).
+        padding_idx: A row that gets no gradient; negative values count from the end.
+        max_norm: Looked-up rows with a larger norm are scaled to this norm, in `weight` itself.
+        norm_type: The p of the p-norm.
+
+    Returns:
+        A tensor of the shape of `input_` with an axis of size width at the end.
+
+    Raises:
+        IndexError: An integer is outside the table; nothing was changed.
+        TypeError: `input_` does not hold integers.
+        ValueError: `padding_idx` is outside the table.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.embedding([1, 0], tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [[3.0, 4.0], [1.0, 2.0]]
+    """
+    check_padding_idx("embedding", padding_idx, len(weight))
+    if max_norm is not None:
+        check_number("embedding", "max_norm", max_norm, above=0.0)
+        check_number("embedding", "norm_type", norm_type, above=0.0, infinite=True)
+        _shorten(np.asarray(input_), weight, max_norm, norm_type)
+    return ops.embedding(input_, weight, padding_idx)
+
+
+def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
+    """Raise if the padding row is outside the table.
+
+    Raises:
+        ValueError: It is.
+    """
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise ValueError(located(f"{owner}: padding_idx {padding_idx} is outside the {rows} rows"))
+
+
+def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float) -> None:
+    rows = ops.embedding(ids, weight.detach()).data
+    lengths = np.linalg.norm(rows, ord=norm_type, axis=-1)
+    long = lengths > max_norm
+    if long.any():
+        factors = max_norm / (lengths[long] + 1e-7)
+        weight.data[ids[long]] = rows[long] * factors[:, None]
+        mark_written(weight.data)
+
+
+def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
+    """Encode integers as one-hot vectors.
+
+    Args:
+        input_: Integers of any shape, not negative.
+        num_classes: The size of the vectors; -1 for one more than the largest integer.
+        dtype: The dtype of the result, int64 by default.
+
+    Returns:
+        A tensor of the shape of `input_` with an axis of size `num_classes` at the end.
+
+    Raises:
+        TypeError: `input_` does not hold integers.
+        ValueError: An integer is negative or too large.
+
+    Example:
+        >>> from minigrad.nn import functional as F
+        >>> F.one_hot([2, 0]).tolist()
+        [[0, 0, 1], [1, 0, 0]]
+    """
+    ids = np.asarray(input_)
+    if ids.dtype.kind not in "iu":
+        raise TypeError(located(f"one_hot: integers expected, got {ids.dtype}"))
+    largest = int(ids.max(initial=-1))
+    count = largest + 1 if num_classes == -1 else num_classes
+    if ids.min(initial=0) < 0 or largest >= count:
+        raise ValueError(
+            located(
+                f"one_hot: classes from 0 to {count - 1} expected, "
+                f"got {ids.min(initial=0)} to {largest}"
+            )
+        )
+    return Tensor(ids[..., None] == np.arange(count), dtype=np.int64 if dtype is None else dtype)

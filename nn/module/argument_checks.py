@@ -1,0 +1,111 @@
+"""Checks of the arguments of constructors and of `forward`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad._checks import check_flag, check_number, check_size
+from minigrad._creation import on_cpu
+from minigrad._tensor import Tensor
+from minigrad.autograd.dtypes import checked
+from minigrad.autograd.mode import located
+
+_BY_ANNOTATION: dict[str, Callable[[str, str, Any], Any]] = {
+    "float": check_number,
+    "int": functools.partial(check_size, least=-sys.maxsize),
+    "bool": check_flag,
+}
+
+
+def _made_by(kind: type, init: Callable[..., None]) -> str:
+    """The name of the class for errors: the last in the MRO that inherits this constructor."""
+    return next(base.__name__ for base in kind.__mro__ if base.__init__ is init)  # type: ignore[misc]
+
+
+def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
+    """Wrap a layer's constructor so that it first checks arguments against its annotations.
+
+    An error names the class that was called, also where a base class has the constructor. Numbers
+    must be finite; the constructor itself checks their ranges. `device="cpu"` is accepted.
+
+    Args:
+        init: An ``__init__`` whose annotations are strings.
+    """
+    signature = inspect.signature(init)
+    parameters = list(signature.parameters.values())[1:]
+    names = [p.name for p in parameters]
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    checks = {
+        p.name: (_BY_ANNOTATION[kind], p.annotation != kind)
+        for p in parameters
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        and (kind := str(p.annotation).removesuffix(" | None")) in _BY_ANNOTATION
+    }
+
+    @functools.wraps(init)
+    def checked_init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if "device" in kwargs and not open_ended:
+            on_cpu(kwargs.pop("device"))
+        if checks:
+            given = dict(zip(names, args, strict=False)) | kwargs
+            for name, (check, optional) in checks.items():
+                if name in given and not (optional and given[name] is None):
+                    check(_made_by(type(self), checked_init), name, given[name])
+        try:
+            init(self, *args, **kwargs)
+        except TypeError:
+            try:
+                signature.bind(self, *args, **kwargs)
+            except TypeError as error:
+                takes = ", ".join(names) or "nothing"
+                owner = _made_by(type(self), checked_init)
+                raise TypeError(f"{owner}: {error}; it takes {takes}") from None
+            raise
+
+    return checked_init
+
+
+def check_tensors(
+    owner: str, forward: Callable[..., Any], args: Any, kwargs: Any, cause: Exception
+) -> None:
+    """After a failed call, name the argument that should have been a tensor, if there is one.
+
+    Raises:
+        TypeError: An argument annotated as a tensor is neither a Tensor nor an ndarray.
+    """
+    signature = inspect.signature(forward)
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        if not isinstance(cause, TypeError):
+            return
+        takes = ", ".join(signature.parameters)
+        raise TypeError(located(f"{owner}: {error}; forward takes {takes}")) from cause
+    for name, value in given.items():
+        parameter = signature.parameters[name]
+        if (
+            str(parameter.annotation).rpartition(".")[2].rstrip("'>") == "Tensor"
+            and value is not parameter.default
+            and not isinstance(value, (Tensor, np.ndarray))
+        ):
+            raise TypeError(
+                located(f"{owner}: {name} must be a Tensor, got {type(value).__name__}")
+            ) from cause
+
+
+def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
+    """Return a floating dtype that tensors can have.
+
+    Raises:
+        TypeError: It is another dtype.
+    """
+    target = checked(dtype, owner)
+    if target.kind != "f":
+        raise TypeError(f"{owner}: a floating dtype expected, got {target}")
+    return target

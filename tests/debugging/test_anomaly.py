@@ -1,0 +1,218 @@
+"""`detect_anomaly`: where a NaN or an infinity came from; and the observers that it is one of."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad
+from minigrad.autograd import Observer, primitive
+
+
+@primitive
+def lossy(x: Any) -> Any:
+    return x * 1.0
+
+
+lossy.defvjp(x=lambda g, x: g / (x - x))  # finite forwards, infinite backwards
+
+
+class Logs(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return minigrad.log(x)
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(2, 2)
+        self.logs = Logs()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.logs(self.first(x))
+
+
+def this_file() -> str:
+    return Path(__file__).name
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([-np.inf, 1.0], "from 1 to 1 with 1 -inf"),
+        ([np.inf, np.inf], "with 2 inf"),
+        ([np.inf, -np.inf], "with 1 inf, 1 -inf"),
+        ([np.inf, np.nan], "with 1 NaN, 1 inf"),
+        ([np.nan, 2.0], "from 2 to 2 with 1 NaN"),
+    ],
+)
+def test_a_range_counts_what_it_leaves_out(given: list[float], told: str) -> None:
+    """The infinities of an input are what explains a NaN."""
+    with minigrad.detect_anomaly(), pytest.raises(FloatingPointError) as caught:
+        minigrad.tensor(given) - minigrad.tensor(given)
+    for name in ("a", "b"):
+        assert f"{name} float32 (2,) {told}" in str(caught.value)
+
+
+def test_the_forward_error_names_op_module_line_shapes_and_ranges() -> None:
+    model = Model()
+    with no_grad():
+        model.first.weight.mul_(0.0)
+        model.first.bias[...] = np.array([-1.0, 2.0])
+    with (
+        warnings.catch_warnings(),
+        minigrad.detect_anomaly(),
+        pytest.raises(FloatingPointError) as caught,
+    ):
+        warnings.simplefilter("error")  # the error takes the place of NumPy's warning
+        model(minigrad.ones(3, 2)).sum()
+    message = str(caught.value)
+    assert message.startswith(
+        "log: its output float32 (3, 2) has 3 NaN, first at (0, 0), and none of its inputs has: "
+        "x float32 (3, 2) from -1 to 2; at "
+    )
+    assert f"{this_file()}:" in message and "return minigrad.log(x)" in message
+    assert message.endswith("[in logs]")
+
+
+def test_infinities_in_a_mask_are_no_anomaly() -> None:
+    scores = minigrad.zeros(2, 3, requires_grad=True)
+    mask = np.array([[0.0, -np.inf, 0.0]] * 2, dtype=np.float32)
+    with minigrad.detect_anomaly():
+        weights = minigrad.softmax(scores + mask, axis=-1)
+        weights = weights + minigrad.softmax(scores.masked_fill(mask < 0, -np.inf), axis=-1)
+        (weights * weights).sum().backward()
+    assert scores.grad is not None and np.isfinite(scores.grad.numpy()).all()
+
+
+def test_an_infinity_out_of_finite_numbers() -> None:
+    x = Tensor([1.0, 200.0], requires_grad=True)
+    with (
+        minigrad.detect_anomaly(),
+        pytest.raises(FloatingPointError, match=r"exp: .*1 inf, first at \(1,\), while its inputs"),
+    ):
+        minigrad.exp(x)
+
+
+def test_a_nan_that_came_from_outside() -> None:
+    x = Tensor([1.0, np.nan], requires_grad=True)
+    with (
+        minigrad.detect_anomaly(),
+        pytest.raises(FloatingPointError, match="multiply: .* which came in with a: "),
+    ):
+        _ = x * 2.0
+    with minigrad.detect_anomaly():  # a NaN that is masked out does no harm
+        assert minigrad.where(~minigrad.isnan(x), x, 0.0).sum().item() == 1.0
+
+
+def test_the_backward_error_names_the_line_of_the_forward() -> None:
+    x = Tensor([3.0, 4.0], requires_grad=True)
+    with minigrad.detect_anomaly():
+        y = lossy(x)  # the line that is named
+        loss = (y * y).sum()
+        with pytest.raises(FloatingPointError) as caught:
+            loss.backward()
+    message = str(caught.value)
+    assert message.startswith(
+        "lossy: the gradient of its argument x float32 (2,) has 2 inf, first at (0,), while its "
+        "inputs are finite: the gradient of its output float32 (2,) from 6 to 8; saved x float32 "
+        "(2,) from 3 to 4; at "
+    )
+    assert "y = lossy(x)  # the line that is named" in message
+    assert x.grad is None
+
+
+def test_a_backward_pass_of_a_graph_from_outside_is_watched_too() -> None:
+    x = Tensor([3.0, 4.0], requires_grad=True)
+    loss = lossy(x).sum()
+    with minigrad.detect_anomaly(), pytest.raises(FloatingPointError, match="lossy: the gradient"):
+        loss.backward()
+
+
+def test_a_nan_given_to_backward() -> None:
+    x = Tensor([3.0, 4.0], requires_grad=True)
+    with (
+        minigrad.detect_anomaly(),
+        pytest.raises(FloatingPointError, match="came in with the gradient of its output"),
+    ):
+        (x * 2.0).backward(np.array([1.0, np.nan], dtype=np.float32))
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_values_rewritten_through_data(create_graph: bool) -> None:
+    x, w = Tensor([1.0, 2.0], requires_grad=True), Tensor([3.0, 4.0], requires_grad=True)
+    with minigrad.detect_anomaly():
+        loss = (x * w).sum()
+        w.data[0] = 5.0
+        with pytest.raises(RuntimeError, match="multiply: its saved b of shape .2,. was rewritten"):
+            loss.backward(create_graph=create_graph)
+    assert x.grad is None
+
+
+def test_a_training_step_without_fault_passes() -> None:
+    model = nn.TransformerEncoderLayer(d_model=8, num_heads=2, dim_feedforward=16)
+    x = minigrad.randn(2, 5, 8)
+    with minigrad.detect_anomaly():
+        heads = minigrad.split(model(x), 2, axis=-1)
+        loss = (heads[0] * heads[1]).sum()
+        loss.backward()
+    assert all(p.grad is not None for p in model.parameters())
+
+
+def test_it_is_a_decorator_holds_for_its_thread_and_leaves_nothing_behind() -> None:
+    @minigrad.detect_anomaly()
+    def step(value: float) -> Tensor:
+        return minigrad.exp(Tensor(value))
+
+    with pytest.raises(FloatingPointError):
+        step(1000.0)
+    assert step(1.0).item() == pytest.approx(np.e)
+    values: list[float] = []
+    with minigrad.detect_anomaly():
+        thread = threading.Thread(
+            target=lambda: values.append(minigrad.exp(Tensor(-np.inf)).item())
+        )
+        thread.start()
+        thread.join()
+    assert values == [0.0]
+    with np.errstate(over="ignore"):
+        assert minigrad.exp(Tensor(1000.0)).item() == np.inf
+
+
+# Observers --------------------------------------------------------------------------------------
+
+
+def test_observers_see_every_op_and_every_step_and_nest() -> None:
+    class Log(Observer):
+        def __init__(self) -> None:
+            self.ops: list[str] = []
+            self.steps: list[str] = []
+
+        def ran(self, op: Any, arguments: Any, result: Any) -> None:
+            assert len(arguments) == len(op.params)
+            self.ops.append(op.name)
+
+        def pulled(self, node: Any, cotangent: Any, parts: Any) -> None:
+            assert len(parts) == len(node.edges) and not node.freed
+            self.steps.append(node.plan.op.name)
+
+    x = minigrad.ones(2, 4, requires_grad=True)
+    outer, inner = Log(), Log()
+    with outer:
+        with inner:
+            a, b = minigrad.split(x, 2, axis=1)
+            with no_grad():
+                _ = a > 0
+            c = minigrad.concatenate([a, b * 2.0], axis=1)
+        loss = c.sum()
+        loss.backward()
+    _ = x + 1.0
+    assert inner.ops[-3:] == ["greater", "multiply", "concatenate"] and inner.steps == []
+    assert outer.ops == [*inner.ops, "sum"]
+    assert outer.steps[:2] == ["sum", "concatenate"] and "multiply" in outer.steps

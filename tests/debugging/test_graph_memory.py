@@ -1,0 +1,29 @@
+"""`graph_memory`: what a graph keeps alive, by op."""
+
+from __future__ import annotations
+
+import minigrad
+from minigrad.autograd import graph_memory
+
+
+def test_memory_by_op_counts_what_is_shared_once() -> None:
+    x = minigrad.ones(100, requires_grad=True)
+    h = minigrad.exp(x)  # saves its output, 400 bytes
+    y = (h * h).sum()  # saves the same memory
+    memory = graph_memory(y)
+    assert {op.name: op.nbytes for op in memory.ops} == {"exp": 400, "multiply": 0, "sum": 0}
+    assert memory.leaf_nbytes == 0
+    z = (x * minigrad.tanh(x.detach() + 1.0)).sum()
+    assert graph_memory(z).nbytes == 400
+    both = graph_memory(y, z)
+    assert both.nbytes == 800 and sum(op.nodes for op in both.ops) == 5
+
+
+def test_memory_of_views_is_that_of_the_whole() -> None:
+    x = minigrad.ones(10, 100, requires_grad=True)
+    big = minigrad.exp(x.detach())
+    w = minigrad.ones(100, requires_grad=True)
+    assert graph_memory((w * big[0]).sum()).nbytes == 4000
+    assert graph_memory((w * w).sum()).leaf_nbytes == 400
+    assert "4.0 KiB" not in str(graph_memory(w.sum()))
+    assert graph_memory(minigrad.ones(3)).ops == ()

@@ -1,0 +1,99 @@
+"""`why_no_grad`: why a parameter gets no gradient."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad
+from minigrad.autograd import why_no_grad
+
+
+def test_a_connected_parameter() -> None:
+    w = minigrad.ones(3, requires_grad=True)
+    assert why_no_grad(w, lambda: (w * 2.0).sum()).startswith("connected: ")
+    assert why_no_grad(w, (w * 2.0).sum()).startswith("connected: ")
+    assert why_no_grad(w, lambda: (w * 2.0 + (w.detach() + 1)).sum()).startswith("connected: ")
+
+
+def test_a_frozen_parameter() -> None:
+    layer = nn.Linear(2, 2)
+    layer.requires_grad_(False)
+    assert "frozen" in why_no_grad(layer.weight, layer(minigrad.ones(2)).sum())
+
+
+def test_an_unused_parameter() -> None:
+    layer = nn.Linear(2, 2)
+    w = minigrad.ones(2, requires_grad=True)
+    why = why_no_grad(layer.weight, lambda: (w * 2.0).sum())
+    assert why.startswith("unused: ") and "the parameter 'weight' of shape (2, 2)" in why
+    assert "does not lead to the parameter 'weight'" in why_no_grad(layer.weight, (w * 2.0).sum())
+
+
+def test_the_op_that_loses_the_connection_is_named_with_its_line_and_module() -> None:
+    class Model(nn.Module):
+        def __init__(self, how: str) -> None:
+            super().__init__()
+            self.first, self.second, self.how = nn.Linear(2, 2), nn.Linear(2, 1), how
+
+        def forward(self, x: Tensor) -> Tensor:
+            h = self.first(x)
+            if self.how == "detach":
+                h = h.detach()
+            elif self.how == "no_grad":
+                with no_grad():
+                    h = minigrad.tanh(h)  # not recorded
+            elif self.how == "integer":
+                h = (h > 0).astype("float32")
+            elif self.how == "numpy":
+                h = minigrad.exp(h.numpy())
+            return self.second(h * 1.0).sum()
+
+    x = minigrad.ones(3, 2)
+    for how, op, start in [
+        ("detach", "multiply", "detach: the values of the parameter 'weight'"),
+        ("no_grad", "tanh", "no_grad: tanh is not recorded"),
+        ("integer", "greater", "greater has no derivative"),
+        ("numpy", "exp", "detach: the values of the parameter 'weight'"),
+    ]:
+        model = Model(how)
+        why = why_no_grad(model.first.weight, lambda model=model: model(x))
+        assert why.startswith(start) and op in why and Path(__file__).name in why, why
+        assert why_no_grad(model.second.weight, lambda model=model: model(x)).startswith(
+            "connected: "
+        )
+        assert "does not lead to" in why_no_grad(model.first.weight, model(x))
+
+
+def test_a_metric_beside_the_loss_is_not_the_reason() -> None:
+    w = minigrad.ones(3, requires_grad=True)
+
+    def loss() -> Tensor:
+        y = w * 2.0
+        _ = minigrad.argmax(y)  # a constant, but not on the way to the loss
+        with no_grad():
+            z = minigrad.exp(y)
+        return (z + 1.0).sum()
+
+    assert why_no_grad(w, loss).startswith("no_grad: exp is not recorded")
+
+
+def test_a_detached_parameter_is_seen_in_the_graph_alone() -> None:
+    w, v = minigrad.ones(3, requires_grad=True), minigrad.ones(3, requires_grad=True)
+    why = why_no_grad(w, (w.detach() * v).sum())
+    assert why.startswith("detach: the values of the parameter of shape (3,) enter multiply")
+    assert why_no_grad(w, w.detach()).startswith("the loss has no history")
+    assert why_no_grad(w, lambda: w.detach()).startswith("detach: the loss shares the values")
+
+
+def test_what_is_no_tensor_is_refused() -> None:
+    w = minigrad.ones(3, requires_grad=True)
+    with pytest.raises(TypeError, match="a tensor expected, got ndarray"):
+        why_no_grad(np.ones(3), lambda: w)
+    with pytest.raises(TypeError, match="a loss or a function that computes it expected, got int"):
+        why_no_grad(w, 3)
+    with pytest.raises(TypeError, match="returned a float, no tensor"):
+        why_no_grad(w, lambda: w.sum().item())

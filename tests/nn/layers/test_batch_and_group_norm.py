@@ -1,0 +1,182 @@
+"""BatchNorm and GroupNorm: modes, running statistics, refusals, numbers far from zero."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.nn import functional as F
+
+
+def test_training_learns_statistics_and_evaluation_uses_them() -> None:
+    minigrad.random.seed(0)
+    norm = nn.BatchNorm2d(3)
+    assert [name for name, _ in norm.named_buffers()] == [
+        "running_mean", "running_var", "num_batches_tracked"
+    ]  # fmt: skip
+    for _ in range(200):
+        x = minigrad.randn(8, 3, 4, 4) * 2.0 + 5.0
+        y = norm(x).numpy()
+        np.testing.assert_allclose(y.mean(axis=(0, 2, 3)), 0, atol=1e-5)
+        np.testing.assert_allclose(y.std(axis=(0, 2, 3)), 1, atol=1e-3)
+    assert norm.num_batches_tracked.item() == 200
+    np.testing.assert_allclose(norm.running_mean.numpy(), 5.0, atol=0.3)
+    np.testing.assert_allclose(norm.running_var.numpy(), 4.0, atol=0.6)
+    norm.eval()
+    before = copy.deepcopy(norm.state_dict())
+    one = norm(x[:1])
+    np.testing.assert_allclose(one.numpy(), norm(x).numpy()[:1], rtol=1e-5)
+    assert all((value == before[name]).all() for name, value in norm.state_dict().items())
+    norm.reset_parameters()
+    assert norm.running_mean.tolist() == [0.0] * 3 and norm.running_var.tolist() == [1.0] * 3
+    assert norm.num_batches_tracked.item() == 0
+
+
+def test_statistics_carry_no_graph() -> None:
+    norm = nn.BatchNorm1d(2)
+    for _ in range(3):
+        norm(minigrad.randn(4, 2, requires_grad=True))
+        for buffer in norm.buffers():
+            assert not buffer.requires_grad and buffer.is_leaf
+    assert norm.num_batches_tracked.dtype == np.int64
+
+
+def test_a_graph_through_two_calls_of_one_layer() -> None:
+    """The running statistics change between the calls; no gradient needs the old ones."""
+    norm = nn.BatchNorm1d(2).double()
+    x = Tensor(np.random.default_rng(0).standard_normal((5, 2)), requires_grad=True)
+    (norm(x) * norm(x * x)).sum().backward()
+    assert x.grad is not None and np.isfinite(x.grad.numpy()).all()
+    norm.eval()
+    scale = 1 / np.sqrt(norm.running_var.numpy() + norm.eps)
+    y = norm(x)
+    norm.train()(x)
+    x.grad = None
+    y.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.broadcast_to(scale, (5, 2)))
+
+
+def test_without_running_statistics_the_batch_decides() -> None:
+    norm = nn.BatchNorm1d(2, track_running_stats=False, affine=False).eval()
+    assert not list(norm.buffers()) and not list(norm.parameters())
+    y = norm(Tensor([[1.0, 5.0], [3.0, 5.0]])).numpy()
+    np.testing.assert_allclose(y, [[-1, 0], [1, 0]], atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_dtypes_and_empty_batches(dtype: Any) -> None:
+    for layer, shape in (
+        (nn.BatchNorm1d(4), (3, 4)),
+        (nn.BatchNorm2d(4), (3, 4, 2, 2)),
+        (nn.GroupNorm(2, 4), (3, 4, 2)),
+    ):
+        layer.to(dtype)
+        for batch in (3, 0):
+            before = [buffer.numpy().copy() for buffer in layer.buffers()]
+            x = minigrad.randn(batch, *shape[1:], dtype=dtype, requires_grad=True)
+            y = layer(x)
+            assert y.dtype == dtype and y.shape == x.shape
+            y.sum().backward()
+            for leaf in (x, *layer.parameters()):
+                assert leaf.grad is not None and leaf.grad.dtype == dtype
+                assert np.isfinite(leaf.grad.numpy()).all()
+            if not batch:
+                for buffer, old in zip(layer.buffers(), before, strict=True):
+                    np.testing.assert_array_equal(buffer.numpy(), old)
+
+
+def test_numbers_far_from_zero() -> None:
+    """In float32, where the mean takes all the digits that a variance would need."""
+    x = np.random.default_rng(0).integers(-8, 9, (64, 2)).astype(np.float64)
+    far = Tensor((x + 2.0**20).astype(np.float32))
+    expected = (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5)
+    np.testing.assert_allclose(F.batch_norm(far).numpy(), expected, atol=1e-4)
+    rows = far.T.reshape(2, 1, 64)
+    np.testing.assert_allclose(F.group_norm(rows, 1).numpy()[:, 0].T, expected, atol=1e-4)
+
+
+def test_half_precision_sums_do_not_overflow() -> None:
+    x = minigrad.full((70_000, 1), 2.0, dtype=np.float16)
+    x = minigrad.concatenate([x, -x])
+    np.testing.assert_allclose(F.batch_norm(x).numpy()[:2], 1.0, rtol=1e-3)
+
+
+def test_a_variance_that_float16_cannot_hold_warns_of_nothing() -> None:
+    x = Tensor(np.array([[300], [-400], [500], [100]], np.float16), requires_grad=True)
+    out = F.batch_norm(x, None, None, training=True)
+    assert np.abs(out.numpy()).max() < 2
+    (out * np.arange(4.0, dtype=np.float16)[:, None]).sum().backward()
+    assert (x.grad.numpy() != 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_a_constant_channel_has_finite_gradients(dtype: Any) -> None:
+    x = Tensor(np.full((8, 2), 3.0, dtype), requires_grad=True)
+    y = F.batch_norm(x)
+    assert not y.numpy().any()
+    y.backward(np.arange(16).reshape(8, 2).astype(dtype))
+    assert x.grad is not None and np.isfinite(x.grad.numpy()).all()
+
+
+REFUSALS: list[tuple[Any, str]] = [
+    (lambda: nn.BatchNorm2d(3)(minigrad.ones((2, 3))),
+     "BatchNorm2d: an input of shape (N, C, H, W) with C = 3 expected, got (2, 3)"),
+    (lambda: nn.BatchNorm1d(3)(minigrad.ones((2, 4))),
+     "BatchNorm1d: an input of shape (N, C) or (N, C, L) with C = 3 expected, got (2, 4)"),
+    (lambda: nn.BatchNorm1d(3)(minigrad.ones((1, 3))),
+     "has only one value per channel"),
+    (lambda: F.batch_norm(minigrad.ones((2, 3)), minigrad.ones(2)),
+     "batch_norm: running_mean must have shape (3,)"),
+    (lambda: F.batch_norm(minigrad.ones((2, 3)), weight=minigrad.ones(2)),
+     "batch_norm: the input has shape (2, 3), so weight must have shape (3,), got (2,)"),
+    (lambda: F.batch_norm(minigrad.ones(3)), "an input of shape (N, C, ...) expected, got (3,)"),
+    (lambda: nn.GroupNorm(2, 3), "GroupNorm: num_channels (3) must be divisible by num_groups (2)"),
+    (lambda: nn.GroupNorm(2, 4)(minigrad.ones((2, 6))),
+     "group_norm: weight must have shape (6,) for an input of shape (2, 6), got (4,)"),
+    (lambda: F.group_norm(minigrad.ones((2, 5)), 2), "with C divisible by 2, got (2, 5)"),
+    (lambda: nn.BatchNorm1d(0), "num_features must be at least 1, got 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSALS, ids=[r[1] for r in REFUSALS])
+def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_a_state_without_the_count_of_batches_loads(affine: bool) -> None:
+    """Lucid's layers keep none, and PyTorch's first ones kept none."""
+    other = nn.Sequential(nn.BatchNorm2d(3, affine=affine))
+    other(minigrad.randn(4, 3, 2, 2))
+    state = other.state_dict()
+    del state["0.num_batches_tracked"]
+    model = nn.Sequential(nn.BatchNorm2d(3, affine=affine))
+    model(minigrad.randn(4, 3, 2, 2))
+    assert model.load_state_dict(state) == ([], [])
+    for name, value in state.items():
+        np.testing.assert_array_equal(model.state_dict()[name].numpy(), value.numpy())
+    assert model[0].num_batches_tracked.item() == 1
+    del state["0.running_var"]
+    with pytest.raises(ValueError, match="0.running_var: missing"):
+        model.load_state_dict(state)
+    with pytest.raises(ValueError, match="0.num_batches_tracked: missing"):
+        model.load_state_dict({})
+
+
+def test_one_number_for_each_channel_is_evaluated() -> None:
+    assert nn.BatchNorm1d(3).eval()(minigrad.ones((1, 3))).shape == (1, 3)
+    assert nn.BatchNorm1d(3)(minigrad.ones((1, 3, 2))).shape == (1, 3, 2)
+
+
+def test_how_layers_show_themselves() -> None:
+    assert repr(nn.BatchNorm2d(3, momentum=None)) == (
+        "BatchNorm2d(3, eps=1e-05, momentum=None, affine=True, track_running_stats=True)"
+    )
+    assert repr(nn.GroupNorm(2, 4, affine=False)) == "GroupNorm(2, 4, eps=1e-05, affine=False)"

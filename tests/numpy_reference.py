@@ -1,0 +1,350 @@
+"""The plainest NumPy spelling of each op: what the calls of `minigrad.checking.samples` mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad.ops.dropout import dropout_factor
+
+__all__ = ["NAIVE"]
+
+
+class Naive:
+    """NumPy, with the functions it lacks written without a thought for range or speed."""
+
+    alias = staticmethod(lambda x: x)
+    astype = staticmethod(lambda x, dtype: x.astype(dtype))
+    clone = staticmethod(np.copy)
+    relu = staticmethod(lambda x: np.where(x > 0, x, 0))
+    sigmoid = staticmethod(lambda x: 1 / (1 + np.exp(-x)))
+    silu = staticmethod(lambda x: x / (1 + np.exp(-x)))
+    softplus = staticmethod(lambda x, beta=1.0: np.log(1 + np.exp(beta * x)) / beta)
+    hardtanh = staticmethod(lambda x, low=-1.0, high=1.0: np.clip(x, low, high))
+    erf = staticmethod(lambda x: np.vectorize(math.erf, otypes=[float])(x))
+    getitem = staticmethod(lambda x, index: x[index])
+    dropout = staticmethod(lambda x, p, key: x * dropout_factor(key, x.shape, p, x.dtype))
+    embedding = staticmethod(lambda ids, weight, padding_idx=None: weight[ids])
+    masked_fill = staticmethod(lambda x, mask, value: np.where(mask, np.reshape(value, ()), x))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    @staticmethod
+    def gelu(x: Any, approximate: str = "none") -> Any:
+        if approximate == "none":
+            return x * 0.5 * (1 + Naive.erf(x / math.sqrt(2)))
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+    @staticmethod
+    def norm(x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False) -> Any:
+        if ord == math.inf:
+            return np.abs(x).max(axis=axis, keepdims=keepdims)
+        return (np.abs(x) ** ord).sum(axis=axis, keepdims=keepdims) ** (1 / ord)
+
+    @staticmethod
+    def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return np.log(np.exp(x).sum(axis=axis, keepdims=keepdims))
+
+    @staticmethod
+    def softmax(x: Any, axis: int = -1) -> Any:
+        return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
+
+    @staticmethod
+    def log_softmax(x: Any, axis: int = -1) -> Any:
+        return np.log(Naive.softmax(x, axis))
+
+    @staticmethod
+    def scatter(value: Any, index: Any, shape: Any) -> Any:
+        out = np.zeros(shape, value.dtype)
+        np.add.at(out, index, value)
+        return out
+
+    @staticmethod
+    def scatter_diagonal(value: Any, shape: Any, offset: int, axis1: int, axis2: int) -> Any:
+        out = np.zeros(shape, value.dtype)
+        for place in np.ndindex(shape):
+            row, column = place[axis1], place[axis2]
+            if column - row == offset:
+                others = [i for axis, i in enumerate(place) if axis not in (axis1, axis2)]
+                out[place] = value[(*others, min(row, column))]
+        return out
+
+    @staticmethod
+    def setitem(x: Any, index: Any, value: Any) -> Any:
+        out = np.array(x)
+        out[index] = value
+        return out
+
+    @staticmethod
+    def expand(x: Any, *sizes: int) -> Any:
+        new = len(sizes) - x.ndim
+        kept = [x.shape[i - new] if n == -1 else n for i, n in enumerate(sizes)]
+        return x * np.ones(kept)
+
+    @staticmethod
+    def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
+        shape = x.shape or (1,)
+        start, end = start_axis % len(shape), end_axis % len(shape)
+        return x.reshape(*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :])
+
+    @staticmethod
+    def unbind(x: Any, axis: int = 0) -> Any:
+        return [x.take(i, axis) for i in range(x.shape[axis])]
+
+    @staticmethod
+    def chunk(x: Any, chunks: int, axis: int = 0) -> Any:
+        size = math.ceil(x.shape[axis] / chunks)
+        return np.split(x, range(size, x.shape[axis], size), axis)
+
+    @staticmethod
+    def gather(x: Any, axis: int, index: Any) -> Any:
+        out = np.empty(index.shape)
+        for place in np.ndindex(index.shape):
+            source = list(place)
+            source[axis] = index[place]
+            out[place] = x[tuple(source)]
+        return out
+
+    @staticmethod
+    def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Any:
+        out = np.array(x)
+        for place in np.ndindex(index.shape):
+            target = list(place)
+            target[axis] = index[place]
+            out[tuple(target)] += src[place]
+        return out
+
+    @staticmethod
+    def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Any:
+        return -np.sort(-x, axis) if descending else np.sort(x, axis)
+
+    @staticmethod
+    def topk(
+        x: Any, k: int, axis: int = -1, largest: bool = True, sorted: bool = True
+    ) -> tuple[Any, Any]:
+        places = np.argsort(-x if largest else x, axis, kind="stable")
+        places = np.moveaxis(np.moveaxis(places, axis, 0)[:k], 0, axis)
+        places = places if sorted else np.sort(places, axis)
+        return np.take_along_axis(x, places, axis), places
+
+    @staticmethod
+    def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+        return x @ weight.T + (0 if bias is None else bias)
+
+    @staticmethod
+    def layer_norm(
+        x: Any, weight: Any = None, bias: Any = None, *, ndim: int = 1, eps: float = 1e-5
+    ) -> Any:
+        axes = tuple(range(-ndim, 0))
+        out = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
+        return out * (1 if weight is None else weight) + (0 if bias is None else bias)
+
+    @staticmethod
+    def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
+        out = x / np.sqrt((x * x).mean(tuple(range(-ndim, 0)), keepdims=True) + eps)
+        return out * (1 if weight is None else weight)
+
+    @staticmethod
+    def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
+        """One pair at a time, as complex numbers."""
+        half = x.shape[-1] // 2
+        cos, sin = (np.broadcast_to(a, (*x.shape[:-1], half)) for a in (cos, sin))
+        out = np.empty(x.shape)
+        for i in range(half):
+            one, other = (2 * i, 2 * i + 1) if interleaved else (i, i + half)
+            turned = (x[..., one] + 1j * x[..., other]) * (cos[..., i] + 1j * sin[..., i])
+            out[..., one], out[..., other] = turned.real, turned.imag
+        return out
+
+    @staticmethod
+    def cross_entropy(
+        logits: Any,
+        target: Any,
+        weight: Any = None,
+        *,
+        reduction: str = "mean",
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+    ) -> Any:
+        """One target at a time."""
+        axis = min(1, logits.ndim - 1)
+        classes = logits.shape[axis]
+        log_p = Naive.log_softmax(logits, axis)
+        weight = np.ones(classes) if weight is None else np.asarray(weight)
+        target = np.asarray(target)
+        losses, total = np.zeros(target.shape), 0.0
+        for place in np.ndindex(target.shape):
+            if target[place] == ignore_index:
+                continue
+            row = log_p[(*place[:1], slice(None), *place[1:])]
+            wanted = weight * label_smoothing / classes
+            wanted[target[place]] += weight[target[place]] * (1 - label_smoothing)
+            losses[place] = -(wanted * row).sum()
+            total += weight[target[place]]
+        return {"none": losses, "sum": losses.sum(), "mean": losses.sum() / total}[reduction]
+
+    @staticmethod
+    def attention_weights(
+        query: Any,
+        key: Any,
+        bias: Any = None,
+        keep: Any = None,
+        *,
+        causal: bool = False,
+        scale: float | None = None,
+    ) -> Any:
+        scores = query @ key.swapaxes(-1, -2)
+        scores = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
+        scores = scores + (0 if bias is None else bias)
+        may = np.broadcast_to(True if keep is None else keep, scores.shape)
+        if causal:
+            may = may & np.tri(*scores.shape[-2:], dtype=bool)
+        e = np.where(may, np.exp(scores), 0)
+        total = e.sum(-1, keepdims=True)
+        return np.divide(e, total, out=np.zeros_like(e), where=total != 0)
+
+    @staticmethod
+    def attention(
+        query: Any,
+        key: Any,
+        value: Any,
+        bias: Any = None,
+        keep: Any = None,
+        *,
+        causal: bool = False,
+        scale: float | None = None,
+        dropout: float = 0.0,
+        dropout_key: int | None = None,
+    ) -> Any:
+        weights = Naive.attention_weights(query, key, bias, keep, causal=causal, scale=scale)
+        if dropout:
+            weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
+        return weights @ value
+
+    @staticmethod
+    def windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, fill: float) -> Any:
+        """Every window of an input, one at a time, with its place in the output."""
+        wide = np.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
+        spans = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
+        counts = [
+            (n - span) // s + 1 for n, span, s in zip(wide.shape[2:], spans, stride, strict=True)
+        ]
+        for place in np.ndindex(*counts):
+            starts = [p * s for p, s in zip(place, stride, strict=True)]
+            cut = [slice(a, a + n, d) for a, n, d in zip(starts, spans, dilation, strict=True)]
+            yield place, (slice(None), slice(None), *cut), wide
+
+    @staticmethod
+    def convolution(
+        x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    ) -> Any:
+        """One window of one group at a time."""
+        found = {}
+        inner, outer = weight.shape[1], weight.shape[0] // groups
+        for place, cut, wide in Naive.windows(x, weight.shape[2:], stride, padding, dilation, 0.0):
+            for group in range(groups):
+                channels = slice(group * inner, (group + 1) * inner)
+                for o in range(group * outer, (group + 1) * outer):
+                    product = wide[cut][:, channels] * weight[o]
+                    found[(o, *place)] = product.sum((*range(1, x.ndim),))
+        out = np.zeros((len(x), *np.max([*found], axis=0) + 1))
+        for place, value in found.items():
+            out[(slice(None), *place)] = value + (0 if bias is None else bias[place[0]])
+        return out
+
+    @staticmethod
+    def convolution_transpose(y: Any, weight: Any, size: Any, *rest: Any) -> Any:
+        """A convolution is linear in its input: its matrix, transposed."""
+        shape = (1, weight.shape[1] * rest[3], *size)
+        basis = np.eye(math.prod(shape)).reshape(-1, *shape[1:])
+        matrix = Naive.convolution(basis, weight, None, *rest)
+        return np.tensordot(y, matrix, ((*range(1, y.ndim),),) * 2).reshape(len(y), *shape[1:])
+
+    @staticmethod
+    def convolution_weight(x: Any, y: Any, kernel: Any, *rest: Any) -> Any:
+        """A convolution is linear in its weight."""
+        out = np.zeros((y.shape[1], x.shape[1] // rest[3], *kernel))
+        for place in np.ndindex(out.shape):
+            one = np.zeros(out.shape)
+            one[place] = 1
+            out[place] = (Naive.convolution(x, one, None, *rest) * y).sum()
+        return out
+
+    @staticmethod
+    def max_pool(x: Any, *window: Any) -> Any:
+        found = {p: w[c].max((*range(2, x.ndim),)) for p, c, w in Naive.windows(x, *window, -1e9)}
+        return Naive.placed(found)
+
+    @staticmethod
+    def sum_pool(x: Any, *window: Any) -> Any:
+        found = {p: w[c].sum((*range(2, x.ndim),)) for p, c, w in Naive.windows(x, *window, 0.0)}
+        return Naive.placed(found)
+
+    @staticmethod
+    def sum_parts(x: Any, axis: int, count: int) -> Any:
+        n = x.shape[axis]
+        cuts = [(i * n // count, math.ceil((i + 1) * n / count)) for i in range(count)]
+        return np.stack([x.take(range(a, b), axis).sum(axis) for a, b in cuts], axis)
+
+    @staticmethod
+    def placed(found: dict[tuple[int, ...], Any]) -> Any:
+        """An output from what was found at each place."""
+        out = np.zeros((*next(iter(found.values())).shape, *np.max([*found], axis=0) + 1))
+        for place, value in found.items():
+            out[(slice(None), slice(None), *place)] = value
+        return out
+
+    @staticmethod
+    def sum_pool_transpose(y: Any, size: Any, *window: Any) -> Any:
+        basis = np.eye(math.prod(size)).reshape(-1, 1, *size)
+        matrix = Naive.sum_pool(basis, *window).reshape(len(basis), -1)
+        return (y.reshape(*y.shape[:2], -1) @ matrix.T).reshape(*y.shape[:2], *size)
+
+    @staticmethod
+    def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
+        """One channel at a time."""
+        out, means, variances = np.zeros(x.shape), np.zeros(x.shape[1]), np.zeros(x.shape[1])
+        for c in range(x.shape[1] if x.size else 0):
+            means[c], variances[c] = x[:, c].mean(), x[:, c].var()
+            out[:, c] = (x[:, c] - means[c]) / np.sqrt(variances[c] + eps)
+            out[:, c] *= 1 if weight is None else weight[c]
+            out[:, c] += 0 if bias is None else bias[c]
+        return out, means, variances
+
+    @staticmethod
+    def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
+        out = np.zeros((2, len(gates), *h0.shape))
+        h, c = h0, c0
+        for t, now in enumerate(gates):
+            i, f, g, o = np.split(now + h @ weight.T, 4, axis=1)
+            c = Naive.sigmoid(f) * c + Naive.sigmoid(i) * np.tanh(g)
+            h = Naive.sigmoid(o) * np.tanh(c)
+            out[:, t] = h, c
+        return out
+
+    @staticmethod
+    def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
+        out = np.zeros((len(gates), *h0.shape))
+        h = h0
+        for t, now in enumerate(gates):
+            a_r, a_z, a_n = np.split(now, 3, axis=1)
+            u_r, u_z, u_n = np.split(h @ weight.T + (0 if bias is None else bias), 3, axis=1)
+            z = Naive.sigmoid(a_z + u_z)
+            h = (1 - z) * np.tanh(a_n + Naive.sigmoid(a_r + u_r) * u_n) + z * h
+            out[t] = h
+        return out
+
+    @staticmethod
+    def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: str = "tanh") -> Any:
+        out = np.zeros((len(gates), *h0.shape))
+        h = h0
+        for t, now in enumerate(gates):
+            a = now + h @ weight.T
+            h = out[t] = np.tanh(a) if nonlinearity == "tanh" else np.maximum(a, 0)
+        return out
+
+
+NAIVE = Naive()

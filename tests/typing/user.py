@@ -1,0 +1,136 @@
+"""A user's program as type checkers see it: mypy --strict and basedpyright find nothing to say.
+
+tests/test_typing.py runs them. `assert_type` holds an expression to its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, assert_type
+
+import numpy as np
+
+import minigrad
+from minigrad import Tensor, nn, optim, viz
+from minigrad.autograd import functional as transforms
+from minigrad.autograd import gradcheck, primitive
+from minigrad.data import DataLoader, TensorDataset
+from minigrad.nn import functional as F
+
+# Tensors, operators, methods and functions
+
+x = minigrad.randn(4, 3, requires_grad=True)
+y = minigrad.tensor([1.0, 2.0, 3.0])
+assert_type(x, Tensor)
+assert_type(y[0], Tensor)
+assert_type(x[:, None, 1:2], Tensor)
+assert_type(y > 0, Tensor)
+assert_type(y <= x, Tensor)
+assert_type(1 - y, Tensor)
+assert_type(2.0 / y, Tensor)
+assert_type(y - 1, Tensor)
+assert_type(-y, Tensor)
+assert_type(x @ y, Tensor)
+assert_type(y**2, Tensor)
+assert_type(abs(y), Tensor)
+assert_type(y == 0, Tensor)
+assert_type(y != x, Tensor)
+assert_type(~(y > 0) & (y < 2), Tensor)
+assert_type(x.T, Tensor)
+assert_type(x.sum(axis=0), Tensor)
+assert_type(x.reshape(3, 4), Tensor)
+assert_type(x.mean(), Tensor)
+assert_type(x.split(2), tuple[Tensor, ...])
+assert_type(x.topk(2), tuple[Tensor, Tensor])
+assert_type(minigrad.where(y > 0, y, 0.0), Tensor)
+assert_type(minigrad.exp(y), Tensor)
+assert_type(minigrad.concatenate([y, y]), Tensor)
+assert_type(minigrad.linalg.inv(x[:3]), Tensor)
+assert_type(minigrad.zeros(2, 3, dtype=minigrad.float64), Tensor)
+assert_type(list(x), list[Tensor])
+assert_type(x.shape, tuple[int, ...])
+assert_type(x.grad, Tensor | None)
+assert_type(y.item(), float | int | bool)
+assert_type(y.numpy(), np.ndarray)
+y[0] = 4.0
+y += 1
+assert_type(y, Tensor)
+assert_type(y.add_(1), Tensor)
+
+# Gradients
+
+(x * x).sum().backward()
+handle = x.register_hook(lambda g: 2 * g)
+handle.remove()
+assert_type(minigrad.autograd.grad(x.sum(), x), Tensor)
+assert_type(minigrad.autograd.grad(x.sum(), (x, y)), tuple[Tensor, ...])
+assert_type(gradcheck(minigrad.sin, y), bool)
+with minigrad.no_grad():
+    assert_type(y * 2, Tensor)
+
+
+def loss_of(w: Tensor) -> Tensor:
+    return (w * w).sum()
+
+
+slope: Callable[..., Any] = transforms.grad(loss_of)
+
+
+@primitive
+def cube(a: Any) -> Any:
+    return a**3
+
+
+cube.defvjp(a=lambda g, a: 3 * g * a**2)
+cubed: Tensor = cube(y)
+
+
+# Modules
+
+
+class Model(nn.Module):
+    """A model of its own, with a buffer."""
+
+    table: Tensor
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(width, 2)
+        self.blocks = nn.ModuleList([nn.LayerNorm(width) for _ in range(2)])
+        self.register_buffer("table", np.ones(width))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        for block in self.blocks:
+            inputs = block(inputs)
+        return F.relu(self.linear(inputs * self.table))
+
+
+model = Model(3)
+assert_type(model.linear, nn.Linear)
+assert_type(model.linear.weight, nn.Parameter)
+assert_type(model.linear(x), Tensor)
+assert_type(model.table, Tensor)
+assert_type(nn.BatchNorm1d(3).running_mean, Tensor | None)
+assert_type(nn.CrossEntropyLoss()(x, y), Tensor)
+assert_type(list(model.parameters()), list[nn.Parameter])
+assert_type(dict(model.named_buffers()), dict[str, Tensor])
+assert_type(model.eval(), Model)
+hidden = minigrad.ones(1, 4, 6)
+assert_type(nn.TransformerEncoderLayer(6, 2)(hidden), Tensor)
+attended, weights = nn.MultiHeadAttention(6, 2)(hidden, hidden, hidden, need_weights=True)
+
+# Training
+
+optimizer = optim.AdamW(model.parameters(), lr=1e-3)
+schedule = optim.lr_scheduler.StepLR(optimizer, step_size=10)
+loader = DataLoader(TensorDataset(minigrad.randn(8, 3), np.arange(8) % 2), batch_size=4)
+for inputs, targets in loader:
+    assert_type(inputs, Tensor)
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(inputs), targets)
+    assert_type(loss, Tensor)
+    loss.backward()
+    optimizer.step()
+    schedule.step()
+    assert_type(viz.graph(loss).to_svg(), str)
+minigrad.save(model.state_dict(), "model.npz")

@@ -1,0 +1,248 @@
+"""Explanations of a step: index forms against the rules themselves, and the texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad, viz
+from minigrad.autograd.primitive import registry
+from minigrad.viz.explanation.explanations import (
+    explain_broadcast,
+    explain_saved,
+    explain_sum,
+    explain_transpose,
+    worked_example,
+)
+from minigrad.viz.explanation.matrix_products import product
+from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.record.steps import summary
+
+SHAPES = [
+    ("linear", {"x": (5, 3), "weight": (4, 3)}),
+    ("linear", {"x": (2, 5, 3), "weight": (4, 3)}),
+    ("linear", {"x": (3,), "weight": (4, 3)}),
+    ("linear", {"x": (2, 6, 5, 3), "weight": (4, 3)}),
+    ("matmul", {"a": (5, 3), "b": (3, 4)}),
+    ("matmul", {"a": (2, 5, 3), "b": (3, 4)}),
+    ("matmul", {"a": (5, 3), "b": (2, 3, 4)}),
+    ("matmul", {"a": (2, 6, 5, 3), "b": (2, 6, 3, 4)}),
+    ("matmul", {"a": (6, 5, 3), "b": (2, 6, 3, 4)}),
+    ("matmul", {"a": (3,), "b": (3, 4)}),
+    ("matmul", {"a": (5, 3), "b": (3,)}),
+    ("matmul", {"a": (3,), "b": (3,)}),
+]
+
+
+def leaf(*shape: int) -> Tensor:
+    return minigrad.randn(*shape, dtype="float64", requires_grad=True)
+
+
+@pytest.mark.parametrize(("op", "shapes"), SHAPES)
+class TestProducts:
+    """What is shown with indices is what the op and its rules compute."""
+
+    def test_the_forward_product(self, op: str, shapes: dict[str, Any]) -> None:
+        found = product(op, shapes)
+        assert found is not None
+        arrays = [np.random.default_rng(0).standard_normal(shape) for shape in shapes.values()]
+        expected = getattr(minigrad.ops, op)(*arrays)
+        np.testing.assert_allclose(np.einsum(found.subscripts, *arrays), expected, rtol=1e-12)
+
+    def test_every_share(self, op: str, shapes: dict[str, Any]) -> None:
+        found = product(op, shapes)
+        assert found is not None
+        tensors = {name: leaf(*shape) for name, shape in shapes.items()}
+        out = getattr(minigrad.ops, op)(*tensors.values())
+        g = np.random.default_rng(1).standard_normal(out.shape)
+        out.backward(g)
+        for name, tensor in tensors.items():
+            share = found.share(name)
+            assert share is not None and tensor.grad is not None
+            other = tensors[share.factors[1].name].numpy()
+            gradient = np.einsum(share.subscripts, g, other)
+            np.testing.assert_allclose(gradient, tensor.grad.numpy(), rtol=1e-12)
+            ones = np.einsum(share.subscripts, np.ones_like(g), np.ones_like(other))
+            assert np.all(ones == share.uses)
+
+    def test_as_matrices(self, op: str, shapes: dict[str, Any]) -> None:
+        found = product(op, shapes)
+        assert found is not None
+        rng = np.random.default_rng(2)
+        size = found.lengths
+        arrays = {"g": rng.standard_normal([size[index] for index in found.out])}
+        arrays |= {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+        for name, shape in shapes.items():
+            share = found.share(name)
+            assert share is not None
+            given = [arrays[term.name] for term in share.factors]
+            expected = np.einsum(share.subscripts, *given)
+            if not share.matrices:
+                continue
+            matrices = []
+            for term, turned in share.matrices:
+                array = arrays[term.name]
+                stacked = all(set(t.indices) >= set(term.indices[:-2]) for t in share.factors)
+                if not (stacked and set(term.indices[:-2]) <= set(share.target.indices)):
+                    array = array.reshape(-1, array.shape[-1])  # all leading axes are rows
+                matrices.append(array.swapaxes(-1, -2) if turned else array)
+            result = matrices[0] @ matrices[1]
+            np.testing.assert_allclose(result.reshape(shape), expected, rtol=1e-12)
+
+
+def test_most_products_are_products_of_matrices() -> None:
+    """A weight always: that is where a learner meets the transpose."""
+    for op, shapes in SHAPES:
+        found = product(op, shapes)
+        assert found is not None
+        share = found.share("weight") if op == "linear" else None
+        if share is not None and len(shapes["x"]) > 1:
+            assert [(term.name, turned) for term, turned in share.matrices] == [
+                ("g", True), ("x", False)
+            ]  # fmt: skip
+
+
+def test_other_ops_and_broadcast_stacks_are_no_products() -> None:
+    assert product("add", {"a": (3,), "b": (3,)}) is None
+    assert product("matmul", {"a": (1, 5, 3), "b": (2, 3, 4)}) is None
+    assert product("linear", {"x": (1,) * 9 + (3,), "weight": (4, 3)}) is None
+
+
+def test_the_words_for_a_weight() -> None:
+    found = product("linear", {"x": (5, 3), "weight": (4, 3), "bias": (4,)})
+    assert found is not None and found.share("bias") is None
+    share = found.share("weight")
+    assert share is not None
+    assert "used weight[o, i] 5 times: once for each n (0 … 4)" in explain_sum(share)
+    assert "ḡ[n, o] · x[n, i], and shares add up: hence the sum over n" in explain_sum(share)
+    why = explain_transpose(found, share)
+    assert "ḡᵀ @ x" in why and "n, the first axis of ḡ: so ḡ is transposed" in why
+    share = found.share("x")
+    assert share is not None
+    assert "nothing is transposed" in explain_transpose(found, share)
+
+
+def test_one_element_worked_out() -> None:
+    found = product("linear", {"x": (2, 3), "weight": (1, 3)})
+    share = found.share("weight") if found else None
+    assert share is not None
+    g, x = np.array([[2.0], [-1.0]]), np.array([[0.5, 9, 9], [4.0, 9, 9]])
+    assert worked_example(share, summary(g), summary(x)) == "2 · 0.5 + (−1) · 4 = −3"
+    assert worked_example(share, summary(g), None) == ""
+    found = product("linear", {"x": (20, 3), "weight": (1, 3)})
+    share = found.share("weight") if found else None
+    assert share is not None
+    assert worked_example(share, summary(np.ones((20, 1))), summary(np.ones((20, 3)))) == ""
+
+
+@pytest.mark.parametrize(
+    ("raw", "shape", "said"),
+    [
+        (
+            (4, 3),
+            (3,),
+            "4 times, for 4×3. Each use sends a share, and shares add up: the sum",
+        ),
+        ((4, 3), (4, 1), "3 times, for 4×3"),
+        ((2, 4, 3), (4, 1), "6 times, for 2×4×3"),
+        ((5,), (), "the sum over axis 0 makes scalar of 5"),
+    ],
+)
+def test_unbroadcasting_in_words(raw: Any, shape: Any, said: str) -> None:
+    assert said in explain_broadcast(raw, shape)
+
+
+def test_the_axes_of_unbroadcasting_are_those_of_the_engine() -> None:
+    assert explain_broadcast((3,), (3,)) == ""
+    assert "over axes 0 and 2" in explain_broadcast((2, 4, 3), (4, 1))
+    assert "over axes 0, 1 and 2" in explain_broadcast((2, 4, 3), (1,))
+
+
+def test_what_was_saved_and_why() -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    with viz.trace() as traced:
+        model(minigrad.randn(5, 3)).sum().backward()
+    graph = traced.graph()
+    nodes = {node.id: node for node in graph.nodes}
+    told = [explain_saved(nodes[step.node], step) for step in graph.steps]
+    assert dict(told[1])["weight"] == "the rule for x reads it"
+    assert dict(told[1])["x"] == "the rule for weight reads it"
+    assert ("", "only the rule for x reads weight, and x needs no gradient") in told[3]
+    assert dict(told[2])["out"] == "the rule for x reads it"
+
+
+def test_every_op_says_what_each_saved_array_is_for() -> None:
+    """Also fused ops, and those of several tensors."""
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    with viz.trace() as traced:
+        minigrad.concatenate([layer(minigrad.randn(2, 3, 8)), minigrad.ones(2, 1, 8)], axis=1).sum()
+    graph = traced.graph()
+    for node in [*graph.nodes, *(group.op for group in graph.groups if group.op)]:
+        if node.kind in ("op", "fused") and node.label in registry:
+            named = {name for name, why in explain_saved(node, None) if why}
+            assert {one.name for one in node.saved} <= named
+
+
+class TestMissing:
+    """Why is there no gradient here?"""
+
+    def explained(self, traced: viz.Trace, **names: Any) -> dict[str, str]:
+        graph = traced.graph(**names)
+        labels = {node.id: node.label for node in graph.nodes}
+        labels |= {group.id: group.name for group in graph.groups}
+        return {labels[box]: why for box, why in missing_gradients(graph).items()}
+
+    def test_a_frozen_parameter_and_data(self) -> None:
+        model = nn.Linear(3, 2)
+        model.weight.requires_grad_(False)
+        x = minigrad.randn(5, 3)
+        with viz.trace() as traced:
+            model(x).sum().backward()
+        found = self.explained(traced, x=x)
+        assert set(found) == {"x", "weight"}
+        assert "frozen" in found["weight"] and "given from outside" in found["x"]
+
+    def test_cuts(self) -> None:
+        x, y = leaf(3), leaf(3)
+        with viz.trace() as traced:
+            h = minigrad.exp(x)
+            with no_grad():
+                a = minigrad.sin(y)
+            index = minigrad.argmax(h)
+            (h.detach() * x + a).sum().backward()
+        assert index.shape == ()
+        found = self.explained(traced, x=x, y=y)
+        assert set(found) == {"y", "exp", "sin", "argmax", "detach"}
+        assert "no_grad" in found["sin"] and "argmax has no derivative" in found["argmax"]
+        assert "cut at sin" in found["y"] and "no_grad" in found["y"]
+        assert "cut at" in found["exp"]
+
+    def test_what_nothing_reads_and_what_has_not_run(self) -> None:
+        x = leaf(3)
+        with viz.trace() as traced:
+            unused = minigrad.cos(x)
+            minigrad.exp(x).sum()
+        assert unused.shape == (3,)
+        assert set(self.explained(traced, x=x).values()) == {"No backward pass has run yet."}
+        with viz.trace() as traced:
+            unused = minigrad.cos(x)
+            minigrad.exp(x).sum().backward()
+        assert "tensors that do not depend on it" in self.explained(traced, x=x)["cos"]
+
+    def test_constants_only(self) -> None:
+        x = leaf(3)
+        with viz.trace() as traced:
+            scale = minigrad.ones(3) * minigrad.ones(3)
+            (x * scale).sum().backward()
+        found = self.explained(traced, x=x)
+        assert "Nothing that it reads requires a gradient" in found["multiply"]
+
+    def test_a_fused_op_has_its_gradient(self) -> None:
+        attention = nn.MultiHeadAttention(8, 2)
+        x = minigrad.randn(2, 3, 8)
+        with viz.trace() as traced:
+            attention(x, x, x).sum().backward()
+        assert set(self.explained(traced, x=x)) == {"x"}
