@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from minigrad._checks import check_number, check_size
 from minigrad._creation import empty
@@ -69,7 +69,7 @@ class Embedding(Module):
         if self.padding_idx is not None:
             self.weight.data[self.padding_idx] = 0.0
 
-    def forward(self, input_: Any) -> Tensor:
+    def forward(self, input_: Tensor | np.ndarray) -> Tensor:
         """Look up vectors.
 
         Args:

@@ -90,7 +90,8 @@ def check_tensors(
     for name, value in given.items():
         parameter = signature.parameters[name]
         if (
-            str(parameter.annotation).rpartition(".")[2].rstrip("'>") == "Tensor"
+            str(parameter.annotation).removesuffix(" | np.ndarray").rpartition(".")[2].rstrip("'>")
+            == "Tensor"
             and value is not parameter.default
             and not isinstance(value, (Tensor, np.ndarray))
         ):
