@@ -113,6 +113,8 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
                     f"{limits.max}"
                 )
     return array.astype(dtype, copy=False)
+
+
 def optional_package(owner: str, name: str) -> Any:
     """Import a module of an optional package.
 

@@ -104,13 +104,14 @@ def test_the_code_is_the_program() -> None:
 @contextlib.contextmanager
 def rules(op: Primitive, **wrong: Callable[..., Any]) -> Iterator[None]:
     """Other rules for some arguments of an op."""
-    right = {name: rule.function for name, rule in op.rules.items()}
+    right = dict(op.rules)
     op.defvjp(**wrong)
     try:
         yield
     finally:
+        op.defvjp(**{name: rule.function for name, rule in right.items()})  # makes plans anew
         op.rules.clear()
-        op.defvjp(**right)
+        op.rules.update(right)  # which formulas belong to
 
 
 @contextlib.contextmanager

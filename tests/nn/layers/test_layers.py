@@ -322,7 +322,7 @@ class TestFloat64DataInAFloat32Model:
             pytest.MonkeyPatch.context() as patch,
             warnings.catch_warnings(),
         ):
-            patch.setattr(calls, "_noticed", False)
+            patch.setattr(calls, "_warned", False)
             warnings.simplefilter("always")
             model = make()
             for _ in range(3):
