@@ -9,10 +9,10 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from minigrad._dtypes import checked
 from minigrad._typing import Tensor
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, without_rules, wrap
-from minigrad.autograd.dtypes import checked
 from minigrad.autograd.engine import run_backward, watched
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, Watch, clock, node_of

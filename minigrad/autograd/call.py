@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import operand, promote, to_array
+from minigrad._dtypes import to_array
+from minigrad.autograd.dtypes import operand, promote
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, rewritten, update, view_of
