@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from minigrad._checks import fitted
-from minigrad.autograd.node import Variable
 
 __all__ = ["checked", "get_default_dtype", "set_default_dtype", "to_array"]
 
@@ -65,8 +64,8 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     """
     has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
     try:
-        values: Any = value  # .numpy(), so that tracing sees that the values leave the graph
-        array = np.array(values.numpy() if isinstance(value, Variable) else values)
+        # .numpy() of a tensor, so that tracing sees that the values leave the graph
+        array = np.array(value.numpy() if hasattr(value, "numpy") else value)
     except ValueError:
         raise ValueError(
             f"{name}: a tensor is rectangular: the nested lists have different lengths"
@@ -106,4 +105,4 @@ def _holds_numpy(value: Any) -> bool:
     """Whether a nested list has arrays, tensors or NumPy scalars below, which keep their dtype."""
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
-    return isinstance(value, (np.ndarray, np.generic, Variable))
+    return hasattr(value, "dtype")
