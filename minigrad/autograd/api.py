@@ -74,13 +74,9 @@ def grad(
     create_graph: bool = False, allow_unused: bool = False,
 ) -> Any: ...  # fmt: skip
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    allow_unused: bool = False,
-) -> Any:
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: bool = False,
+) -> Any:  # fmt: skip
     """The gradients of `outputs` with respect to `inputs`; no ``.grad`` is written.
 
     Args:
@@ -229,14 +225,9 @@ class Removable:
 
 
 def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
-    """Show `hook` the full cotangent of a leaf or an output, once per pass.
+    """Show `hook` the full cotangent of a leaf or an output, once per pass, as a tensor.
 
-    Args:
-        edge: The leaf, or the output of an op.
-        hook: Gets a tensor; what it returns, unless None, takes its place.
-
-    Raises:
-        TypeError: The hook cannot be called.
+    What it returns, unless None, takes the cotangent's place.
     """
     if not callable(hook):
         raise TypeError(f"register_hook: a function expected, got {type(hook).__name__}")

@@ -63,12 +63,9 @@ class Update:
 
 
 def run_backward(
-    roots: Sequence[tuple[Edge, Any]],
-    retain: bool,
-    create: bool,
-    targets: set[Any] | None = None,
-    since: int = 0,
-) -> dict[Edge, Any]:
+    roots: Sequence[tuple[Edge, Any]], retain: bool, create: bool,
+    targets: set[Any] | None = None, since: int = 0,
+) -> dict[Edge, Any]:  # fmt: skip
     """Run the rules of every node between `roots` and the leaves, or the `targets`.
 
     Args:
@@ -134,11 +131,7 @@ def run_backward(
 
 
 def accumulate(
-    pending: dict[Edge, Any],
-    schedule: list[tuple[int, Node]],
-    edge: Edge,
-    part: Any,
-    create: bool,
+    pending: dict[Edge, Any], schedule: list[tuple[int, Node]], edge: Edge, part: Any, create: bool
 ) -> None:
     """Bring one contribution to the shape and dtype of its target, and add it up.
 
@@ -255,8 +248,7 @@ def _run_hooks(
         if not isinstance(replaced, Variable) or replaced._data.shape != edge.shape:
             raise ValueError(
                 f"a gradient hook returned {type(replaced).__name__} "
-                f"{getattr(replaced, 'shape', '')}; None or a Tensor of shape {edge.shape} was "
-                f"expected"
+                f"{getattr(replaced, 'shape', '')}; expected None or a Tensor of shape {edge.shape}"
             )
         replaced = replaced.astype(edge.dtype)  # type: ignore[attr-defined]
         pending[edge] = replaced if recorded else replaced._data

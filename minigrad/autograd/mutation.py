@@ -51,9 +51,6 @@ def mark_written(array: np.ndarray) -> None:
 
     A later backward pass that needs the old values is then refused.
 
-    Args:
-        array: The array written to, or a view of it.
-
     Example:
         >>> import minigrad
         >>> from minigrad.autograd.mutation import mark_written
