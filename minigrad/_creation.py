@@ -10,8 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from minigrad._checks import fitted
+from minigrad._dtypes import checked, get_default_dtype, to_array
 from minigrad._typing import Tensor
-from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.node import Variable
 
 __all__ = [

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad._creation import made
+from minigrad._dtypes import to_array
 from minigrad._typing import Tensor
-from minigrad.autograd.dtypes import to_array
 
 __all__ = ["from_dlpack"]
 

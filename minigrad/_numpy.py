@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import _array_api, linalg, ops
-from minigrad.autograd.mode import is_grad_enabled
+from minigrad._grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy

@@ -1,13 +1,47 @@
-"""`Tensor` for annotations, in modules that cannot import it since `_tensor.py` imports them."""
+"""Types for annotations: `Tensor` below `_tensor.py`, which imports those modules, and ops."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ForwardRef
+from collections.abc import Callable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    ForwardRef,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    overload,
+)
 
-__all__ = ["Tensor"]
+__all__ = ["ExplainError", "F", "Forward", "OpFunction", "P", "Tensor"]
 
 if TYPE_CHECKING:
     from minigrad._tensor import Tensor
+    from minigrad.autograd.primitive import Primitive
 else:
     # A name that `typing.get_type_hints` replaces by the class, once that exists.
     Tensor = ForwardRef("_tensor.Tensor", module="minigrad")
+
+P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Any])
+Forward = Callable[Concatenate[Any, P], Any]
+ExplainError = Callable[..., str | None]
+
+
+class OpFunction(Protocol, Generic[P]):
+    """What `primitive` makes of a forward function: callable, and usable as a method."""
+
+    op: Primitive
+    __name__: str
+
+    def defvjp(self, /, **rules: Callable[..., Any]) -> None: ...
+    def defjoint(self, *names: str) -> Callable[[F], F]: ...
+    def defdecomposition(self, decomposition: F) -> F: ...
+    def defformula(self, shared: str = "", /, **formulas: str) -> None: ...
+    def __call__(self, first: Any, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
+    @overload
+    def __get__(self, instance: None, owner: Any) -> OpFunction[P]: ...
+    @overload
+    def __get__(self, instance: object, owner: Any) -> Callable[P, Tensor]: ...

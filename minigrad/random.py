@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from minigrad._creation import made, named, on_cpu, shape_of
+from minigrad._dtypes import checked, get_default_dtype, to_array
 from minigrad._typing import Tensor
-from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [

@@ -5,10 +5,10 @@ Read it in this order: `node` (what is recorded), `plan` (what an op saves and r
 `grad`, hooks), `mode` (the state of a thread), `mutation` (in-place writes), `dtypes`, `errors`.
 """
 
+from minigrad._dtypes import get_default_dtype, set_default_dtype
+from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.autograd.api import Removable, backward, grad
-from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.autograd.engine import Update
-from minigrad.autograd.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive, primitive
 

@@ -9,10 +9,10 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from minigrad._dtypes import checked
 from minigrad._typing import Tensor
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, without_rules, wrap
-from minigrad.autograd.dtypes import checked
 from minigrad.autograd.engine import run_backward, watched
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, Watch, clock, node_of
@@ -74,13 +74,9 @@ def grad(
     create_graph: bool = False, allow_unused: bool = False,
 ) -> Any: ...  # fmt: skip
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    allow_unused: bool = False,
-) -> Any:
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: bool = False,
+) -> Any:  # fmt: skip
     """The gradients of `outputs` with respect to `inputs`; no ``.grad`` is written.
 
     Args:
@@ -229,14 +225,9 @@ class Removable:
 
 
 def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
-    """Show `hook` the full cotangent of a leaf or an output, once per pass.
+    """Show `hook` the full cotangent of a leaf or an output, once per pass, as a tensor.
 
-    Args:
-        edge: The leaf, or the output of an op.
-        hook: Gets a tensor; what it returns, unless None, takes its place.
-
-    Raises:
-        TypeError: The hook cannot be called.
+    What it returns, unless None, takes the cotangent's place.
     """
     if not callable(hook):
         raise TypeError(f"register_hook: a function expected, got {type(hook).__name__}")

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad.autograd.dtypes import operand, promote, to_array
+from minigrad._dtypes import to_array
+from minigrad.autograd.dtypes import operand, promote
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, rewritten, update, view_of
@@ -306,29 +307,22 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
 
 
 def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
-    """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
-    first = None
-    for i in op.promote:
-        value = values[i]
-        if value is None:
-            continue
-        if value.__class__ is not _ndarray or value.dtype.kind != "f":
-            break
-        first = first or value.dtype
-        if value.dtype is not first:
-            break
-    else:
-        return
+    """Bring the arguments that the op promotes to a common dtype."""
     present = [i for i in op.promote if values[i] is not None]
-    common = promote([values[i] for i in present], op.float_inputs)
+    dtypes = [getattr(values[i], "dtype", None) for i in present]
+    if not present:
+        return
+    if dtypes.count(dtypes[0]) == len(dtypes) and getattr(dtypes[0], "kind", "") == "f":
+        return  # as nearly always
     first = op.promote[0]  # the input, before the weights
-    if first not in slots and getattr(values[first], "dtype", None) == np.float64:
-        _warn_of_float64([getattr(values[i], "dtype", None) for i in present])
+    if first == present[0] and first not in slots and dtypes[0] == np.float64:
+        _warn_of_float64(dtypes)
+    common = promote([values[i] for i in present], op.float_inputs)
     for i, value in zip(present, common, strict=True):
         values[i] = value
 
 
-def _warn_of_float64(dtypes: list[np.dtype[Any] | None]) -> None:
+def _warn_of_float64(dtypes: Sequence[Any]) -> None:
     """Warn, once per process, of float64 data in a float32 module: a loop would only repeat it."""
     global _warned
     if _warned or state.get().scope is None or np.dtype(np.float32) not in dtypes:

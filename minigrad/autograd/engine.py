@@ -7,8 +7,6 @@ once. There is no recursion and no marking: a heap of stamps is the whole schedu
 
 from __future__ import annotations
 
-import functools
-import math
 import weakref
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
@@ -16,6 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from minigrad._sums import BLAS_DTYPES, column_sums
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.mode import State, located, state
@@ -24,8 +23,7 @@ from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import primitive
 
 __all__ = [
-    "BLAS_DTYPES", "BLAS_LIMIT", "Update", "accumulate", "alias", "column_sums", "ones",
-    "pull_recorded", "run_backward", "unbroadcast", "watched",
+    "Update", "accumulate", "alias", "pull_recorded", "run_backward", "unbroadcast", "watched",
 ]  # fmt: skip
 
 _ndarray = np.ndarray
@@ -65,12 +63,9 @@ class Update:
 
 
 def run_backward(
-    roots: Sequence[tuple[Edge, Any]],
-    retain: bool,
-    create: bool,
-    targets: set[Any] | None = None,
-    since: int = 0,
-) -> dict[Edge, Any]:
+    roots: Sequence[tuple[Edge, Any]], retain: bool, create: bool,
+    targets: set[Any] | None = None, since: int = 0,
+) -> dict[Edge, Any]:  # fmt: skip
     """Run the rules of every node between `roots` and the leaves, or the `targets`.
 
     Args:
@@ -136,11 +131,7 @@ def run_backward(
 
 
 def accumulate(
-    pending: dict[Edge, Any],
-    schedule: list[tuple[int, Node]],
-    edge: Edge,
-    part: Any,
-    create: bool,
+    pending: dict[Edge, Any], schedule: list[tuple[int, Node]], edge: Edge, part: Any, create: bool
 ) -> None:
     """Bring one contribution to the shape and dtype of its target, and add it up.
 
@@ -195,14 +186,11 @@ def _between(roots: Sequence[tuple[Edge, Any]], targets: set[Any], since: int) -
 
 def _cotangents(node: Node, pending: dict[Edge, Any], create: bool) -> tuple[Any, ...]:
     """The cotangents of all outputs of an op with several, zeros for those that nothing used."""
-    found = []
     for output in node.outputs:
-        g = pending.pop(output, None)
-        if g is None:
-            g = np.zeros(output.shape, output.dtype)
-            g = wrap(g) if create else g
-        found.append(g)
-    return tuple(found)
+        if output not in pending:
+            zeros = np.zeros(output.shape, output.dtype)
+            pending[output] = wrap(zeros) if create else zeros
+    return tuple([pending.pop(output) for output in node.outputs])
 
 
 def _refuse_freed(node: Node) -> NoReturn:
@@ -231,8 +219,9 @@ def _hand_out(
         watch = watches.get(number)
         if watch is not None:
             _run_hooks(watch.hooks, edge, pending)
-        retained = targets is None and watch is not None and watch.retained is not None
-        if retained or (targets is not None and edge in targets):
+        retained = watch is not None and watch.retained is not None
+        wanted = retained if targets is None else edge in targets
+        if wanted:
             results[edge] = pending[edge]
 
 
@@ -259,8 +248,7 @@ def _run_hooks(
         if not isinstance(replaced, Variable) or replaced._data.shape != edge.shape:
             raise ValueError(
                 f"a gradient hook returned {type(replaced).__name__} "
-                f"{getattr(replaced, 'shape', '')}; None or a Tensor of shape {edge.shape} was "
-                f"expected"
+                f"{getattr(replaced, 'shape', '')}; expected None or a Tensor of shape {edge.shape}"
             )
         replaced = replaced.astype(edge.dtype)  # type: ignore[attr-defined]
         pending[edge] = replaced if recorded else replaced._data
@@ -301,13 +289,14 @@ def _pull_decomposition(
     ends there, and arguments that are one tensor (q is k) keep their cotangents apart.
     """
     op = plan.op
-    for name in op.params:  # the decomposition may use the methods of tensors, on constants too
-        if isinstance(values[name], np.ndarray):
-            values[name] = wrap(values[name])
-    for slot in plan.slots:
-        values[op.params[slot]] = alias(values[op.params[slot]])
-    fresh = [values[op.params[slot]]._node for slot in plan.slots]
-    out = op.call_with(decomposition, [values[name] for name in op.params])
+    arguments = [values[name] for name in op.params]
+    for i, value in enumerate(arguments):
+        if i in plan.slots:
+            arguments[i] = alias(value)
+        elif isinstance(value, np.ndarray):
+            arguments[i] = wrap(value)  # the decomposition may use the methods of tensors
+    fresh = [arguments[slot]._node for slot in plan.slots]
+    out = op.call_with(decomposition, arguments)
     if out._node is None:
         return [None] * len(fresh)
     found = run_backward([(out._node, g)], True, True, {*fresh})
@@ -324,10 +313,6 @@ alias.defvjp(x=lambda g: g)
 
 
 # Undoing broadcasting -------------------------------------------------------------------------
-
-BLAS_LIMIT = 1 << 16
-"""Up to how many elements an array is small: above, BLAS would wake its threads."""
-BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -351,20 +336,3 @@ def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     if g.shape[extra:] != shape:
         raise ValueError(f"its rule returned shape {g.shape} for an argument of shape {shape}")
     return g.reshape(shape)
-
-
-def column_sums(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The sums over all axes before those of `shape`: for small arrays, a product with ones."""
-    if x.size > BLAS_LIMIT:
-        return np.add.reduce(x, tuple(range(x.ndim - len(shape)))).reshape(shape)
-    width = math.prod(shape)
-    rows = x.reshape(x.size // (width or 1), width)
-    return ones(len(rows), x.dtype).dot(rows).reshape(shape)
-
-
-@functools.lru_cache(maxsize=64)
-def ones(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Ones, not to be written to."""
-    array = np.ones(shape, dtype)
-    array.flags.writeable = False
-    return array

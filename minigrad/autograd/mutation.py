@@ -51,9 +51,6 @@ def mark_written(array: np.ndarray) -> None:
 
     A later backward pass that needs the old values is then refused.
 
-    Args:
-        array: The array written to, or a view of it.
-
     Example:
         >>> import minigrad
         >>> from minigrad.autograd.mutation import mark_written
@@ -68,16 +65,13 @@ def mark_written(array: np.ndarray) -> None:
 backward pass; write to a copy, or run the forward pass again
     """
     global latest
-    memory = owner(array)
+    memory, latest = owner(array), next(clock)
     key = id(memory)
-    stamp = next(clock)
-    known = _writes.get(key)
-    if known is None:
-        reference = weakref.ref(memory, lambda _: _writes.pop(key, None))
+    if key in _writes:
+        reference = _writes[key][0]
     else:
-        reference = known[0]
-    _writes[key] = (reference, stamp)
-    latest = stamp
+        reference = weakref.ref(memory, lambda _: _writes.pop(key, None))
+    _writes[key] = (reference, latest)
 
 
 def written_since(array: np.ndarray, stamp: int) -> bool:
@@ -89,11 +83,8 @@ def written_since(array: np.ndarray, stamp: int) -> bool:
 def check(node: Node) -> None:
     """Refuse to run the rules of a node whose saved arrays were written after it was recorded."""
     for name, saved in zip(node.plan.saved_names, node.saved, strict=True):
-        arrays = saved if isinstance(saved, tuple) else (saved,)
-        for array in arrays:
-            if not isinstance(array, np.ndarray):
-                continue
-            if written_since(array, node.stamp):
+        for array in saved if isinstance(saved, tuple) else (saved,):
+            if isinstance(array, np.ndarray) and written_since(array, node.stamp):
                 what = "output" if name == "out" else f"input {name}"
                 message = (
                     f"{node.plan.op.name}: its {what} was written in place after it was saved "

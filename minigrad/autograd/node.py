@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,13 +18,8 @@ clock = itertools.count(1)
 """One clock stamps nodes and in-place writes, so that "older than" has one meaning."""
 
 
-class _Freed:
-    def __repr__(self) -> str:
-        return "FREED"
-
-
-FREED: Final = _Freed()
-"""What stands in `Node.saved` after a backward pass."""
+class FREED:
+    """What stands in `Node.saved` after a backward pass."""
 
 
 class Variable:

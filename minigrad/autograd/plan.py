@@ -91,10 +91,7 @@ class Plan:
         self._joint = self.pull
 
     def of_tensors(self, slots: tuple[int, ...], wanted: Iterable[bool] = repeat(True)) -> Plan:
-        """The plan of a variadic op for the tensors in `slots`; all else it shares with this one.
-
-        So it is made in as many steps as there are tensors, and need not be kept.
-        """
+        """The plan of a variadic op for the tensors in `slots`: this one with another `pull`."""
         rule, needed = self._joint, [False] * (slots[-1] + 1)
         for slot, want in zip(slots, wanted, strict=False):
             needed[slot] = want
@@ -152,31 +149,29 @@ class Plan:
         return f"{argument}.shape"
 
     def _calls(self, wanted: tuple[bool, ...]) -> tuple[str, dict[str, Any]]:
-        """The expression that `pull` evaluates, and the rules that it names."""
-        op, taken = self.op, {"g", "needed", *self.saved_names}
-        rules: dict[str, Any] = {}
+        """The expression that `pull` evaluates, and the functions that it names."""
+        op, functions = self.op, {}
 
-        def named(name: str, function: Callable[..., Any]) -> str:
-            while name in taken or name in rules:
+        def call(name: str, function: Callable[..., Any], *arguments: str) -> str:
+            while name in self.saved_names or name in functions:
                 name += "_"
-            rules[name] = function
-            return name
+            functions[name] = function
+            return f"{name}({', '.join(arguments)})"
 
-        if op.joint is not None:
-            vjp = named("vjp", op.joint.function)
-            if op.variadic:
-                return f"{vjp}({', '.join(('g', 'needed', *op.joint.needs))})", rules
-            needed = {slot for slot, want in zip(self.slots, wanted, strict=True) if want}
-            flags = tuple(slot in needed for slot in op.joint_slots)
-            places = [op.joint_slots.index(slot) for slot in self.slots]
-            edges = named("edges", lambda parts: [parts[i] for i in places])
-            return f"{edges}({vjp}({', '.join(('g', repr(flags), *op.joint.needs))}))", rules
-        calls: list[str] = []
-        for slot, want in zip(self.slots, wanted, strict=True):
-            rule = op.rules[op.params[slot]]
-            name = named(f"vjp_{op.params[slot]}", rule.function)
-            calls.append(f"{name}({', '.join(('g', *rule.needs))})" if want else "None")
-        return f"({', '.join(calls)},)", rules
+        edges = list(zip(self.slots, wanted, strict=True))
+        if op.joint is None:
+            rules = [(name, op.rules[name]) for name in self.slot_names]
+            calls = [
+                call(f"vjp_{name}", rule.function, "g", *rule.needs) if want else "None"
+                for (name, rule), want in zip(rules, wanted, strict=True)
+            ]
+            return f"({', '.join(calls)},)", functions
+        if op.variadic:
+            return call("vjp", op.joint.function, "g", "needed", *op.joint.needs), functions
+        flags = tuple((slot, True) in edges for slot in op.joint_slots)
+        parts = call("vjp", op.joint.function, "g", repr(flags), *op.joint.needs)
+        places = [op.joint_slots.index(slot) for slot in self.slots]
+        return call("edges", lambda parts: [parts[i] for i in places], parts), functions
 
     def __repr__(self) -> str:
         return self._source

@@ -16,29 +16,15 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import (
-    Any,
-    Concatenate,
-    Generic,
-    NoReturn,
-    ParamSpec,
-    Protocol,
-    TypeVar,
-    overload,
-)
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
-from minigrad._typing import Tensor
+from minigrad._typing import ExplainError, F, Forward, OpFunction, P
 from minigrad.autograd.call import call_path
 from minigrad.autograd.plan import Plan, Rule
 
 __all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "primitive", "registry"]
-
-P = ParamSpec("P")
-F = TypeVar("F", bound=Callable[..., Any])
-Forward = Callable[Concatenate[Any, P], Any]
-ExplainError = Callable[..., str | None]
 
 REQUIRED = inspect.Parameter.empty
 KEPT, LONGEST = 256, 64
@@ -81,21 +67,15 @@ class Primitive:
     """
 
     def __init__(
-        self,
-        forward: Callable[..., Any],
-        *,
-        arrays: int | None = None,
-        residuals: tuple[str, ...] = (),
-        multiple_outputs: bool = False,
-        float_inputs: bool = False,
-        promote: tuple[str, ...] = (),
+        self, forward: Callable[..., Any], *, arrays: int | None = None,
+        residuals: tuple[str, ...] = (), multiple_outputs: bool = False,
+        float_inputs: bool = False, promote: tuple[str, ...] = (),
         explain_error: ExplainError | None = None,
-    ) -> None:
-        signature = inspect.signature(forward)
-        parameters = list(signature.parameters.values())
+    ) -> None:  # fmt: skip
         self.name = forward.__name__.strip("_")
         self.forward = forward
-        self.signature = signature
+        self.signature = inspect.signature(forward)
+        parameters = list(self.signature.parameters.values())
         self.params = tuple(parameter.name for parameter in parameters)
         names = ("g", "out", "needed", *self.params, *residuals)
         if not parameters or len({*names}) < len(names):
@@ -176,8 +156,7 @@ class Primitive:
     def defdecomposition(self, decomposition: F) -> F:
         """Define a fused op a second time, composed of primitives (a decorator).
 
-        A pass with ``create_graph=True`` differentiates the decomposition, so a fused op's own rule
-        may use kernels that only know arrays.
+        A pass with ``create_graph=True`` differentiates it, so the op's rule may be a kernel.
 
         Args:
             decomposition: A function with the op's own signature.
@@ -187,17 +166,13 @@ class Primitive:
         return decomposition
 
     def defformula(self, shared: str = "", /, **formulas: str) -> None:
-        """Write down, for readers, what the rule of an argument computes; see `viz.formulas`.
-
-        A formula is read off a rule by itself. Write one where the rule is a kernel. It goes when
-        the rule is replaced.
+        """Write down, for readers, what a rule computes, where it is a kernel; see `viz.formulas`.
 
         Args:
             shared: Lines of Python that define what several of the formulas name.
             **formulas: For an argument, lines of Python of which the last is the formula. They name
-                what a rule can name; ``g_x`` is what the rule itself gives to ``x``, and ``i`` the
-                position of a variadic op's tensor. A definition with a comment is explained by the
-                comment; any other comment is a note.
+                what a rule can name, ``g_x`` for what the rule gives to ``x``, and ``i`` for the
+                position of a variadic op's tensor. Comments explain definitions, or are notes.
 
         Raises:
             TypeError: An argument has no rule.
@@ -241,10 +216,7 @@ class Primitive:
             if place < given:
                 self._refuse(args, kwargs)
             values[place] = value
-        missing = given < self.required and any(
-            v is REQUIRED for v in values[given : self.required]
-        )
-        if missing or given > self.positional:
+        if given > self.positional or any(v is REQUIRED for v in values[given : self.required]):
             self._refuse(args, kwargs)
         return values
 
@@ -272,72 +244,44 @@ class Primitive:
         return f"Primitive({self.name}{self.signature})"
 
 
-class OpFunction(Protocol, Generic[P]):
-    """What `primitive` makes of a forward function: callable, and usable as a method."""
-
-    op: Primitive
-    __name__: str
-
-    def defvjp(self, /, **rules: Callable[..., Any]) -> None: ...
-    def defjoint(self, *names: str) -> Callable[[F], F]: ...
-    def defdecomposition(self, decomposition: F) -> F: ...
-    def defformula(self, shared: str = "", /, **formulas: str) -> None: ...
-    def __call__(self, first: Any, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
-    @overload
-    def __get__(self, instance: None, owner: Any) -> OpFunction[P]: ...
-    @overload
-    def __get__(self, instance: object, owner: Any) -> Callable[P, Tensor]: ...
-
-
 @overload
-def primitive(
-    first: np.ufunc, /, *numpy_functions: Any
-) -> Callable[[Forward[P]], OpFunction[P]]: ...
+def primitive(first: np.ufunc, /, *more: Any) -> Callable[[Forward[P]], OpFunction[P]]: ...
 @overload
 def primitive(forward: Forward[P], /) -> OpFunction[P]: ...
 @overload
 def primitive(
-    *numpy_functions: Any,
-    arrays: int | None = None,
-    residuals: tuple[str, ...] = (),
-    multiple_outputs: bool = False,
-    float_inputs: bool = False,
-    promote: tuple[str, ...] = (),
+    *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
+    multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
     explain_error: ExplainError | None = None,
-) -> Callable[[Forward[P]], OpFunction[P]]: ...
+) -> Callable[[Forward[P]], OpFunction[P]]: ...  # fmt: skip
 def primitive(
-    *numpy_functions: Any,
-    arrays: int | None = None,
-    residuals: tuple[str, ...] = (),
-    multiple_outputs: bool = False,
-    float_inputs: bool = False,
-    promote: tuple[str, ...] = (),
+    *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
+    multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
     explain_error: ExplainError | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Make a differentiable op of a function on arrays.
 
     Used bare (``@primitive``) or with arguments (``@primitive(np.exp, float_inputs=True)``). The
     function gets NumPy arrays (Python scalars stay scalars) and returns an array, or, with
-    `residuals`, the output followed by them. ``defvjp`` on the result gives it rules; an op without
-    rules records nothing. One that has the name of an op of minigrad replaces nothing: it is called
-    by its module's name too, ``__main__.tanh``.
+    `residuals`, the output followed by them. An op without rules records nothing. An op named as
+    one of minigrad does not replace it; its own name gets the module's too, ``__main__.tanh``.
 
     Args:
         *numpy_functions: NumPy functions that the op answers for when they meet a Tensor.
-        arrays: How many arguments, from the first, are arrays; the others are handed through as
-            they are. By default those that have no default value.
+        arrays: How many arguments, from the first, are arrays; the others are static. By default
+            those that have no default value.
         residuals: Names of further values that the forward returns for its rules.
         multiple_outputs: Whether the output is a tuple. Then the rules get a tuple ``g``, with
             zeros for outputs that nothing used.
         float_inputs: Whether integers become the default float first.
-        promote: Names of arguments that are brought to a common dtype, where there are more than
-            two. Ops of two arrays always do it.
+        promote: Names of arguments that are brought to a common dtype. Ops of two arrays always
+            do it.
         explain_error: Called with the arguments when the forward raised. What it returns becomes
             the message of the error, after the op's name.
 
     Returns:
-        The op: a plain function with ``defvjp``, ``defjoint``, ``defdecomposition``,
-        ``defformula``, and ``op``.
+        The op: a plain function with ``op``, its record, and the methods that give it rules:
+        ``defvjp``, ``defjoint``, ``defdecomposition``, ``defformula``.
 
     Example:
         >>> from minigrad import Tensor
@@ -355,18 +299,16 @@ def primitive(
         "arrays": arrays, "residuals": residuals, "multiple_outputs": multiple_outputs,
         "float_inputs": float_inputs, "promote": promote, "explain_error": explain_error,
     }  # fmt: skip
-    bare = len(numpy_functions) == 1 and type(numpy_functions[0]) is FunctionType
-    bare = bare and not any(options.values())
+    bare = [type(f) for f in numpy_functions] == [FunctionType] and not any(options.values())
 
     def make(forward: Callable[..., Any]) -> Any:
         op = Primitive(forward, **options)
         call: Any = functools.update_wrapper(call_path(op), forward)
-        call.__signature__, call.__name__ = op.signature, op.name
+        call.__signature__, call.__name__, call.op = op.signature, op.name, op
         call.defvjp, call.defjoint = op.defvjp, op.defjoint
-        call.defdecomposition, call.defformula, call.op = op.defdecomposition, op.defformula, op
+        call.defdecomposition, call.defformula = op.defdecomposition, op.defformula
         _register(op)
-        for function in () if bare else numpy_functions:
-            by_numpy[function] = call
+        by_numpy.update({} if bare else dict.fromkeys(numpy_functions, call))
         return call
 
     return make(numpy_functions[0]) if bare else make

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._grad_mode import enable_grad
 from minigrad.autograd.api import grad
-from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.checking.finite_differences import Line, Probe, moved_tensors

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from minigrad._grad_mode import enable_grad
 from minigrad.autograd.call import call_path, wrap
-from minigrad.autograd.mode import enable_grad, located
+from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.anomaly import user_line

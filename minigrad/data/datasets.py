@@ -12,8 +12,8 @@ import numpy as np
 
 from minigrad import random
 from minigrad._checks import check_number
+from minigrad._dtypes import to_array
 from minigrad._tensor import Tensor
-from minigrad.autograd.dtypes import to_array
 
 
 def check_dataset(owner: str, dataset: Any) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._grad_mode import no_grad
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import no_grad
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from minigrad._grad_mode import no_grad
 from minigrad.autograd.call import wrap
-from minigrad.autograd.mode import State, located, no_grad, state
+from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable, clock
 from minigrad.autograd.primitive import Primitive, registry

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from minigrad.autograd.engine import BLAS_DTYPES, BLAS_LIMIT, ones
+from minigrad._sums import BLAS_DTYPES, BLAS_LIMIT, ones
 from minigrad.autograd.node import Variable
 
 __all__ = [

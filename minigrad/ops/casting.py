@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._dtypes import checked
 from minigrad._typing import Tensor
-from minigrad.autograd.dtypes import checked
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._dtypes import to_array
 from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
-from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import Update
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive

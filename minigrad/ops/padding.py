@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from minigrad._checks import fitted
+from minigrad._dtypes import checked
 from minigrad._typing import Tensor
-from minigrad.autograd.dtypes import checked
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from minigrad._checks import check_number
+from minigrad._grad_mode import enable_grad
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import mark_written
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State

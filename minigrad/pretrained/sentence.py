@@ -13,8 +13,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_size
+from minigrad._grad_mode import no_grad
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import no_grad
 from minigrad.nn import Module
 from minigrad.nn.functional import MaskLike
 from minigrad.nn.utils import evaluating

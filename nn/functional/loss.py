@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number, check_probability
+from minigrad._dtypes import to_array
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
-from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.mode import located
 from minigrad.ops._numerics import array_of
 from minigrad.ops.loss import check_target, class_rows, row_weights

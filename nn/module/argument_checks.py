@@ -12,8 +12,8 @@ import numpy as np
 
 from minigrad._checks import check_flag, check_number, check_size
 from minigrad._creation import on_cpu
+from minigrad._dtypes import checked
 from minigrad._tensor import Tensor
-from minigrad.autograd.dtypes import checked
 from minigrad.autograd.mode import located
 
 _BY_ANNOTATION: dict[str, Callable[[str, str, Any], Any]] = {

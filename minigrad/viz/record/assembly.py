@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from minigrad.autograd.dtypes import get_default_dtype
+from minigrad._dtypes import get_default_dtype
 from minigrad.autograd.mode import Scope
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.parameter import Parameter

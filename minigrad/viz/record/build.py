@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
+from minigrad._grad_mode import enable_grad
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import without_rules
-from minigrad.autograd.mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.base import Module

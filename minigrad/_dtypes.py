@@ -1,0 +1,108 @@
+"""The default dtype, and how what a user gives becomes an array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad._checks import fitted
+
+__all__ = ["checked", "get_default_dtype", "set_default_dtype", "to_array"]
+
+_default = np.dtype(np.float32)
+
+
+def get_default_dtype() -> np.dtype[Any]:
+    """The dtype that Python floats become: float32 unless `set_default_dtype` changed it.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.get_default_dtype()
+        dtype('float32')
+    """
+    return _default
+
+
+def set_default_dtype(dtype: Any) -> None:
+    """Choose the dtype that Python floats become, for the whole process.
+
+    Args:
+        dtype: float16, float32 or float64.
+
+    Raises:
+        TypeError: It is not a floating dtype.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.set_default_dtype(minigrad.float64)
+        >>> minigrad.tensor(1.0).dtype
+        dtype('float64')
+        >>> minigrad.set_default_dtype(minigrad.float32)
+    """
+    global _default
+    chosen = checked(np.float64 if dtype is float else dtype, "set_default_dtype")
+    if chosen.kind != "f":
+        raise TypeError(f"set_default_dtype: float16, float32 or float64 expected, got {chosen}")
+    _default = chosen
+
+
+def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
+    """A new array of what a user gave: numbers, nested lists, arrays, a tensor's values.
+
+    Args:
+        value: Anything that NumPy makes a numeric array of; its memory is not shared.
+        dtype: The dtype wanted. If None, Python floats become the default dtype, and arrays and
+            NumPy scalars keep theirs.
+        name: The op that it is for, which errors name.
+
+    Raises:
+        OverflowError: A number lies outside the integer dtype that is wanted.
+        RuntimeError: A list holds tensors whose gradients would be lost.
+        TypeError: It holds something else than bools, integers and floats.
+        ValueError: A nested list is ragged, or a NaN is to be an integer.
+    """
+    has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
+    try:
+        # .numpy() of a tensor, so that tracing sees that the values leave the graph
+        array = np.array(value.numpy() if hasattr(value, "numpy") else value)
+    except ValueError:
+        raise ValueError(
+            f"{name}: a tensor is rectangular: the nested lists have different lengths"
+        ) from None
+    except RuntimeError as error:
+        raise RuntimeError(f"{name}: {error}") from None
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise TypeError(
+            f"{name}: a tensor holds bools, integers or floats of at most 64 bits; "
+            f"got {type(value).__name__} of dtype {array.dtype}"
+        )
+    if dtype is not None:
+        return fitted(array, checked(dtype, name), name)
+    if not has_dtype and array.dtype.kind == "f" and not _holds_numpy(value):
+        return array.astype(_default, copy=False)
+    if not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def checked(dtype: Any, name: str) -> np.dtype[Any]:
+    """A dtype of bools, integers or floats, as tensors have; Python's float is the default."""
+    if dtype is float:
+        return _default
+    try:
+        chosen: np.dtype[Any] = np.dtype(dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name}: a dtype such as minigrad.float32 expected: {error}") from None
+    if chosen.kind not in "biuf" or chosen.itemsize > 8:
+        raise TypeError(
+            f"{name}: a tensor cannot have dtype {chosen}: bool, integer or float expected"
+        )
+    return chosen
+
+
+def _holds_numpy(value: Any) -> bool:
+    """Whether a nested list has arrays, tensors or NumPy scalars below, which keep their dtype."""
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+    return hasattr(value, "dtype")

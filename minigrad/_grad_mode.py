@@ -1,0 +1,135 @@
+"""Turning the recording of ops on and off: context managers that are decorators too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad._decorators import Decorator
+from minigrad.autograd.mode import State, state
+
+__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops are being recorded in this thread: True unless inside ``no_grad()``.
+
+    Example:
+        >>> import minigrad
+        >>> with minigrad.no_grad():
+        ...     minigrad.is_grad_enabled()
+        False
+    """
+    return state.get().recording
+
+
+class _GradMode(Decorator):
+    """Sets `State.recording` and puts the old value back."""
+
+    _recording: bool
+
+    def __init__(self) -> None:
+        self._outer: list[State] = []
+
+    def _recreate_cm(self) -> _GradMode:  # a fresh one each call: threads, recursion
+        return enable_grad() if self._recording else no_grad()
+
+    def __enter__(self) -> None:
+        outer = state.get()
+        try:
+            self._outer.append(outer)
+            state.set(outer._replace(recording=self._recording))
+        except BaseException:  # an interrupt; then `with` does not call __exit__
+            state.set(outer)
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        state.set(self._outer[-1])
+        del self._outer[-1]
+
+
+class _WithoutBrackets(_GradMode):
+    """A grad mode that decorates without brackets too."""
+
+    def __new__(cls, func: Callable[..., Any] | None = None) -> Any:
+        if func is None:
+            return super().__new__(cls)
+        if not callable(func):
+            raise TypeError(f"{cls.__name__}: a function to decorate expected, got {func!r}")
+        return cls()(func)
+
+
+class no_grad(_WithoutBrackets):
+    """Within the block (or the decorated function) nothing is recorded.
+
+    A decorated generator records nothing in its own steps; between them its caller's mode holds.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with minigrad.no_grad():
+        ...     (2 * x).requires_grad
+        False
+        >>> @minigrad.no_grad
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(x).requires_grad
+        False
+    """
+
+    _recording = False
+
+
+class enable_grad(_WithoutBrackets):
+    """Within the block (or the decorated function) ops are recorded, also inside ``no_grad``.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with minigrad.no_grad(), minigrad.enable_grad():
+        ...     (2 * x).requires_grad
+        True
+    """
+
+    _recording = True
+
+
+class set_grad_enabled(_GradMode):
+    """Turn recording on or off within a block, or, called as a statement, from here on.
+
+    Args:
+        mode: True to record, False not to.
+
+    Raises:
+        TypeError: It is no bool; a decorator needs its brackets, ``@set_grad_enabled(False)``.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with minigrad.set_grad_enabled(False):
+        ...     (2 * x).requires_grad
+        False
+        >>> (2 * x).requires_grad
+        True
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        if not isinstance(mode, (bool, np.bool_)):
+            raise TypeError(f"set_grad_enabled: True or False expected, got {mode!r}")
+        self._recording = bool(mode)
+        self._entered = False
+        super().__enter__()
+
+    def __call__(self, func: Callable[..., Any]) -> Any:
+        if not self._entered:  # used as a decorator: nothing changes until the call
+            self.__exit__()
+            self._entered = True
+        return super().__call__(func)
+
+    def __enter__(self) -> None:
+        if self._entered:  # the first time it is in effect already
+            super().__enter__()
+        self._entered = True
