@@ -56,16 +56,11 @@ class Line(NamedTuple):
 
 
 class Content(NamedTuple):
-    """All that stands in a box.
+    """All that stands in a box."""
 
-    Attributes:
-        glyph: The sign of its kind, in front of the first bold line or name; may be empty.
-        lines: The lines, from the top.
-        slots: The names of its operands, in a row above the lines; none if they need no names.
-    """
-
-    glyph: str
-    lines: tuple[Line, ...]
+    glyph: str  # the sign of its kind, in front of the first bold line or name; may be empty
+    lines: tuple[Line, ...]  # the lines, from the top
+    # The names of its operands, in a row above the lines; none if they need no names
     slots: tuple[str, ...] = ()
 
 

@@ -45,15 +45,10 @@ class Answer(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """What there is to learn from what a step sends to one argument.
+    """What there is to learn from what a step sends to one argument."""
 
-    Attributes:
-        equation: For products, what is sent, with its indices, as MathML; empty for other ops.
-        answers: Why it is a sum, and where a transpose comes from.
-    """
-
-    equation: str
-    answers: tuple[Answer, ...]
+    equation: str  # for products, what is sent, with its indices, as MathML; empty for other ops
+    answers: tuple[Answer, ...]  # why it is a sum, and where a transpose comes from
 
 
 def step_notes(step: Step, part: Part, node: Node | None, shapes: Mapping[str, Shape]) -> Notes:

@@ -26,17 +26,11 @@ Span = tuple[tuple[int, int], tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a function stands.
+    """Where a function stands."""
 
-    Attributes:
-        node: Its syntax tree.
-        text: Its text, not indented.
-        place: File and line, such as ``"minigrad/ops/elementwise.py:251"``.
-    """
-
-    node: ast.Lambda | ast.FunctionDef
-    text: str
-    place: str
+    node: ast.Lambda | ast.FunctionDef  # its syntax tree
+    text: str  # its text, not indented
+    place: str  # file and line, such as ``"minigrad/ops/elementwise.py:251"``
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,35 +30,22 @@ Rows = Sequence[Sequence[int]]
 
 
 class Pull(NamedTuple):
-    """A line between an item and its neighbour in the rank below.
+    """A line between an item and its neighbour in the rank below."""
 
-    Attributes:
-        upper: The number of the upper item.
-        lower: The number of the lower one.
-        shift: How far right of the upper item the lower one is, if the line is straight.
-        weight: How much that matters.
-        rigid: Whether the line joins two dummies: these make way for others, but together.
-    """
-
-    upper: int
-    lower: int
-    shift: int
-    weight: float
-    rigid: bool
+    upper: int  # the number of the upper item
+    lower: int  # the number of the lower one
+    shift: int  # how far right of the upper item the lower one is, if the line is straight
+    weight: float  # how much that matters
+    rigid: bool  # whether the line joins two dummies: these make way for others, but together
 
 
 class Joint(NamedTuple):
-    """How an item finds its position.
+    """How an item finds its position."""
 
-    Attributes:
-        item: Its number.
-        pull: The number of the pull that joins it to an item with a position; -1 for none.
-        bow: How far the lower one of the two is to the right of where the line would be straight;
-            without a pull, the position itself.
-    """
-
-    item: int
-    pull: int
+    item: int  # its number
+    pull: int  # the number of the pull that joins it to an item with a position; -1 for none
+    # How far the lower one of the two is to the right of where the line would be straight;
+    # without a pull, the position itself
     bow: int
 
 

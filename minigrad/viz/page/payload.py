@@ -84,7 +84,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "steps": pool.rows("step", _steps(diagram, boxes, formulas)),
         "formulas": pool.rows("formula", map(asdict, formulas)),
         "pool": pool.values,
-        "skeleton": layout.to_row(),
+        "skeleton": asdict(layout),
         "closed": sorted(closed),
         **more,
     }
@@ -93,10 +93,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
 
 def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
-    return asdict(group) | {
-        "heading": heading(group),
-        "box": box(boxes[group.id]),
-    }
+    return asdict(group) | {"heading": heading(group), "box": box(boxes[group.id])}
 
 
 def _steps(
