@@ -114,15 +114,9 @@ def read(
 
 
 def read_written(op: Primitive, scope: dict[str, Any], *texts: str) -> Reading:
-    """Read a formula that was written for a rule of an op.
+    """Read a formula that was written for a rule of an op: lines of Python, the last the formula.
 
-    Args:
-        op: The op.
-        scope: The globals of the module in which it stands.
-        texts: Lines of Python; the last is the formula.
-
-    Returns:
-        The term and its definitions.
+    `scope` has the globals of the module in which it stands.
 
     Raises:
         Unreadable: It is no formula.

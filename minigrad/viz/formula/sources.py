@@ -40,14 +40,7 @@ class _File:
 
 
 def source(function: Callable[..., Any]) -> Source | None:
-    """Find the source of a Python function.
-
-    Args:
-        function: What ``def`` or ``lambda`` made.
-
-    Returns:
-        Where it stands; None if that is not known, or no longer says what the function does.
-    """
+    """Find the source of a function; None if it is not known, or no longer says what is run."""
     code = getattr(function, "__code__", None)
     if code is None:
         return None
@@ -63,15 +56,7 @@ def source(function: Callable[..., Any]) -> Source | None:
 
 
 def defined(module: Any, name: str) -> ast.expr | None:
-    """Find the expression that a module gives a name.
-
-    Args:
-        module: The module.
-        name: A name at its top.
-
-    Returns:
-        The right-hand side of its only assignment; None if there is no such thing.
-    """
+    """Find the right-hand side of a name's only assignment in a module; None if there is none."""
     file = _read("".join(_lines(getattr(module, "__file__", None) or "")))
     given = [
         statement.value

@@ -1,9 +1,10 @@
 """Which items of different ranks lie straight above each other.
 
 First each rank by turns is moved to where its neighbours are, with the order and the distances
-kept: least squares, by pooling adjacent violators (Ayer et al., 1955). Then the dummies of a tensor, and what lies almost straight above each other, are made one
-**chain**: lines come out straight. This is done once, as if all groups were closed; packing then
-moves chains apart that do not fit beside each other (`minigrad.viz.layout.pack`).
+kept: least squares, by pooling adjacent violators (Ayer et al., 1955). Then the dummies of a
+tensor, and what lies almost straight above each other, are made one **chain**: lines come out
+straight. This is done once, as if all groups were closed; packing then moves chains apart that do
+not fit beside each other (`minigrad.viz.layout.pack`).
 """
 
 from __future__ import annotations
@@ -49,17 +50,11 @@ class Joint(NamedTuple):
 def align(
     ranks: Rows, left: Sequence[int], right: Sequence[int], pulls: Sequence[Pull]
 ) -> list[list[Joint]]:
-    """Join the items to chains.
+    """Join the items of some ranks to chains, along the lines that come out almost straight.
 
-    Args:
-        ranks: The numbers of the items of each rank, from left to right.
-        left: The room that each item needs to the left of its middle.
-        right: The same to the right.
-        pulls: The lines.
-
-    Returns:
-        The chains. In each, the first item is joined to a chain before this one, and every other
-        item to one before it in the chain.
+    `left` and `right` are the room that each item needs to the sides of its middle. In each chain,
+    the first item is joined to a chain before this one, and every other item to one before it in
+    the chain.
     """
     x = _relaxed(ranks, left, right, pulls)
     chains = _Chains(ranks, len(x), pulls)

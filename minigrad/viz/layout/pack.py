@@ -77,15 +77,7 @@ def measure(scope: Scope, packed: Mapping[str, Packed]) -> Measured:
 
 
 def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
-    """Give the items of a group their positions.
-
-    Args:
-        scope: The group.
-        packed: The open groups in it, with positions; it may hold others too.
-
-    Returns:
-        The group with positions.
-    """
+    """Give the items of a group their positions; `packed` holds at least the open ones."""
     m = measure(scope, packed)
     middles = _columns(scope, m)
 
@@ -209,15 +201,7 @@ def _beside(need: int, ports: Sequence[int], width: int) -> tuple[int, int]:
 
 
 def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
-    """Give a layout its positions.
-
-    Args:
-        skeleton: What is above, beside and in line with what.
-        closed: The ids of the groups to close.
-
-    Returns:
-        Boxes, frames and lines, within ``(0, 0)`` and ``(width, height)``.
-    """
+    """Give boxes, frames and lines their positions; `closed` are the ids of the groups to close."""
     shown = {TOP}
     for group, parent in skeleton.parents.items():
         if group not in closed and parent in shown:
