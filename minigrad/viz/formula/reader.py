@@ -97,13 +97,8 @@ def read(
 ) -> Reading:
     """Read what a rule computes of its arguments.
 
-    Args:
-        function: The rule.
-        given: A term for each parameter; other parameters stand for themselves.
-        joint: Which of the values that it returns is meant, if it returns several.
-
-    Returns:
-        The term and its definitions.
+    `given` has terms for parameters; the others stand for themselves. `joint` says which of several
+    values that the rule returns is meant.
 
     Raises:
         Unreadable: It is no formula, or its source is not known.

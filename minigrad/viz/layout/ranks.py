@@ -43,9 +43,8 @@ def ranked(
 ) -> tuple[list[list[str]], tuple[Link, ...]]:
     """Put the items of a group into ranks, with dummies for the tensors that pass through.
 
-    Args:
-        members: Its nodes, and None for its child groups, in the order in which they were made.
-        links: The tensors between its items, from end to end.
+    `members` are its nodes, and None for its child groups, in the order in which they were made;
+    `links` are the tensors between its items, from end to end.
 
     Returns:
         In-ports, ranks from the top down, out-ports, each in an order to start from, dummies last;

@@ -44,14 +44,12 @@ def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
 
 
 def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set[str]]:
-    """Choose which groups to close.
+    """Choose which groups to close, for `depth` levels of open modules.
 
-    Args:
-        diagram: The whole graph.
-        depth: How many levels of modules to open: 0 shows each outermost module as one box, 1
-            opens those. None keeps to a number of boxes that can be read. If all of them are too
-            many, modules that repeat the one before them become one; the first module of each
-            class is opened, as an example of the others; then all the levels that still fit.
+    With 0 each outermost module is one box; 1 opens those. None keeps to a number of boxes that can
+    be read. If all of them are too many, modules that repeat the one before them become one; the
+    first module of each class is opened, as an example of the others; then all the levels that
+    still fit.
 
     Returns:
         The diagram, with groups around modules that repeat each other, and the ids of the groups
