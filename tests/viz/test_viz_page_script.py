@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 from collections import Counter
+from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
@@ -47,14 +48,14 @@ def traced(model: Any, *inputs: Any) -> viz.Graph:
 def compared(cases: list[tuple[Diagram, list[str]]]) -> list[dict[str, Any]]:
     """Lay diagrams out here and in JavaScript; return what both found."""
     bones = [skeleton(diagram) for diagram, _ in cases]
-    given = [(bone.to_row(), closed) for bone, (_, closed) in zip(bones, cases, strict=True)]
+    given = [(asdict(bone), closed) for bone, (_, closed) in zip(bones, cases, strict=True)]
     found = node(
         f"{source('pack')}\n"
         "const all = given.map(([bones, closed]) => place(bones, new Set(closed)));\n"
         "console.log(JSON.stringify(all))",
         given,
     )
-    placed = [place(bone, closed).to_row() for bone, (_, closed) in zip(bones, cases, strict=True)]
+    placed = [asdict(place(bone, closed)) for bone, (_, closed) in zip(bones, cases, strict=True)]
     expected: list[dict[str, Any]] = json.loads(json.dumps(placed))
     _near(found, expected)
     return expected

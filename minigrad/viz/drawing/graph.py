@@ -153,11 +153,7 @@ class Graph(Diagram):
         return write_page(self, depth, title, start)
 
     def save(
-        self,
-        path: str | PathLike[str],
-        *,
-        depth: int | None = None,
-        engine: Engine = "minigrad",
+        self, path: str | PathLike[str], *, depth: int | None = None, engine: Engine = "minigrad"
     ) -> Path:
         """Write the graph to a file.
 

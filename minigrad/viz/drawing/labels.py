@@ -56,28 +56,18 @@ class Line(NamedTuple):
 
 
 class Content(NamedTuple):
-    """All that stands in a box.
+    """All that stands in a box."""
 
-    Attributes:
-        glyph: The sign of its kind, in front of the first bold line or name; may be empty.
-        lines: The lines, from the top.
-        slots: The names of its operands, in a row above the lines; none if they need no names.
-    """
-
-    glyph: str
-    lines: tuple[Line, ...]
+    glyph: str  # the sign of its kind, in front of the first bold line or name; may be empty
+    lines: tuple[Line, ...]  # the lines, from the top
+    # The names of its operands, in a row above the lines; none if they need no names
     slots: tuple[str, ...] = ()
 
 
 def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
-    """Write what stands in boxes.
+    """Write what stands in boxes, by their ids; very long texts are shortened.
 
-    Args:
-        diagram: The diagram that they are of.
-        nodes: What the boxes stand for: nodes of it, or closed groups.
-
-    Returns:
-        The texts by the ids of the nodes; very long ones are shortened.
+    `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
     """
     groups = {group.id: group for group in diagram.groups}
     named = named_operands(diagram)
@@ -129,10 +119,9 @@ def _module(node: Node, own: Group | None) -> tuple[Line, ...]:
 
 
 def title(group: Group) -> tuple[Line, Line, Line]:
-    """Write what stands above an open group: its name and class in one line, its size below.
+    """Write what stands above an open group: name, class and call, number of parameters.
 
-    Returns:
-        Name, class and call, and number of parameters; all but the name may be empty.
+    All but the name may be empty.
     """
     kind = [group.module] * bool(group.name) if group.op is None else ["what it computes"]
     size = f"{group.size:,} parameters" if group.size else ""
@@ -151,8 +140,7 @@ def _call(group: Group | None) -> list[str]:
 def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
     """Find the ops whose operands need names: their order matters, and one is not the first.
 
-    Returns:
-        For each such op, the positions in ``diagram.edges`` of its operands, in order.
+    For each of them, the positions in ``diagram.edges`` of its operands, in order.
     """
     nodes = {node.id: node for node in diagram.nodes}
     into: dict[str, list[int]] = defaultdict(list)
@@ -180,11 +168,7 @@ def operand_name(edge: Edge) -> str:
 
 
 def tensor_texts(diagram: Diagram) -> dict[str, str]:
-    """Write what runs along the edges out of each box: shapes, and dtypes that are unusual.
-
-    Returns:
-        A text for each box that computes something; others say their shape themselves.
-    """
+    """Write what leaves each box that computes something: shapes, and dtypes that are unusual."""
     computed = {node.id for node in diagram.nodes if node.kind in ("op", "fused", "module")}
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for edge in diagram.edges:

@@ -176,15 +176,9 @@ def _path(points: list[Point]) -> str:
 
 
 def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict[str, str]:
-    """Draw the shapes and texts of boxes, each from its own upper left corner.
+    """Draw the shapes and texts of boxes, each from its own upper left corner, by their ids.
 
-    Args:
-        diagram: The diagram that they are of.
-        layout: Its layout.
-        nodes: What the boxes stand for: nodes of it, or closed groups.
-
-    Returns:
-        Elements by the ids of the nodes.
+    `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
     """
     named, written = named_operands(diagram), contents(diagram, nodes)
     sizes, ways = {}, {}  # of each operand, how far from the left of its box it comes in

@@ -6,13 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from minigrad.viz.drawing.labels import (
-    COMMUTATIVE,
-    operand_name,
-    printable,
-    shape_text,
-    title,
-)
+from minigrad.viz.drawing.labels import COMMUTATIVE, operand_name, printable, shape_text, title
 from minigrad.viz.record.fold import collapse, residuals
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 

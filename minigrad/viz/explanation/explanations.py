@@ -45,15 +45,10 @@ class Answer(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """What there is to learn from what a step sends to one argument.
+    """What there is to learn from what a step sends to one argument."""
 
-    Attributes:
-        equation: For products, what is sent, with its indices, as MathML; empty for other ops.
-        answers: Why it is a sum, and where a transpose comes from.
-    """
-
-    equation: str
-    answers: tuple[Answer, ...]
+    equation: str  # for products, what is sent, with its indices, as MathML; empty for other ops
+    answers: tuple[Answer, ...]  # why it is a sum, and where a transpose comes from
 
 
 def step_notes(step: Step, part: Part, node: Node | None, shapes: Mapping[str, Shape]) -> Notes:
@@ -231,9 +226,7 @@ def _listed(words: Iterable[str]) -> str:
 def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
     """Say which rule reads each array that an op saved, and why the others were not saved.
 
-    Returns:
-        Pairs of the name of an array and what it is for; with ``""`` for a name, why something
-        was not kept.
+    Pairs of the name of an array and what it is for; with ``""``, why something was not kept.
     """
     return () if node.primitive is None else tuple(_saved(node.primitive, node, step))
 
@@ -267,11 +260,10 @@ def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, 
 
 
 def source_lines(line: str) -> tuple[str, str, str] | None:
-    """The lines around a line of the user's program, ``"train.py:31: loss = model(x).sum()"``.
+    """Find the lines beside a line of a program, ``"train.py:31: loss = model(x).sum()"``.
 
-    Returns:
-        The line before, the line itself, the line after, without their common indentation; None if
-        the file does not (any longer) have that line, or nothing beside it.
+    They come without their common indentation, the line itself between them. None if the file does
+    not (any longer) have that line, or nothing beside it.
     """
     match = re.fullmatch(r"(?P<path>.*?):(?P<number>\d+): (?P<text>.*)", line, re.DOTALL)
     if match is None:

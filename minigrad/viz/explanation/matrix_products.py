@@ -30,19 +30,13 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one factor of a product gets in the backward step.
+    """What one factor of a product gets in the backward step."""
 
-    Attributes:
-        target: The argument and its indices.
-        factors: What is multiplied: ``g`` and the other argument.
-        sums: The indices that are summed over, and their lengths.
-        matrices: The factors in order, and whether each is transposed, where this is a product of
-            matrices; empty where it is none.
-    """
-
-    target: Term
-    factors: tuple[Term, Term]
-    sums: dict[str, int]
+    target: Term  # the argument and its indices
+    factors: tuple[Term, Term]  # what is multiplied: ``g`` and the other argument
+    sums: dict[str, int]  # the indices that are summed over, and their lengths
+    # The factors in order, and whether each is transposed, where this is a product of
+    # matrices; empty where it is none
     matrices: tuple[tuple[Term, bool], ...]
 
     @property
@@ -58,17 +52,11 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product with its indices.
+    """A product with its indices."""
 
-    Attributes:
-        out: The indices of the output.
-        factors: The two arguments and their indices.
-        lengths: The length of each axis.
-    """
-
-    out: str
-    factors: tuple[Term, Term]
-    lengths: dict[str, int]
+    out: str  # the indices of the output
+    factors: tuple[Term, Term]  # the two arguments and their indices
+    lengths: dict[str, int]  # the length of each axis
 
     @property
     def subscripts(self) -> str:

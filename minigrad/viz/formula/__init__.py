@@ -91,14 +91,7 @@ def formulas(op: Any) -> dict[str, Formula]:
 
 
 def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
-    """What each rule of an op computes, as a term: the formula before it is set.
-
-    Args:
-        op: The record of an op.
-
-    Returns:
-        For each argument with a derivative its name, its rule, and what was read.
-    """
+    """Yield each argument of an op that has a derivative, with its rule and what was read of it."""
     for name, rule in op.rules.items():
         yield name, rule, _reading(op, name, rule, {}, None)
     if op.joint is not None:

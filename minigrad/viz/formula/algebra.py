@@ -41,12 +41,7 @@ DENOMINATORS = (1, 2, 4, 8)
 def simplified(term: Term, arrays: Collection[str]) -> Term:
     """Bring every product, quotient and sum of a term into its usual form.
 
-    Args:
-        term: The term.
-        arrays: The variables that are arrays; numbers stand in front of them.
-
-    Returns:
-        An equal term.
+    `arrays` are the variables that are arrays: numbers stand in front of them.
     """
     term = rebuilt(term, lambda part: simplified(part, arrays))
     match term:

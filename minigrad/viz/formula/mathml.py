@@ -21,13 +21,7 @@ CASE = 'style="text-align: left; padding: 0.25em 1em 0.25em 0"'
 
 
 def mathml(notation: n.Notation) -> str:
-    """Write a formula as a ``<math>`` element.
-
-    Args:
-        notation: The formula.
-
-    Returns:
-        The element, with the formula as a line of text for those who cannot see it.
+    """Write a formula as a ``<math>`` element, with its line of text for those who cannot see it.
 
     Example:
         >>> from minigrad.viz.formula.notation import Symbol

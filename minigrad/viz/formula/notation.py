@@ -158,15 +158,7 @@ INVERSE_TRANSPOSED = Symbol("−T", upright=True)
 
 
 def level(notation: Notation, stacked: bool) -> Level:
-    """How tightly a notation holds together.
-
-    Args:
-        notation: The notation.
-        stacked: Whether fractions are written one above the other, and roots with a bar.
-
-    Returns:
-        The level.
-    """
+    """How tightly a notation holds together, with `stacked` fractions, or with those in a line."""
     match notation:
         case Infix(level=found):
             return found

@@ -63,20 +63,13 @@ class Unreadable(Exception):
 
 @dataclass
 class Body:
-    """The inside of a function, or the lines of a written formula.
+    """The inside of a function, or the lines of a written formula."""
 
-    Attributes:
-        reader: Where definitions go.
-        local: What each of its own names stands for.
-        outside: Finds what another name stands for.
-        scope: The globals of the module.
-        comments: The comments of a written formula, by line; None for a function.
-    """
-
-    reader: Reader
-    local: dict[str, Term]
-    outside: Callable[[str], Term]
-    scope: dict[str, Any]
+    reader: Reader  # where definitions go
+    local: dict[str, Term]  # what each of its own names stands for
+    outside: Callable[[str], Term]  # finds what another name stands for
+    scope: dict[str, Any]  # the globals of the module
+    # The comments of a written formula, by line; None for a function
     comments: dict[int, str] | None = None
 
     # Statements ---------------------------------------------------------------------------------

@@ -72,35 +72,24 @@ LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Names for the values of a term: several for the parts of a tuple.
+    """Names for the values of a term: several for the parts of a tuple."""
 
-    Attributes:
-        names: The names.
-        term: What they stand for.
-        comment: What explains them in the place of an equation, if not None; where it is empty,
-            nothing does: nobody asks what the first output is.
-    """
-
-    names: tuple[str, ...]
-    term: Term
+    names: tuple[str, ...]  # the names
+    term: Term  # what they stand for
+    # What explains them in the place of an equation, if not None; where it is empty, nothing
+    # does: nobody asks what the first output is
     comment: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a function computes.
+    """What a function computes."""
 
-    Attributes:
-        value: What it returns.
-        definitions: What names in the value stand for, each after those that it uses.
-        notes: What the formula leaves out.
-        written: Whether the formula was written by hand.
-    """
-
-    value: Term
+    value: Term  # what it returns
+    # What names in the value stand for, each after those that it uses
     definitions: tuple[Definition, ...] = ()
-    notes: tuple[str, ...] = ()
-    written: bool = False
+    notes: tuple[str, ...] = ()  # what the formula leaves out
+    written: bool = False  # whether the formula was written by hand
 
 
 def read(
@@ -108,13 +97,8 @@ def read(
 ) -> Reading:
     """Read what a rule computes of its arguments.
 
-    Args:
-        function: The rule.
-        given: A term for each parameter; other parameters stand for themselves.
-        joint: Which of the values that it returns is meant, if it returns several.
-
-    Returns:
-        The term and its definitions.
+    `given` has terms for parameters; the others stand for themselves. `joint` says which of several
+    values that the rule returns is meant.
 
     Raises:
         Unreadable: It is no formula, or its source is not known.
@@ -125,15 +109,9 @@ def read(
 
 
 def read_written(op: Primitive, scope: dict[str, Any], *texts: str) -> Reading:
-    """Read a formula that was written for a rule of an op.
+    """Read a formula that was written for a rule of an op: lines of Python, the last the formula.
 
-    Args:
-        op: The op.
-        scope: The globals of the module in which it stands.
-        texts: Lines of Python; the last is the formula.
-
-    Returns:
-        The term and its definitions.
+    `scope` has the globals of the module in which it stands.
 
     Raises:
         Unreadable: It is no formula.

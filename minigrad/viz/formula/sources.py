@@ -20,23 +20,14 @@ from typing import Any
 
 __all__ = ["Source", "defined", "source"]
 
-Span = tuple[tuple[int, int], tuple[int, int]]
-"""From a line and column to a line and column."""
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a function stands.
+    """Where a function stands."""
 
-    Attributes:
-        node: Its syntax tree.
-        text: Its text, not indented.
-        place: File and line, such as ``"minigrad/ops/elementwise.py:251"``.
-    """
-
-    node: ast.Lambda | ast.FunctionDef
-    text: str
-    place: str
+    node: ast.Lambda | ast.FunctionDef  # its syntax tree
+    text: str  # its text, not indented
+    place: str  # file and line, such as ``"minigrad/ops/elementwise.py:251"``
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +40,7 @@ class _File:
 
 
 def source(function: Callable[..., Any]) -> Source | None:
-    """Find the source of a Python function.
-
-    Args:
-        function: What ``def`` or ``lambda`` made.
-
-    Returns:
-        Where it stands; None if that is not known, or no longer says what the function does.
-    """
+    """Find the source of a function; None if it is not known, or no longer says what is run."""
     code = getattr(function, "__code__", None)
     if code is None:
         return None
@@ -72,15 +56,7 @@ def source(function: Callable[..., Any]) -> Source | None:
 
 
 def defined(module: Any, name: str) -> ast.expr | None:
-    """Find the expression that a module gives a name.
-
-    Args:
-        module: The module.
-        name: A name at its top.
-
-    Returns:
-        The right-hand side of its only assignment; None if there is no such thing.
-    """
+    """Find the right-hand side of a name's only assignment in a module; None if there is none."""
     file = _read("".join(_lines(getattr(module, "__file__", None) or "")))
     given = [
         statement.value
@@ -116,49 +92,38 @@ def _codes_in(code: CodeType) -> Iterator[CodeType]:
 
 
 def _node(file: _File, code: CodeType) -> ast.Lambda | ast.FunctionDef | None:
-    """The function in the file that a code object was made of."""
-    named = [n for n in file.functions if _begins(n, code)]
-    if len(named) < 2:
-        return named[0] if named else None
-    span = _span(code)
-    around = [n for n in named if span is not None and _covers(n, span)]
-    return min(around, key=_extent, default=None)
+    """The function in the file that a code object was made of: of several, the one around it."""
+    found = [n for n in file.functions if _begins(n, code)]
+    places = [
+        ((first, start), (last, end))
+        for first, last, start, end in code.co_positions()
+        if first is not None and last is not None and start is not None and end
+    ]
+    if len(found) > 1:  # where Python keeps no columns, none of them is known to be it
+        begin = min((one for one, _ in places), default=(0, 0))
+        end = max(other for _, other in places) if places else begin
+        found = [n for n in found if _start(n) <= begin and end <= _end(n)]
+    return max(found, key=_start, default=None)
 
 
 def _begins(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> bool:
     """Whether name, line and parameters are those of a code object."""
-    if isinstance(node, ast.Lambda):
-        name, line = "<lambda>", node.lineno
-    else:
-        name, line = node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    lines = [node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))]
     given = node.args
     parameters = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     count = code.co_argcount + code.co_kwonlyargcount
-    same = list(code.co_varnames[:count]) == parameters
-    return same and (name, line) == (code.co_name, code.co_firstlineno)
+    own = getattr(node, "name", "<lambda>"), min(lines), tuple(parameters)
+    return own == (code.co_name, code.co_firstlineno, code.co_varnames[:count])
 
 
-def _span(code: CodeType) -> Span | None:
-    """From where to where the instructions of a function stand; None if Python kept no columns."""
-    places = [
-        ((first, start), (last, end))
-        for first, last, start, end in code.co_positions()
-        if first is not None and last is not None and start is not None and end is not None
-        if end > 0
-    ]
-    return (min(p[0] for p in places), max(p[1] for p in places)) if places else None
-
-
-def _covers(node: ast.Lambda | ast.FunctionDef, span: Span) -> bool:
+def _start(node: ast.Lambda | ast.FunctionDef) -> tuple[int, int]:
+    """Where the body of a lambda begins, or a ``def``."""
     inner = node.body if isinstance(node, ast.Lambda) else node
-    end = (inner.end_lineno or 0, inner.end_col_offset or 0)
-    return (inner.lineno, inner.col_offset) <= span[0] and span[1] <= end
+    return inner.lineno, inner.col_offset
 
 
-def _extent(node: ast.AST) -> tuple[int, int]:
-    """A small function comes before one that contains it."""
-    lines = (getattr(node, "end_lineno", 0) or 0) - getattr(node, "lineno", 0)
-    return lines, (getattr(node, "end_col_offset", 0) or 0) - getattr(node, "col_offset", 0)
+def _end(node: ast.Lambda | ast.FunctionDef) -> tuple[int, int]:
+    return node.end_lineno or 0, node.end_col_offset or 0
 
 
 def _segment(lines: list[str], node: ast.Lambda | ast.FunctionDef) -> str:
@@ -171,11 +136,7 @@ def _segment(lines: list[str], node: ast.Lambda | ast.FunctionDef) -> str:
 
 def _shown_file(function: Callable[..., Any], code: CodeType) -> str:
     """The path within the package, or the bare name of a file that is in none."""
-    module = sys.modules.get(function.__module__ or "")
-    name = Path(code.co_filename).name
-    parent = (
-        function.__module__.split(".")
-        if hasattr(module, "__path__")
-        else ((function.__module__ or "").split(".")[:-1])
-    )
-    return "/".join([*parent, name])
+    package = (function.__module__ or "").split(".")
+    if not hasattr(sys.modules.get(function.__module__ or ""), "__path__"):
+        package.pop()
+    return "/".join([*package, Path(code.co_filename).name])

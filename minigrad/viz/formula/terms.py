@@ -120,14 +120,7 @@ def shown_part(term: Term) -> Term:
 
 
 def evaluate(term: Term, names: Mapping[str, Any]) -> Any:
-    """Compute a term.
-
-    Args:
-        term: The term.
-        names: The values of its variables.
-
-    Returns:
-        Its value.
+    """Compute a term from the values of its variables.
 
     Raises:
         KeyError: A variable has no value.

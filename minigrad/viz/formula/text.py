@@ -19,12 +19,6 @@ BARRED = {"g": "ḡ"}
 def text(notation: n.Notation) -> str:
     """Write a formula as a line of text.
 
-    Args:
-        notation: The formula.
-
-    Returns:
-        The line.
-
     Example:
         >>> from minigrad.viz.formula.notation import Fraction, Number, Symbol
         >>> from minigrad.viz.formula.text import text

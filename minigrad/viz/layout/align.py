@@ -1,11 +1,10 @@
 """Which items of different ranks lie straight above each other.
 
-First each rank by turns is moved to where its neighbours are, the order and the distances kept:
-the least squares solution under these constraints, by pooling adjacent violators (Ayer et al.,
-1955). Then the dummies of a tensor, and what lies almost straight above each other, are made one
-**chain**, and chains that no longer fit beside each other are pushed apart, each as a whole: lines
-come out straight. This is done once, as if all groups were closed: when one is opened, the chains
-stay, and packing makes room (`minigrad.viz.layout.pack`).
+First each rank by turns is moved to where its neighbours are, with the order and the distances
+kept: least squares, by pooling adjacent violators (Ayer et al., 1955). Then the dummies of a
+tensor, and what lies almost straight above each other, are made one **chain**: lines come out
+straight. This is done once, as if all groups were closed; packing then moves chains apart that do
+not fit beside each other (`minigrad.viz.layout.pack`).
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
-from itertools import pairwise
 from typing import NamedTuple
 
 __all__ = ["Joint", "Pull", "align"]
@@ -30,137 +28,93 @@ Rows = Sequence[Sequence[int]]
 
 
 class Pull(NamedTuple):
-    """A line between an item and its neighbour in the rank below.
+    """A line between an item and its neighbour in the rank below."""
 
-    Attributes:
-        upper: The number of the upper item.
-        lower: The number of the lower one.
-        shift: How far right of the upper item the lower one is, if the line is straight.
-        weight: How much that matters.
-        rigid: Whether the line joins two dummies: these make way for others, but together.
-    """
-
-    upper: int
-    lower: int
-    shift: int
-    weight: float
-    rigid: bool
+    upper: int  # the number of the upper item
+    lower: int  # the number of the lower one
+    shift: int  # how far right of the upper item the lower one is, if the line is straight
+    weight: float  # how much that matters
+    rigid: bool  # whether the line joins two dummies: these make way for others, but together
 
 
 class Joint(NamedTuple):
-    """How an item finds its position.
+    """How an item finds its position."""
 
-    Attributes:
-        item: Its number.
-        pull: The number of the pull that joins it to an item with a position; -1 for none.
-        bow: How far the lower one of the two is to the right of where the line would be straight;
-            without a pull, the position itself.
-    """
-
-    item: int
-    pull: int
+    item: int  # its number
+    pull: int  # the number of the pull that joins it to an item with a position; -1 for none
+    # How far the lower one of the two is to the right of where the line would be straight;
+    # without a pull, the position itself
     bow: int
 
 
 def align(
     ranks: Rows, left: Sequence[int], right: Sequence[int], pulls: Sequence[Pull]
 ) -> list[list[Joint]]:
-    """Join the items to chains.
+    """Join the items of some ranks to chains, along the lines that come out almost straight.
 
-    Args:
-        ranks: The numbers of the items of each rank, from left to right.
-        left: The room that each item needs to the left of its middle.
-        right: The same to the right.
-        pulls: The lines.
-
-    Returns:
-        The chains. In each, the first item is joined to a chain before this one, and every other
-        item to one before it in the chain.
+    `left` and `right` are the room that each item needs to the sides of its middle. In each chain,
+    the first item is joined to a chain before this one, and every other item to one before it in
+    the chain.
     """
     x = _relaxed(ranks, left, right, pulls)
     chains = _Chains(ranks, len(x), pulls)
     chains.join(number for number, pull in enumerate(pulls) if pull.rigid)
-    above = {pull.lower: pull for pull in pulls}
-    for chain in chains.all():
-        if len(chain) > 1:  # where the dummy lies that has to make way the most
-            pull = above[chain[0]]
-            source = x[pull.upper] + pull.shift
-            furthest = max((x[item] for item in chain), key=lambda at: abs(at - source))
-            for item in chain:
-                x[item] = furthest
     almost = (
         number
         for number, pull in enumerate(pulls)
         if not pull.rigid and abs(x[pull.upper] + pull.shift - x[pull.lower]) <= ALMOST
     )
     chains.join(sorted(almost, key=lambda number: -pulls[number].weight))
-    return _joints(chains, _pushed_apart(ranks, left, right, chains, x))
-
-
-# Relaxation ------------------------------------------------------------------------------------
+    return _joints(chains, _straightened(chains, x))
 
 
 def _relaxed(
     ranks: Rows, left: Sequence[int], right: Sequence[int], pulls: Sequence[Pull]
 ) -> list[float]:
     """Where the items would like to be, as far as their ranks have room."""
-    above: list[list[tuple[int, int, float]]] = [[] for _ in left]
-    below: list[list[tuple[int, int, float]]] = [[] for _ in left]
+    ends: list[list[tuple[int, int, float]]] = [[] for _ in left]
     for upper, lower, shift, weight, _ in pulls:
-        above[lower].append((upper, shift, weight))
-        below[upper].append((lower, -shift, weight))
+        ends[lower].append((upper, shift, weight))
+        ends[upper].append((lower, -shift, weight))
     x = [0.0] * len(left)
     for items in ranks:  # side by side, around 0
         end = -sum(left[item] + right[item] for item in items) / 2
         for item in items:
             x[item] = end + left[item]
             end += left[item] + right[item]
-    upwards = ranks[::-1]
     for _ in range(ROUNDS):
-        moved = _move(ranks, above, x, left, right)
-        moved = max(moved, _move(upwards, below, x, left, right))
-        if moved < 0.5:
-            break
-    both = [[*one, *other] for one, other in zip(above, below, strict=True)]
-    _move(ranks, both, x, left, right)
-    _move(upwards, both, x, left, right)
+        for items in (*ranks, *reversed(ranks)):
+            _move(items, ends, x, left, right)
     return x
 
 
 def _move(
-    ranks: Rows,
+    items: Sequence[int],
     ends: Sequence[Sequence[tuple[int, int, float]]],
     x: list[float],
     left: Sequence[int],
     right: Sequence[int],
-) -> float:
-    """Move the ranks one after the other; return the longest way that an item moved."""
-    longest = 0.0
-    for items in ranks:
-        pools: list[tuple[float, float, int]] = []  # weighted sum of wishes, weight, how many
-        offsets: list[int] = []
-        offset = 0
-        for index, item in enumerate(items):
-            if index:
-                offset += right[items[index - 1]] + left[item]
-            offsets.append(offset)
-            wish, weight = x[item] * FREE, FREE
-            for other, shift, pull in ends[item]:
-                wish += (x[other] + shift) * pull
-                weight += pull
-            wish, count = wish - offset * weight, 1
-            while pools and pools[-1][0] * weight >= wish * pools[-1][1]:
-                before = pools.pop()
-                wish, weight, count = wish + before[0], weight + before[1], count + before[2]
-            pools.append((wish, weight, count))
-        index = 0
-        for wish, weight, count in pools:
-            for _ in range(count):
-                item, value = items[index], wish / weight + offsets[index]
-                longest = max(longest, abs(value - x[item]))
-                x[item] = value
-                index += 1
-    return longest
+) -> None:
+    """Move the items of one rank to where their neighbours are, as near as they fit."""
+    pools: list[tuple[float, float, int]] = []  # weighted sum of wishes, weight, how many
+    offsets: list[int] = []
+    offset = 0
+    for index, item in enumerate(items):
+        if index:
+            offset += right[items[index - 1]] + left[item]
+        offsets.append(offset)
+        wish, weight = x[item] * FREE, FREE
+        for other, shift, pull in ends[item]:
+            wish += (x[other] + shift) * pull
+            weight += pull
+        wish, count = wish - offset * weight, 1
+        while pools and pools[-1][0] * weight >= wish * pools[-1][1]:
+            before = pools.pop()
+            wish, weight, count = wish + before[0], weight + before[1], count + before[2]
+        pools.append((wish, weight, count))
+    found = (wish / weight for wish, weight, count in pools for _ in range(count))
+    for item, offset, value in zip(items, offsets, found, strict=True):
+        x[item] = value + offset
 
 
 # Chains ----------------------------------------------------------------------------------------
@@ -210,40 +164,18 @@ class _Chains:
         return chains
 
 
-def _pushed_apart(
-    ranks: Rows, left: Sequence[int], right: Sequence[int], chains: _Chains, x: Sequence[float]
-) -> list[int]:
-    """Place chains as near to where their items are as fits, left and right making way alike."""
-    own, offset = [0] * len(x), [0] * len(x)
-    wish = []
-    for number, chain in enumerate(chains.all()):
-        for item in chain:
-            own[item] = number
-            if item in chains.above:
-                pull = chains.pulls[chains.above[item]]
-                offset[item] = offset[pull.upper] + pull.shift
-        wish.append(round(sum(x[item] - offset[item] for item in chain) / len(chain)))
-    after: list[list[tuple[int, int]]] = [[] for _ in wish]  # to the right, how far at least
-    missing = [0] * len(wish)
-    for items in ranks:
-        for one, two in pairwise(items):
-            apart = offset[one] + right[one] + left[two] - offset[two]
-            after[own[one]].append((own[two], apart))
-            missing[own[two]] += 1
-    rightmost, leftmost = list(wish), list(wish)
-    order = [number for number, count in enumerate(missing) if count == 0]
-    for number in order:  # which grows
-        for other, apart in after[number]:
-            rightmost[other] = max(rightmost[other], rightmost[number] + apart)
-            missing[other] -= 1
-            if missing[other] == 0:
-                order.append(other)
-    for number in reversed(order):
-        for other, apart in after[number]:
-            leftmost[number] = min(leftmost[number], leftmost[other] - apart)
-    return [
-        (rightmost[own[item]] + leftmost[own[item]]) // 2 + offset[item] for item in range(len(x))
-    ]
+def _straightened(chains: _Chains, x: Sequence[float]) -> list[int]:
+    """Put each chain where its items are on average; packing pushes chains apart."""
+    straight = [0] * len(x)
+    for chain in chains.all():
+        offset = {chain[0]: 0}
+        for item in chain[1:]:
+            pull = chains.pulls[chains.above[item]]
+            offset[item] = offset[pull.upper] + pull.shift
+        left = round(sum(x[item] - away for item, away in offset.items()) / len(chain))
+        for item, away in offset.items():
+            straight[item] = left + away
+    return straight
 
 
 def _joints(chains: _Chains, x: Sequence[int]) -> list[list[Joint]]:

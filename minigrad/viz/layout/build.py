@@ -37,13 +37,7 @@ LEAVES = ("parameter", "buffer", "constant")
 
 
 def skeleton(diagram: Diagram) -> Skeleton:
-    """Lay a diagram out, but for the positions.
-
-    Args:
-        diagram: A diagram, whole or collapsed.
-
-    Returns:
-        Ranks, their order and chains for every group that the diagram has the inside of.
+    """Rank, order and align the items of every group that a diagram has the inside of.
 
     Raises:
         ValueError: Two groups feed each other, so neither can be drawn above the other.

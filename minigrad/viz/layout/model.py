@@ -9,8 +9,8 @@ passes, which keeps a lane free for it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 __all__ = ["TOP", "Box", "Chain", "End", "Line", "Placement", "Point", "Scope", "Skeleton"]
 
@@ -35,106 +35,66 @@ the position.
 
 
 class Box(NamedTuple):
-    """An item that is drawn: a node, or a child group, with the size that it has when closed.
+    """An item that is drawn: a node, or a child group, with the size that it has when closed."""
 
-    Attributes:
-        id: The id of the node or the group.
-        width: Of the box.
-        height: Of the box.
-        reach: How far it reaches to the right of its middle, with the texts beside its lines.
-        fed: Whether anything leads to it: if not, it stands at the lower end of its rank.
-        texts: The tensors that are described at its foot, and how far right of its middle.
-    """
-
-    id: str
-    width: int
-    height: int
-    reach: int
-    fed: bool
+    id: str  # the id of the node or the group
+    width: int  # of the box
+    height: int  # of the box
+    reach: int  # how far it reaches to the right of its middle, with the texts beside its lines
+    fed: bool  # whether anything leads to it: if not, it stands at the lower end of its rank
+    # The tensors that are described at its foot, and how far right of its middle
     texts: tuple[tuple[str, int], ...]
 
 
 class Line(NamedTuple):
-    """A tensor on its way within one group.
+    """A tensor on its way within one group."""
 
-    Attributes:
-        way: The items that it passes, one in each rank.
-        out: Where it leaves the first of them.
-        into: Where it meets the last of them.
-        lane: If it runs to the right of everything, in which lane; otherwise -1.
-        edges: The edges of the diagram that run here.
-    """
-
-    way: tuple[int, ...]
-    out: End
-    into: End
-    lane: int
-    edges: tuple[int, ...]
+    way: tuple[int, ...]  # the items that it passes, one in each rank
+    out: End  # where it leaves the first of them
+    into: End  # where it meets the last of them
+    lane: int  # if it runs to the right of everything, in which lane; otherwise -1
+    edges: tuple[int, ...]  # the edges of the diagram that run here
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The inside of one group, or of the whole.
+    """The inside of one group, or of the whole."""
 
-    Attributes:
-        title: Width and height of its title; None for the whole, which has none.
-        rows: How many items each rank has: first the in-ports, last the out-ports.
-        items: The items, rank by rank, each from left to right; None for ports and dummies.
-        lines: The tensors between them.
-        chains: Every item in a chain, in the order in which chains get their positions.
-    """
-
+    # Width and height of its title; None for the whole, which has none
     title: tuple[int, int] | None
-    rows: tuple[int, ...]
+    rows: tuple[int, ...]  # how many items each rank has: first the in-ports, last the out-ports
+    # The items, rank by rank, each from left to right; None for ports and dummies
     items: tuple[Box | None, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...]  # the tensors between them
+    # Every item in a chain, in the order in which chains get their positions
     chains: tuple[Chain, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """A layout without positions: the same, whichever groups are open.
+    """A layout without positions: the same, whichever groups are open."""
 
-    Attributes:
-        scopes: By the id of the group, children before their parents, `TOP` last.
-        parents: The group around each group, parents before their children.
-        texts: What runs out of each node that computes something, as text, and how wide it is.
-    """
-
-    scopes: dict[str, Scope]
-    parents: dict[str, str]
+    scopes: dict[str, Scope]  # by the id of the group, children before their parents, `TOP` last
+    parents: dict[str, str]  # the group around each group, parents before their children
+    # What runs out of each node that computes something, as text, and how wide it is
     texts: dict[str, tuple[str, int]]
-
-    def to_row(self) -> dict[str, Any]:
-        """Write it as lists and dictionaries, for JSON."""
-        return asdict(self)
 
 
 @dataclass(slots=True)
 class Placement:
-    """Where everything is drawn.
+    """Where everything is drawn."""
 
-    Attributes:
-        width: The width of the whole.
-        height: Its height.
-        boxes: For each node, and each closed group that shows: left, top, width, height.
-        frames: The same for each open group.
-        titles: Left and top of the title of each open group.
-        ports: Where tensors pass the frames: x and y.
-        texts: The node that computes the tensor, and left and top of what is written about it.
-        edges: For each edge that shows, its points. It runs straight between two that have the
-            same x, and in a bow between two that have not.
-    """
-
-    width: int = 0
-    height: int = 0
+    width: int = 0  # the width of the whole
+    height: int = 0  # its height
+    # For each node, and each closed group that shows: left, top, width, height
     boxes: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)
+    # The same for each open group
     frames: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)
+    # Left and top of the title of each open group
     titles: dict[str, Point] = field(default_factory=dict)
-    ports: list[Point] = field(default_factory=list)
+    ports: list[Point] = field(default_factory=list)  # where tensors pass the frames: x and y
+    # The node that computes the tensor, and left and top of what is written about it
     texts: list[tuple[str, int, int]] = field(default_factory=list)
+    # For each edge that shows, its points. It runs straight between two that have the same x,
+    # and in a bow between two that have not
     edges: dict[int, list[Point]] = field(default_factory=dict)
-
-    def to_row(self) -> dict[str, Any]:
-        """Write it as lists and dictionaries, for JSON."""
-        return asdict(self)

@@ -38,17 +38,14 @@ Ends = dict[str, list[End]]
 def arrange(
     ranks: Ranks, links: Sequence[Link], doors: Mapping[str, float], leaves: Collection[str]
 ) -> Ranks:
-    """Order every rank of a group.
+    """Order every rank of a group, from the in-ports to the out-ports.
 
     Args:
-        ranks: In-ports, ranks, out-ports.
-        links: The tensors between their items.
+        ranks: The items of each rank, from the in-ports to the out-ports.
+        links: The tensors between them.
         doors: Where the ports of child groups lie, from 0 at the left to 1 at the right.
         leaves: The parameters and constants: those that one op alone reads go to the left and the
             right of what else it reads.
-
-    Returns:
-        The same ranks in another order.
     """
     rank = {item: index for index, items in enumerate(ranks) for item in items}
     reads: dict[str, list[str]] = defaultdict(list)

@@ -31,43 +31,25 @@ TEXT, INDENT = 15, 5
 
 
 class Packed(NamedTuple):
-    """A group with positions, measured from the upper left corner of its frame.
+    """A group with positions, measured from the upper left corner of its frame."""
 
-    Attributes:
-        width: Of its frame.
-        height: Of its frame.
-        title: How far from the left its title begins.
-        x: The middle of each item.
-        y: The upper edge of each item.
-        lines: The points of each line.
-    """
-
-    width: int
-    height: int
-    title: int
-    x: list[int]
-    y: list[int]
-    lines: list[list[Point]]
+    width: int  # of its frame
+    height: int  # of its frame
+    title: int  # how far from the left its title begins
+    x: list[int]  # the middle of each item
+    y: list[int]  # the upper edge of each item
+    lines: list[list[Point]]  # the points of each line
 
 
 class Measured(NamedTuple):
-    """The sizes of the items of a group, for a choice of open groups in it.
+    """The sizes of the items of a group, for a choice of open groups in it."""
 
-    Attributes:
-        inner: The items that are open groups; None for the others.
-        sizes: Width and height of each item.
-        reach: How far each reaches to the right of its middle.
-        left: The room that each needs to the left of its middle.
-        right: The same to the right.
-        ends: How far right of the middle of its two items each line ends.
-    """
-
-    inner: list[Packed | None]
-    sizes: list[tuple[int, int]]
-    reach: list[int]
-    left: list[int]
-    right: list[int]
-    ends: list[tuple[int, int]]
+    inner: list[Packed | None]  # the items that are open groups; None for the others
+    sizes: list[tuple[int, int]]  # width and height of each item
+    reach: list[int]  # how far each reaches to the right of its middle
+    left: list[int]  # the room that each needs to the left of its middle
+    right: list[int]  # the same to the right
+    ends: list[tuple[int, int]]  # how far right of the middle of its two items each line ends
 
 
 def measure(scope: Scope, packed: Mapping[str, Packed]) -> Measured:
@@ -95,15 +77,7 @@ def measure(scope: Scope, packed: Mapping[str, Packed]) -> Measured:
 
 
 def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
-    """Give the items of a group their positions.
-
-    Args:
-        scope: The group.
-        packed: The open groups in it, with positions; it may hold others too.
-
-    Returns:
-        The group with positions.
-    """
+    """Give the items of a group their positions; `packed` holds at least the open ones."""
     m = measure(scope, packed)
     middles = _columns(scope, m)
 
@@ -227,15 +201,7 @@ def _beside(need: int, ports: Sequence[int], width: int) -> tuple[int, int]:
 
 
 def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
-    """Give a layout its positions.
-
-    Args:
-        skeleton: What is above, beside and in line with what.
-        closed: The ids of the groups to close.
-
-    Returns:
-        Boxes, frames and lines, within ``(0, 0)`` and ``(width, height)``.
-    """
+    """Give boxes, frames and lines their positions; `closed` are the ids of the groups to close."""
     shown = {TOP}
     for group, parent in skeleton.parents.items():
         if group not in closed and parent in shown:

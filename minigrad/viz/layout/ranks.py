@@ -18,19 +18,14 @@ FAR = 32
 
 
 class Link(NamedTuple):
-    """A tensor on its way within one group.
+    """A tensor on its way within one group."""
 
-    Attributes:
-        way: The items that it passes, one in each rank: the node, group or in-port that it comes
-            out of, dummies, and the node, group or out-port that it goes into. Of a tensor that
-            runs outside only the two ends.
-        tensor: The id of the node that computed it.
-        edges: The edges of the diagram that run here.
-    """
-
+    # The items that it passes, one in each rank: the node, group or in-port that it comes out
+    # of, dummies, and the node, group or out-port that it goes into. Of a tensor that runs
+    # outside only the two ends
     way: tuple[str, ...]
-    tensor: str
-    edges: tuple[int, ...]
+    tensor: str  # the id of the node that computed it
+    edges: tuple[int, ...]  # the edges of the diagram that run here
 
     @property
     def source(self) -> str:
@@ -48,9 +43,8 @@ def ranked(
 ) -> tuple[list[list[str]], tuple[Link, ...]]:
     """Put the items of a group into ranks, with dummies for the tensors that pass through.
 
-    Args:
-        members: Its nodes, and None for its child groups, in the order in which they were made.
-        links: The tensors between its items, from end to end.
+    `members` are its nodes, and None for its child groups, in the order in which they were made;
+    `links` are the tensors between its items, from end to end.
 
     Returns:
         In-ports, ranks from the top down, out-ports, each in an order to start from, dummies last;

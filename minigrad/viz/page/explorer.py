@@ -20,13 +20,7 @@ from minigrad.debugging.anomaly import user_line
 from minigrad.nn.module.base import Module
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.page.html import write_page
-from minigrad.viz.record.build import (
-    graph,
-    random_state_kept,
-    tensors_in,
-    why_not,
-    with_inputs,
-)
+from minigrad.viz.record.build import graph, random_state_kept, tensors_in, why_not, with_inputs
 from minigrad.viz.record.finished import read
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode

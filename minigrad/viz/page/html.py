@@ -8,6 +8,7 @@ file forbids it. Whatever a user named is escaped, here and again where the scri
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -19,7 +20,7 @@ from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
 from minigrad.viz.record.fold import closed_boxes, residuals, view
-from minigrad.viz.record.model import Diagram, Node
+from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import Summary
 
 __all__ = ["write_page"]
@@ -92,20 +93,13 @@ def _scales() -> dict[str, list[str]]:
 def _facts(graph: Diagram) -> str:
     """What the graph holds, in a line."""
     ops = sum(node.kind == "op" and not node.error for node in graph.nodes)
-    size = sum(_size(node) for node in graph.nodes if node.kind == "parameter")
+    size = sum(math.prod(node.shape) for node in graph.nodes if node.kind == "parameter")
     parts = [
         _count(ops, "op"),
         _count(size, "parameter value") if size else "",
         _count(len(graph.steps), "backward step") if graph.steps else "no backward pass",
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _size(node: Node) -> int:
-    size = 1
-    for length in node.shape:
-        size *= length
-    return size
 
 
 def _count(count: int, word: str) -> str:

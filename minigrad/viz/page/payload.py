@@ -47,15 +47,9 @@ row of its own, ``saved*`` a list of rows, and nothing is a value as it is."""
 
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
-    """Write all that the page needs as JSON that can stand within HTML.
+    """Write all that the page needs, and `more` as it is, as JSON that can stand within HTML.
 
-    Args:
-        diagram: The whole graph.
-        closed: The ids of the groups that are closed at first.
-        **more: What else the page should know, as it is.
-
-    Returns:
-        The text; equal graphs give equal texts.
+    `closed` are the ids of the groups that are closed at first. Equal graphs give equal texts.
     """
     pool = _Pool()
     steps = {step.node: step for step in diagram.steps}
@@ -84,7 +78,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "steps": pool.rows("step", _steps(diagram, boxes, formulas)),
         "formulas": pool.rows("formula", map(asdict, formulas)),
         "pool": pool.values,
-        "skeleton": layout.to_row(),
+        "skeleton": asdict(layout),
         "closed": sorted(closed),
         **more,
     }
@@ -93,10 +87,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
 
 def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
-    return asdict(group) | {
-        "heading": heading(group),
-        "box": box(boxes[group.id]),
-    }
+    return asdict(group) | {"heading": heading(group), "box": box(boxes[group.id])}
 
 
 def _steps(

@@ -96,16 +96,11 @@ def with_inputs(
 ) -> tuple[Callable[[], Any], list[tuple[Any, str]]]:
     """Bind a module to its inputs, so that they show in its graph under the module's own names.
 
-    Args:
-        what: The function that errors name.
-        module: The module.
-        inputs: The positional arguments of its call.
-        named: The keyword arguments.
-        prepared: Makes of a Tensor or ndarray, also in a list or dict, what the module is given.
+    Errors name the function `what`. `prepared` makes of a Tensor or ndarray, also in a list or
+    dict, what the module is given; a value that is given twice is prepared once.
 
     Returns:
-        A function that calls the module, and each prepared value with its name. A value that is
-        given twice is prepared once, and has both names.
+        A function that calls the module, and each prepared value with its names.
     """
     try:
         bound = inspect.signature(module.forward).bind(*inputs, **named)

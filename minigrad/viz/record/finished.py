@@ -23,13 +23,7 @@ from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.steps import summary
 
 __all__ = [
-    "Entry",
-    "Input",
-    "argument_notes",
-    "edges_of",
-    "new_entry",
-    "read",
-    "recorded_node",
+    "Entry", "Input", "argument_notes", "edges_of", "new_entry", "read", "recorded_node",
     "saved_by",
 ]  # fmt: skip
 
@@ -47,23 +41,15 @@ class Input:
 
 @dataclass(eq=False)
 class Entry:
-    """One op that ran, or a tensor that came from outside.
+    """One op that ran, or a tensor that came from outside."""
 
-    Attributes:
-        box: How it is drawn; its id and group are not known yet.
-        scope: The module call that it was made in.
-        leaf: The leaf of a tensor that requires a gradient.
-        inputs: What an op read.
-        decomposition: Of a fused op, the ops that it is composed of.
-        result: Which of these returns the result.
-    """
-
-    box: Box
-    scope: Scope | None = None
-    leaf: Leaf | None = None
-    inputs: list[Input] = field(default_factory=list)
+    box: Box  # how it is drawn; its id and group are not known yet
+    scope: Scope | None = None  # the module call that it was made in
+    leaf: Leaf | None = None  # the leaf of a tensor that requires a gradient
+    inputs: list[Input] = field(default_factory=list)  # what an op read
+    # Of a fused op, the ops that it is composed of
     decomposition: list[Entry] = field(default_factory=list)
-    result: Entry | None = None
+    result: Entry | None = None  # which of these returns the result
 
     def change(self, **fields: Any) -> None:
         """Change how it is drawn."""

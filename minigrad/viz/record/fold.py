@@ -37,29 +37,19 @@ LISTED = 4
 def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
     """Close modules, each to one box, with the id of its group and the kind ``"module"``.
 
-    Args:
-        diagram: The whole graph.
-        depth: How many levels of modules to open; see `view`.
-
-    Returns:
-        A diagram of the same class; its groups are the open and the closed ones. A fused op whose
-        decomposition is closed is a box of kind ``"fused"``.
-
-    Raises:
-        ValueError: `depth` is negative.
+    The groups of the result are the open and the closed ones. A fused op whose decomposition is
+    closed is a box of kind ``"fused"``. For `depth` see `view`.
     """
     return _close(*view(diagram, depth))
 
 
 def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set[str]]:
-    """Choose which groups to close.
+    """Choose which groups to close, for `depth` levels of open modules.
 
-    Args:
-        diagram: The whole graph.
-        depth: How many levels of modules to open: 0 shows each outermost module as one box, 1
-            opens those. None keeps to a number of boxes that can be read. If all of them are too
-            many, modules that repeat the one before them become one; the first module of each
-            class is opened, as an example of the others; then all the levels that still fit.
+    With 0 each outermost module is one box; 1 opens those. None keeps to a number of boxes that can
+    be read. If all of them are too many, modules that repeat the one before them become one; the
+    first module of each class is opened, as an example of the others; then all the levels that
+    still fit.
 
     Returns:
         The diagram, with groups around modules that repeat each other, and the ids of the groups
@@ -220,12 +210,8 @@ def _box(
 def residuals(diagram: Diagram) -> set[int]:
     """Find the edges that lead around something: a tensor added to what was computed from it.
 
-    Args:
-        diagram: A diagram, whole or collapsed.
-
-    Returns:
-        Positions in ``diagram.edges``: the edges into an ``add`` whose source also reaches
-        another operand of that ``add``.
+    These are the positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
+    another operand of that ``add``.
     """
     edges = diagram.edges
     into: dict[str, list[int]] = defaultdict(list)

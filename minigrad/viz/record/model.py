@@ -18,9 +18,7 @@ from minigrad.viz.record.steps import Step, Summary
 
 __all__ = ["UNKNOWN", "Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
 
-Kind = Literal[
-    "op", "fused", "parameter", "buffer", "input", "constant", "output", "module"
-]  # fmt: skip
+Kind = Literal["op", "fused", "parameter", "buffer", "input", "constant", "output", "module"]
 
 FORMAT = 2
 """Changes when old JSON can no longer be read."""

@@ -56,12 +56,8 @@ def difference(
 ) -> tuple[float | None, str]:
     """Compare what a step sent to one argument with a central difference in float64.
 
-    Args:
-        op: The op.
-        arguments: What it was called with, in the order of its parameters.
-        slot: The argument.
-        cotangents: What came, an array for each output.
-        sent: What was sent to the argument, in its shape.
+    `arguments` are those of the op by its parameters, of which `slot` is meant. `cotangents` came,
+    an array for each output; `sent` went to the argument, in its shape.
 
     Returns:
         The relative error along one random direction, or None and the reason.
@@ -111,13 +107,8 @@ def errors_sent(
 
     A rule is linear in its cotangent, and rounding leaves a small error of random sign in each
     element. So the rule of a cotangent of such errors gives the error of what the rule sends. A
-    gradient that is no larger than its error is zero as far as its dtype can tell.
-
-    Args:
-        node: The node, with what it saved.
-        cotangents: What came, an array for each output.
-        error: The norm of the error that came with it.
-        wanted: For which of the edges.
+    gradient that is no larger than its error is zero as far as its dtype can tell. `error` is the
+    norm of the error that came with the cotangents; `wanted` says for which edges to compute one.
 
     Returns:
         An error for each edge, in units of the precision of the cotangent: a small dtype cannot
