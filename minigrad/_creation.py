@@ -11,6 +11,7 @@ import numpy as np
 
 from minigrad._checks import fitted
 from minigrad._dtypes import checked, get_default_dtype, to_array
+from minigrad._foreign import fits, respelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 
@@ -32,6 +33,9 @@ def named(function: Callable[P, T]) -> Callable[P, T]:
         try:
             return function(*args, **kwargs)
         except (MemoryError, OverflowError, TypeError, ValueError) as error:
+            if isinstance(error, TypeError) and not fits(function, args, kwargs):
+                answer: T = respelled(name, function, args, kwargs)
+                return answer
             message = str(error)
             if message.startswith(name):
                 raise
@@ -44,6 +48,20 @@ def named(function: Callable[P, T]) -> Callable[P, T]:
             raise kind(f"{name}: {message}") from None
 
     return call
+
+
+class Device(str):
+    """The name of a device, as a string; ``type`` is the same, and ``index`` None."""
+
+    index = None
+
+    @property
+    def type(self) -> str:
+        """The name before the colon."""
+        return self.partition(":")[0]
+
+
+CPU = Device("cpu")
 
 
 def on_cpu(device: Any) -> None:

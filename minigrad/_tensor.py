@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from minigrad import _array_api, _creation, _dlpack, _numpy, ops, random
+from minigrad import _array_api, _creation, _dlpack, _foreign, _numpy, ops, random
 from minigrad._dtypes import checked, to_array
+from minigrad._foreign import spelled
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad.autograd import api as gradients
 from minigrad.autograd.api import Removable, add_hook, retain
@@ -20,6 +21,23 @@ from minigrad.autograd.mutation import history, read_only, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 
 __all__ = ["Tensor"]
+
+
+class _Size(int):
+    """The number of elements; called, as in PyTorch, the shape or one length of it."""
+
+    def __new__(cls, size: int, shape: tuple[int, ...]) -> Self:
+        number = super().__new__(cls, size)
+        number._shape = shape
+        return number
+
+    _shape: tuple[int, ...]
+
+    def __call__(self, dim: int | None = None) -> Any:
+        return self._shape if dim is None else self._shape[dim]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, (int(self),)
 
 
 def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
@@ -107,7 +125,7 @@ class Tensor(Variable, results=True):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return self._data.size
+        return _Size(self._data.size, self._data.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -117,7 +135,7 @@ class Tensor(Variable, results=True):
     @property
     def device(self) -> str:
         """Always "cpu"."""
-        return "cpu"
+        return _creation.CPU
 
     @property
     def T(self) -> Tensor:
@@ -437,10 +455,12 @@ class Tensor(Variable, results=True):
 
     # Conversions and shapes, where the method's arguments are more lenient than the op's ----
 
+    @spelled
     def astype(self, dtype: Any) -> Tensor:
         """Convert to another dtype; see `minigrad.astype`."""
         return ops.astype(self, dtype)
 
+    @spelled
     def to(self, target: Any) -> Tensor:
         """Convert to a dtype, or to the device "cpu", where it is already.
 
@@ -468,8 +488,14 @@ class Tensor(Variable, results=True):
         return ops.reshape(self, _one_tuple(shape))
 
     def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:
-        """Reorder the axes, or reverse them; see `minigrad.transpose`."""
+        """Reorder the axes, or reverse them; see `minigrad.transpose`. Two integers swap two axes.
+
+        ``x.transpose(1, 2)`` is PyTorch's: it swaps axes 1 and 2, on a matrix too. NumPy's order of
+        the axes of a matrix is a tuple, ``x.transpose((0, 1))``.
+        """
         chosen = _one_tuple(axes)
+        if len(axes) == 2 and all(isinstance(axis, int) for axis in axes):
+            return ops.swapaxes(self, *axes)
         return ops.transpose(self, chosen if chosen and chosen != (None,) else None)
 
     def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
@@ -705,6 +731,14 @@ class Tensor(Variable, results=True):
     randint = staticmethod(random.randint)
     randn = staticmethod(random.randn)
     zeros = staticmethod(_creation.zeros)
+
+    if not TYPE_CHECKING:  # checkers know our own names only
+
+        def __getattr__(self, name: str) -> Any:
+            """A method in another library's spelling; see `minigrad.spellings`."""
+            if name.startswith("_"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return _foreign.table().method(self, name)
 
     def __complex__(self) -> NoReturn:
         raise TypeError("minigrad has no complex numbers")

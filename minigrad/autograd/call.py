@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad._dtypes import to_array
+from minigrad._foreign import respelled
 from minigrad.autograd.dtypes import operand, promote
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import located, state
@@ -33,6 +34,7 @@ __all__ = [
 _new = object.__new__
 _ndarray = np.ndarray
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
+_MISSING = Parameter.empty
 _last_without_rules: Primitive | None = None  # the last op at which a history ended
 _warned = False  # of float64 data in a float32 module
 
@@ -42,25 +44,29 @@ def call_path(op: Primitive) -> Callable[..., Any]:
     special = op.variadic or op.residuals or op.multiple_outputs
     plain = not special and op.positional == len(op.params)
     if plain and op.arrays == 1:
-        return _as_named(op, _one_array(op))
+        return _one_array(op)
     if plain and op.arrays == 2 == len(op.params) and not op.promote:
-        return _as_named(op, _two_arrays(op))
+        return _two_arrays(op)
     return _any_signature(op)
 
 
-def _as_named(op: Primitive, call: Any) -> Callable[..., Any]:
-    """A path whose own parameters are called as the op's are, for a caller that names them."""
-    code, n = call.__code__, call.__code__.co_argcount
-    if code.co_varnames[:n] != op.params[:n]:
-        call.__code__ = code.replace(co_varnames=op.params[:n] + code.co_varnames[n:])
-    return call
+def _by_name(
+    op: Primitive, call: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """A call that names an array, or that is in another library's spelling."""
+    given = tuple([value for value in args if value is not _MISSING])
+    if keywords.keys() <= op.places.keys():
+        return call(*op.bind(given, keywords))
+    return respelled(op.name, call, given, keywords)
 
 
 def _one_array(op: Primitive) -> Callable[..., Any]:
     forward, floats, defaults = op.forward, op.float_inputs, op.defaults[1:]
     needed, most = sum(default is Parameter.empty for default in defaults), len(defaults)
 
-    def call(x: Any, *static: Any, **keywords: Any) -> Any:
+    def call(x: Any = _MISSING, /, *static: Any, **keywords: Any) -> Any:
+        if x is _MISSING:
+            return _by_name(op, call, (), keywords)
         if rewritten:
             update((x,))
         if isinstance(x, Variable):
@@ -70,6 +76,8 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
         if most or static or keywords:
             given = len(static)
             if keywords or not needed <= given <= most:
+                if given > most or not keywords.keys() <= op.places.keys():
+                    return respelled(op.name, call, (x, *static), keywords)
                 static = tuple(op.bind((x, *static), keywords)[1:])
             elif given < most:
                 static += defaults[given:]
@@ -104,7 +112,9 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
 def _two_arrays(op: Primitive) -> Callable[..., Any]:
     forward, floats = op.forward, op.float_inputs
 
-    def call(a: Any, b: Any) -> Any:
+    def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
+        if keywords or b is _MISSING:
+            return _by_name(op, call, (a, b), keywords)
         if rewritten:
             update((a, b))
         if isinstance(a, Variable):
@@ -160,6 +170,8 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if rewritten:
             update((*args, *kwargs.values()))
+        if kwargs and not kwargs.keys() <= op.places.keys():
+            return respelled(op.name, call, args, kwargs)
         values = op.bind(args, kwargs)
         tensors = values[0] if op.variadic else values
         slots, sources = _take_arrays(op, tensors)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
@@ -53,6 +54,7 @@ def _expand(x: Any, sizes: tuple[int, ...]) -> Any:
     )
 
 
+@spelled
 def expand(x: Any, *sizes: Any) -> Tensor:
     """Repeat along axes of length 1 without copying; -1 keeps the length of an axis.
 

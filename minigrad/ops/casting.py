@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import checked
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
@@ -45,6 +46,7 @@ def _to_integer(x: Any, dtype: Any) -> Any:
     return x.astype(dtype)
 
 
+@spelled
 def astype(x: Any, dtype: Any) -> Tensor:
     """Convert to another dtype; the gradient comes back in the dtype of `x`.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.engine import Update
 from minigrad.autograd.mode import located
@@ -128,6 +129,7 @@ def scatter_diagonal(
     return out
 
 
+@spelled
 def diag(x: Any, k: int = 0) -> Tensor:
     """The diagonal of a matrix, or the matrix that has a vector on its diagonal.
 

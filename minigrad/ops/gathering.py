@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import formula
@@ -45,6 +46,7 @@ def _within(indices: np.ndarray, n: int, mode: str) -> np.ndarray:
     return indices % n if mode == "wrap" else indices.clip(0, n - 1)
 
 
+@spelled
 def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Tensor:
     """Take slices along an axis by index.
 
@@ -119,6 +121,7 @@ def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
     return x[open_grid(indices, axis, x.shape)]
 
 
+@spelled
 def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Tensor:
     """Take elements along an axis, with separate indices for each 1-D slice.
 
@@ -188,6 +191,7 @@ def _gather(x: Any, index: Any, axis: int) -> Any:
     return x[_own_grid(x, index, axis)]
 
 
+@spelled
 def gather(x: Any, axis: int, index: Any) -> Tensor:
     """Pick elements along an axis: ``out[i, j] = x[index[i, j], j]`` for axis 0 of two.
 
@@ -224,6 +228,7 @@ def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
     return out
 
 
+@spelled
 def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Add elements where an index points: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
 

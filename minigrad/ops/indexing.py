@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import to_array
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update
@@ -171,6 +172,7 @@ def _getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
+@spelled
 def getitem(x: Any, index: Any) -> Tensor:
     """Read a part: ``x[index]`` in all of NumPy's forms.
 
@@ -223,6 +225,7 @@ def _setitem(x: Any, value: Any, index: Any) -> Any:
     return x
 
 
+@spelled
 def setitem(x: Any, index: Any, value: Any) -> Tensor:
     """A copy of `x` with ``x[index] = value``; gradients reach `x` elsewhere, and `value`.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
@@ -31,6 +32,7 @@ def _stack(*tensors: Any, axis: int) -> Any:
     return np.stack(tensors, axis)
 
 
+@spelled
 def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
     """Join along an existing axis.
 
@@ -55,6 +57,7 @@ def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
     return _concatenate(*tensors, axis=axis)
 
 
+@spelled
 def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
     """Join along a new axis.
 
@@ -141,6 +144,7 @@ def dstack(tensors: Sequence[Any]) -> Tensor:
     return concatenate([atleast_3d(tensor) for tensor in tensors], axis=2)
 
 
+@spelled
 def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
     """Split along an axis, into equal parts or at given indices.
 
@@ -164,6 +168,7 @@ def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tu
     return _split("split", x, indices_or_sections, axis, equal=True)
 
 
+@spelled
 def array_split(
     x: Any, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
@@ -189,6 +194,7 @@ def array_split(
     return _split("array_split", x, indices_or_sections, axis, equal=False)
 
 
+@spelled
 def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """Split along an axis into parts of equal length; the last may be shorter.
 
@@ -216,6 +222,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return _pieces(x, range(size, n, size) if n else [0] * (chunks - 1), axis)
 
 
+@spelled
 def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Split an axis into tensors without it, one for each index.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad._checks import fitted
 from minigrad._dtypes import checked
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
@@ -36,6 +37,7 @@ def _pad(x: Any, pad_width: Widths, mode: str, constant_values: Any) -> Any:
     return np.pad(x, pad_width, constant_values=fitted(constants, x.dtype, "pad"))
 
 
+@spelled
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
     """Put a border around a tensor.
 

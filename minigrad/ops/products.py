@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
@@ -302,6 +303,7 @@ def _vecdot(a: Any, b: Any) -> Any:
     return np.vecdot(a, b)
 
 
+@spelled
 def vecdot(a: Any, b: Any, axis: int = -1) -> Tensor:
     """The dot products of stacks of vectors, with broadcasting.
 
@@ -340,6 +342,7 @@ def _cross(a: Any, b: Any) -> Any:
     return np.cross(a, b)
 
 
+@spelled
 def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
     """The cross products of vectors in space, with broadcasting.
 

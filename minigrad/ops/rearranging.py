@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import Axis, total
@@ -39,6 +40,7 @@ def flip(x: Any, axis: Axis = None) -> Any:
     return np.flip(x, axis)
 
 
+@spelled
 def fliplr(x: Any) -> Tensor:
     """Flip left and right: reverse the second axis.
 
@@ -59,6 +61,7 @@ def fliplr(x: Any) -> Tensor:
     return flip(x, 1)
 
 
+@spelled
 def flipud(x: Any) -> Tensor:
     """Flip up and down: reverse the first axis.
 
@@ -143,6 +146,7 @@ def _repeat(x: Any, repeats: Any, axis: int) -> Any:
     return x.repeat(integers(repeats, "repeats"), axis)
 
 
+@spelled
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element, its copies side by side.
 

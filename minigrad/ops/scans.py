@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
@@ -72,6 +73,7 @@ def cumprod(x: Any, axis: int | None = None) -> Any:
     return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
+@spelled
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The difference of each element and the one before it along an axis.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
@@ -148,6 +149,7 @@ def _unique(x: Any, axis: int | None) -> Any:
     return np.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)[1:]
 
 
+@spelled
 def unique(
     x: Any,
     return_index: bool = False,

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from minigrad._checks import fitted
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
@@ -135,6 +136,7 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
     return np.where(mask, fitted(np.asarray(value), x.dtype, "masked_fill").reshape(()), x)
 
 
+@spelled
 def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     """Replace elements by a value where the mask is True.
 

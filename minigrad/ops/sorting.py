@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import Axis, array_of, kept_shape, undo_reduction, zeroed
@@ -37,6 +38,7 @@ def _argsort(x: Any, axis: int, descending: bool) -> Any:
     return _order(x, axis, descending)
 
 
+@spelled
 def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     """Sort along an axis.
 
@@ -60,6 +62,7 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     return _sort(ravel(x), 0, descending) if axis is None else _sort(x, axis, descending)
 
 
+@spelled
 def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     """The indices that sort along an axis. Not differentiable.
 
@@ -119,6 +122,7 @@ def _less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray((a < b) | ((a == a) & (b != b)))
 
 
+@spelled
 def topk(
     x: Any,
     k: int,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from minigrad import ops
 from minigrad._checks import check_number
+from minigrad._foreign import spelled
 from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
@@ -22,6 +23,7 @@ SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """The constants of Klambauer et al. that keep mean 0 and variance 1 from layer to layer."""
 
 
+@spelled
 def relu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU, max(x, 0): see `minigrad.relu`.
 
@@ -41,6 +43,7 @@ def relu(input_: Tensor, inplace: bool = False) -> Tensor:
     return overwritten(input_, ops.relu) if inplace else ops.relu(input_)
 
 
+@spelled
 def silu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute SiLU, x · σ(x): see `minigrad.silu`.
 
@@ -59,6 +62,7 @@ def silu(input_: Tensor, inplace: bool = False) -> Tensor:
     return overwritten(input_, ops.silu) if inplace else ops.silu(input_)
 
 
+@spelled
 def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Compute leaky ReLU: x, or ``negative_slope · x`` below 0.
 
@@ -84,6 +88,7 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
     return ops.where(input_ > 0, input_, input_ * negative_slope)
 
 
+@spelled
 def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Compute the exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
 
@@ -111,6 +116,7 @@ def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return ops.where(positive, input_, ops.expm1(below) * alpha)
 
 
+@spelled
 def selu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute the scaled exponential linear unit, which keeps mean 0 and variance 1.
 
@@ -133,6 +139,7 @@ def selu(input_: Tensor, inplace: bool = False) -> Tensor:
     return elu(input_, SELU_ALPHA) * SELU_SCALE
 
 
+@spelled
 def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU with maximum 6: min(max(x, 0), 6).
 
@@ -155,6 +162,7 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input_, 0.0, 6.0)
 
 
+@spelled
 def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute the hard sigmoid: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
 
@@ -177,6 +185,7 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
     return relu6(input_ + 3) / 6
 
 
+@spelled
 def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute hard swish: x · hardsigmoid(x).
 
@@ -199,6 +208,7 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     return ops.where(input_ <= -3, 0.0, input_ * hardsigmoid(input_))
 
 
+@spelled
 def mish(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute Mish: x · tanh(softplus(x)).
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
@@ -194,6 +195,7 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
     return ops.masked_fill(scores, ~keep, mask_value)
 
 
+@spelled
 def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
     """Compute attention weights: the softmax of the scores.
 

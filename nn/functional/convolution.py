@@ -7,6 +7,7 @@ from typing import Literal
 
 from minigrad import ops
 from minigrad._checks import check_size, check_sizes
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 
@@ -17,6 +18,7 @@ Border = Sizes | Literal["same", "valid"]
 """The padding on both sides of each axis; "same" keeps the sizes, "valid" is no padding."""
 
 
+@spelled
 def conv1d(
     input_: Tensor,
     weight: Tensor,
@@ -53,6 +55,7 @@ def conv1d(
     return _convolved("conv1d", 1, input_, weight, bias, stride, padding, dilation, groups)
 
 
+@spelled
 def conv2d(
     input_: Tensor,
     weight: Tensor,
@@ -90,6 +93,7 @@ def conv2d(
     return _convolved("conv2d", 2, input_, weight, bias, stride, padding, dilation, groups)
 
 
+@spelled
 def conv_transpose1d(
     input_: Tensor,
     weight: Tensor,
@@ -132,6 +136,7 @@ def conv_transpose1d(
     )  # fmt: skip
 
 
+@spelled
 def conv_transpose2d(
     input_: Tensor,
     weight: Tensor,

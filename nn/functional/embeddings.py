@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
@@ -15,6 +16,7 @@ from minigrad.autograd.mutation import mark_written
 __all__ = ["embedding", "one_hot"]
 
 
+@spelled
 def embedding(
     input_: Any,
     weight: Tensor,
@@ -72,6 +74,7 @@ def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float)
         mark_written(weight.data)
 
 
+@spelled
 def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
     """Encode integers as one-hot vectors.
 

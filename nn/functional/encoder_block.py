@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from minigrad import ops
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.masks import MaskLike
@@ -12,6 +13,7 @@ from minigrad.nn.functional.masks import MaskLike
 __all__ = ["feed_forward", "merge_heads", "split_heads", "stack_encoder_blocks"]
 
 
+@spelled
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Split the last axis into heads: (batch, seq, d_model) -> (batch, heads, seq, d_k).
 
@@ -45,6 +47,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     return x.reshape(batch, seq, num_heads, d_model // num_heads).swapaxes(1, 2)
 
 
+@spelled
 def merge_heads(x: Tensor) -> Tensor:
     """Concatenate heads on the last axis: the inverse of `split_heads`.
 
@@ -70,6 +73,7 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.swapaxes(1, 2).reshape(batch, seq, num_heads * d_k)
 
 
+@spelled
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
     r"""Apply a position-wise feed-forward network: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
 
@@ -112,6 +116,7 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
     return ops.matmul(hidden, W2) + b2
 
 
+@spelled
 def stack_encoder_blocks(
     x: Tensor, blocks: Iterable[Callable[..., Tensor]], mask: MaskLike = None
 ) -> Tensor:

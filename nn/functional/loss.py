@@ -10,6 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_number, check_probability
 from minigrad._dtypes import to_array
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located
@@ -25,6 +26,7 @@ Reduction = Literal["mean", "sum", "none"] | None
 """How the elementwise losses are reduced; None is "none", as in Lucid."""
 
 
+@spelled
 def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
     """Compute the squared error (x - y)².
 
@@ -48,6 +50,7 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
     return _reduced("mse_loss", difference * difference, reduction)
 
 
+@spelled
 def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
     """Compute the absolute error ``|x - y|``.
 
@@ -70,6 +73,7 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
     return _reduced("l1_loss", ops.abs(input_ - _like("l1_loss", input_, target)), reduction)
 
 
+@spelled
 def huber_loss(
     input_: Tensor, target: Any, delta: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -100,6 +104,7 @@ def huber_loss(
     return _reduced("huber_loss", near * (difference - 0.5 * near), reduction)
 
 
+@spelled
 def smooth_l1_loss(
     input_: Tensor, target: Any, beta: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -133,6 +138,7 @@ def smooth_l1_loss(
     return _reduced(name, near * (difference - 0.5 * near) / beta, reduction)
 
 
+@spelled
 def cross_entropy(
     input_: Tensor,
     target: Any,
@@ -212,6 +218,7 @@ def _soft_cross_entropy(
     return _reduced(name, -products.sum(axis=axis), reduction)
 
 
+@spelled
 def nll_loss(
     input_: Tensor,
     target: Any,
@@ -258,6 +265,7 @@ def nll_loss(
     return losses.sum() if reduction == "sum" else losses.reshape(target.shape)
 
 
+@spelled
 def binary_cross_entropy(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -301,6 +309,7 @@ def binary_cross_entropy(
     return _reduced(name, losses if weight is None else losses * weight, reduction)
 
 
+@spelled
 def binary_cross_entropy_with_logits(
     input_: Tensor,
     target: Any,
@@ -338,6 +347,7 @@ def binary_cross_entropy_with_logits(
     return _reduced(name, losses if weight is None else losses * weight, reduction)
 
 
+@spelled
 def kl_div(
     input_: Tensor,
     target: Any,

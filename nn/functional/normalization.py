@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number, check_probability, check_size
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad
 from minigrad.autograd.mode import located
@@ -16,6 +17,7 @@ from minigrad.autograd.mode import located
 __all__ = ["batch_norm", "group_norm", "layer_norm", "rms_norm"]
 
 
+@spelled
 def layer_norm(
     input_: Tensor,
     normalized_shape: int | Sequence[int],
@@ -50,6 +52,7 @@ def layer_norm(
     return ops.layer_norm(input_, weight, bias, ndim=len(sizes), eps=eps)
 
 
+@spelled
 def rms_norm(
     input_: Tensor,
     normalized_shape: int | Sequence[int],
@@ -94,6 +97,7 @@ def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) ->
     return sizes
 
 
+@spelled
 def batch_norm(
     input_: Tensor,
     running_mean: Tensor | None = None,
@@ -173,6 +177,7 @@ def batch_norm(
     return out
 
 
+@spelled
 def group_norm(
     input_: Tensor,
     num_groups: int,

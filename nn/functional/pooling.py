@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_size, check_sizes
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
@@ -24,6 +25,7 @@ __all__ = [
 Pairs = tuple[tuple[int, int], ...]
 
 
+@spelled
 def max_pool1d(
     input_: Tensor,
     kernel_size: Sizes,
@@ -59,6 +61,7 @@ def max_pool1d(
     return _max("max_pool1d", 1, input_, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+@spelled
 def max_pool2d(
     input_: Tensor,
     kernel_size: Sizes,
@@ -94,6 +97,7 @@ def max_pool2d(
     return _max("max_pool2d", 2, input_, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+@spelled
 def avg_pool1d(
     input_: Tensor,
     kernel_size: Sizes,
@@ -128,6 +132,7 @@ def avg_pool1d(
     )
 
 
+@spelled
 def avg_pool2d(
     input_: Tensor,
     kernel_size: Sizes,
@@ -164,6 +169,7 @@ def avg_pool2d(
     )
 
 
+@spelled
 def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D average pooling to a given output length.
 
@@ -185,6 +191,7 @@ def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
     return _adaptive("adaptive_avg_pool1d", 1, input_, output_size, _mean_of_parts)
 
 
+@spelled
 def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D average pooling to a given output size.
 
@@ -207,6 +214,7 @@ def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
     return _adaptive("adaptive_avg_pool2d", 2, input_, output_size, _mean_of_parts)
 
 
+@spelled
 def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D max pooling to a given output length.
 
@@ -228,6 +236,7 @@ def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
     return _adaptive("adaptive_max_pool1d", 1, input_, output_size, _largest_of_parts)
 
 
+@spelled
 def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D max pooling to a given output size.
 

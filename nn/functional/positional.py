@@ -10,6 +10,7 @@ from minigrad import ops, random
 from minigrad._checks import check_number, check_size
 from minigrad._creation import made, on_cpu
 from minigrad._dtypes import get_default_dtype
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.module.argument_checks import floating_dtype
@@ -63,6 +64,7 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
     )
 
 
+@spelled
 def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
     """Add positional encodings to a batch of sequences: ``x + pe[:seq_len]``.
 
@@ -155,6 +157,7 @@ def sinusoidal_pos_embedding(
     return sinusoidal_encoding(seq_len, embed_dim, dtype=dtype)
 
 
+@spelled
 def rotary_pos_embedding(
     input_: Tensor,
     position_ids: Any = None,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
+from minigrad._foreign import spelled
 from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
 
 __all__ = ["dropout"]
 
 
+@spelled
 def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability p, and scale the others by 1 / (1 - p).
 

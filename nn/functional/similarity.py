@@ -6,12 +6,14 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number
+from minigrad._foreign import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 
 __all__ = ["cosine_similarity"]
 
 
+@spelled
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
     r"""Compute the cosine of the angle between vectors: :math:`x_1 \cdot x_2 / (\|x_1\| \|x_2\|)`.
 

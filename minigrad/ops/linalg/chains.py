@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, flat
@@ -24,6 +25,7 @@ def _identity(x: Any) -> Any:
     return np.zeros(x.shape, x.dtype) + np.eye(x.shape[-1], dtype=x.dtype)
 
 
+@spelled
 def matrix_power(x: Any, n: int) -> Tensor:
     """A square matrix, or each in a stack, multiplied by itself.
 

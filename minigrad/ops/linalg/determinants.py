@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad.autograd.call import wrap
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, within_rule
@@ -143,6 +144,7 @@ def _slogdet(x: Any) -> Any:
     return (sign, logabsdet), sign
 
 
+@spelled
 def slogdet(x: Any) -> SlogdetResult:
     """The sign and the logarithm of the absolute value of a determinant, without overflow.
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._grad_mode import is_grad_enabled
 from minigrad._typing import Tensor
 from minigrad.autograd.mutation import history
@@ -42,6 +43,7 @@ def _cholesky(x: Any, upper: bool) -> Any:
     return np.linalg.cholesky(wide(x), upper=upper).astype(x.dtype, copy=False)
 
 
+@spelled
 def cholesky(x: Any, *, upper: bool = False) -> Tensor:
     """The triangular factor of a symmetric positive definite matrix, or of each in a stack.
 
@@ -100,6 +102,7 @@ def _qr_complete(x: Any) -> Any:
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
 
+@spelled
 def qr(x: Any, mode: str = "reduced") -> Any:
     """Orthonormal columns times an upper triangle, for a matrix or for each in a stack.
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops import elementwise, reductions
@@ -23,6 +24,7 @@ __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 Order = Literal["fro", "nuc"] | float
 
 
+@spelled
 def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The norm of a vector or a matrix, as `numpy.linalg.norm` has it.
 
@@ -74,6 +76,7 @@ def _existing(axis: int, shape: tuple[int, ...]) -> int:
     return axis % len(shape)
 
 
+@spelled
 def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order = 2) -> Tensor:
     """The vector norm over axes: ``sum(abs(x) ** ord) ** (1 / ord)``.
 
@@ -114,6 +117,7 @@ def _sizes(x: Any) -> Tensor:
     return size if size.dtype.kind == "f" else astype(size, float)
 
 
+@spelled
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
     """The norm of a matrix, or of each in a stack.
 
@@ -161,6 +165,7 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     return reshape(found, (*shape[:-2], 1, 1)) if keepdims else found
 
 
+@spelled
 def cond(x: Any, p: Order | None = None) -> Tensor:
     """The condition number: how much a matrix may enlarge relative errors.
 

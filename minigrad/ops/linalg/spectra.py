@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
@@ -81,6 +82,7 @@ def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
     return values.astype(x.dtype, copy=False), vectors.astype(x.dtype, copy=False)
 
 
+@spelled
 def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
     """The eigenvalues and eigenvectors of a symmetric matrix, or of each in a stack.
 
@@ -188,6 +190,7 @@ def _svd_complete(x: Any) -> Any:
     return tuple(part.astype(x.dtype, copy=False) for part in parts)
 
 
+@spelled
 def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """The singular value decomposition of a matrix, or of each in a stack: ``x = U diag(S) Vh``.
 

@@ -1,0 +1,51 @@
+"""Names and calls in another library's spelling, which the table of `minigrad.spellings` answers."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+__all__ = ["respelled", "spelled", "table"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+table: Callable[[], ModuleType]
+"""Loads the table when it is first needed. `minigrad/__init__` sets it."""
+
+
+def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Answer a call that does not fit the signature of `function`.
+
+    Raises:
+        TypeError: It is in no spelling that the table knows.
+    """
+    return table().respelled(name, function, args, kwargs)
+
+
+def spelled(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function take the keywords of other libraries too, such as ``dim=`` for ``axis=``."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            if fits(function, args, kwargs):
+                raise
+            answer: R = respelled(function.__name__, function, args, kwargs)
+            return answer
+
+    return call
+
+
+def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+    """Whether a call fits the signature of a function."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True

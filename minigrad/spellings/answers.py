@@ -1,0 +1,166 @@
+"""What a line of the table computes with, where one expression is not enough."""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+import minigrad as ours
+from minigrad import Tensor
+from minigrad._creation import Device
+from minigrad._inplace import overwritten
+
+__all__ = ["VALUES", "ValuesAndIndices", "namespace"]
+
+
+class ValuesAndIndices(NamedTuple):
+    """What a reduction with ``dim=`` returns: the values, and where they stood."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def device(name: Any, index: int | None = None) -> Device:
+    """The device "cpu", or the name of another, which every use refuses."""
+    return Device(name)
+
+
+VALUES: dict[str, Any] = {
+    "inf": math.inf,
+    "pi": math.pi,
+    "e": math.e,
+    "nan": math.nan,
+    "newaxis": None,
+    "cuda": types.SimpleNamespace(is_available=lambda: False, device_count=lambda: 0),
+}
+
+
+def refuse_gpu(device: Any) -> NoReturn:
+    """Say that there is no GPU."""
+    raise RuntimeError(f"cuda: minigrad runs on the CPU; leave .cuda() out (got {device!r})")
+
+
+def one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``f(2, 3)`` and ``f((2, 3))`` alike."""
+    return tuple(values[0]) if len(values) == 1 and isinstance(values[0], Sequence) else values
+
+
+def tuple_of(dim: Any) -> Any:
+    """Axes as a tuple, if they came as a list."""
+    return tuple(dim) if isinstance(dim, list) else dim
+
+
+def view(x: Tensor, shape: tuple[Any, ...]) -> Tensor:
+    """`reshape`; PyTorch's view of the bytes as another dtype is refused."""
+    if len(shape) == 1 and isinstance(shape[0], np.dtype):
+        raise TypeError(f"view: a shape expected, got {shape[0]}; .astype() converts numbers")
+    return x.reshape(*shape)
+
+
+def t(x: Tensor) -> Tensor:
+    """The transpose of a matrix; a vector stays."""
+    if x.ndim > 2:
+        raise ValueError(f"t: at most 2 axes expected, got shape {x.shape}; .mT swaps the last two")
+    return x.T
+
+
+def part(x: Tensor, dim: int, index: Any) -> Tensor:
+    """Index along one axis."""
+    return x[(slice(None),) * (dim % x.ndim) + (index,)]
+
+
+def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """One axis into several."""
+    dim %= x.ndim
+    return x.reshape(*x.shape[:dim], *sizes, *x.shape[dim + 1 :])
+
+
+def split(x: Tensor, size: Any, dim: int) -> tuple[Tensor, ...]:
+    """Pieces of a size, or of several sizes."""
+    if isinstance(size, int):
+        return x.split(list(range(size, x.shape[dim], size)), dim)
+    if sum(size) != x.shape[dim]:
+        raise ValueError(f"split: sizes {list(size)} of an axis of length {x.shape[dim]}")
+    return x.split([int(n) for n in np.cumsum(size)[:-1]], dim)
+
+
+def ddof(unbiased: bool, correction: int | None) -> int:
+    """How many degrees of freedom are lost."""
+    return int(unbiased) if correction is None else correction
+
+
+def lower_median(x: Tensor, dim: int, keepdim: bool) -> ValuesAndIndices:
+    """The lower of the two middle ones, and where it stands."""
+    order = x.argsort(dim)
+    index = part(order, dim, slice((x.shape[dim] - 1) // 2, (x.shape[dim] - 1) // 2 + 1))
+    values = x.take_along_axis(index, dim)
+    if not keepdim:
+        values, index = values.squeeze(dim), index.squeeze(dim)
+    return ValuesAndIndices(values, index)
+
+
+def vector_norm(x: Tensor, p: Any, dim: Any, keepdim: bool) -> Tensor:
+    """The norm of vectors, or of all elements."""
+    if p == "fro":
+        p = 2
+    return x.norm(p, tuple_of(dim), keepdim)
+
+
+def div(x: Any, other: Any, rounding_mode: str | None) -> Tensor:
+    """A quotient, perhaps rounded."""
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise ValueError(f'div: rounding_mode None, "floor" or "trunc", got {rounding_mode!r}')
+    if rounding_mode == "floor":
+        return ours.floor_divide(x, other)
+    return ours.divide(x, other) if rounding_mode is None else ours.trunc(ours.divide(x, other))
+
+
+def scaled(x: Tensor, by: float) -> Any:
+    """A term of a sum; none if it is multiplied by 0, whatever it holds."""
+    return x if by == 1 else 0 if by == 0 else x * by
+
+
+def index_fill(x: Tensor, dim: int, index: Any, value: Any) -> Tensor:
+    """The same with a value at some places of an axis."""
+    filled = x.clone()
+    filled[(slice(None),) * (dim % x.ndim) + (index,)] = value
+    return filled
+
+
+def write(x: Tensor, value: Any) -> Tensor:
+    """In place: all elements."""
+    return overwritten(x, _replaced, value)
+
+
+def _replaced(x: Tensor, value: Any) -> Tensor:
+    return ours.broadcast_to(ours.tensor(value) if not isinstance(value, Tensor) else value, x.shape)
+
+
+def converted(
+    x: Tensor, target: tuple[Any, ...], dtype: Any, device: Any, copy: bool
+) -> Tensor:
+    """To a dtype, a device, or those of another tensor."""
+    for what in (*target, dtype, device):
+        if isinstance(what, Tensor):
+            x = x.astype(what.dtype)
+        elif what is not None:
+            x = x.to(what)
+    return x.clone() if copy else x
+
+
+def as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
+    """A tensor of the data; a tensor stays itself."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.astype(dtype)
+    return ours.tensor(data, dtype=dtype, device=device)
+
+
+@functools.cache
+def namespace() -> dict[str, Any]:
+    """The names that a line of the table can use: our public ones, and those of this file."""
+    return {**{name: getattr(ours, name) for name in dir(ours)}, **globals(), "bool": bool}

@@ -1,0 +1,434 @@
+"""What people write in PyTorch: one idiom a line, run as it stands with minigrad named `torch`.
+
+`x` (3, 4), `y` (3, 4), `v` (4,), `b` (2, 3, 4) and `i` (3, 4), whole numbers, are there, and
+`parameter`, a leaf of shape (3, 4). An idiom's value is that of its last expression.
+"""
+
+TENSORS = """
+torch.tensor([1.0, 2.0])
+torch.tensor([1, 2], dtype=torch.long)
+torch.tensor([1, 2], dtype=torch.float32)
+torch.as_tensor([1.0, 2.0])
+torch.from_numpy(np.arange(6.0).reshape(2, 3))
+torch.FloatTensor([1.0, 2.0])
+torch.LongTensor([1, 2])
+torch.zeros(2, 3)
+torch.zeros((2, 3))
+torch.zeros(size=(2, 3))
+torch.ones(2, 3, dtype=torch.double)
+torch.full((2, 3), 7.0)
+torch.full(size=(2,), fill_value=1.5)
+torch.empty(2, 3).shape
+torch.eye(3)
+torch.arange(5)
+torch.arange(0, 10, 2)
+torch.arange(start=0, end=5, step=1)
+torch.arange(3, dtype=torch.float)
+torch.linspace(0, 1, 5)
+torch.linspace(0, 1, steps=5)
+torch.zeros_like(x)
+torch.full_like(x, 2.0)
+torch.ones_like(x, dtype=torch.bool)
+torch.manual_seed(0); torch.rand(2, 3).shape
+torch.manual_seed(0); torch.randn((2, 3)).shape
+torch.randint(0, 10, (2, 3)).shape
+torch.randint(10, size=(2, 3)).shape
+torch.randperm(5).sort()[0]
+torch.rand_like(x).shape
+torch.randn_like(x).shape
+torch.normal(0.0, 1.0, size=(2, 3)).shape
+torch.bernoulli(torch.ones(3))
+torch.multinomial(torch.tensor([0.0, 1.0]), 1)
+torch.cat([x, y], dim=0)
+torch.cat((x, y), 1)
+torch.concat([x, y], dim=-1)
+torch.stack([x, y], dim=1)
+torch.hstack((x, y))
+x.view(4, 3)
+x.view(-1)
+x.view((2, 6))
+x.view_as(y)
+x.reshape(2, -1)
+torch.reshape(x, (4, 3))
+x.reshape_as(y)
+b.permute(0, 2, 1)
+b.permute((2, 0, 1))
+torch.permute(b, dims=(0, 2, 1))
+b.transpose(1, 2)
+b.transpose(-2, -1)
+x.transpose(0, 1)
+torch.transpose(b, 0, 1)
+x.t()
+x.T
+b.mT
+x.contiguous()
+x.flatten()
+b.flatten(1)
+torch.flatten(b, start_dim=1)
+b.flatten(start_dim=0, end_dim=1)
+b.unflatten(2, (2, 2))
+x.unsqueeze(0)
+x.unsqueeze(dim=-1)
+x[:, None].squeeze(1)
+x[:, None].squeeze(dim=1)
+torch.squeeze(x[None])
+x.size()
+x.size(0)
+x.size(-1)
+x.size(dim=1)
+x.shape[0]
+x.dim()
+x.ndim
+x.numel()
+x.nelement()
+x.element_size()
+x.expand(2, 3, 4)
+v.expand(3, -1)
+v.expand_as(x)
+x.repeat(2, 1)
+x.repeat_interleave(2, dim=0)
+torch.repeat_interleave(x, 2, dim=1)
+torch.tile(x, (2, 1))
+x.chunk(2, dim=-1)
+torch.chunk(x, 2, 1)
+x.split(2, dim=1)
+x.split([1, 3], dim=1)
+torch.split(x, 2, dim=1)
+b.unbind(0)
+b.unbind(dim=1)
+torch.unbind(b, dim=2)
+x.sum()
+x.sum(dim=1)
+x.sum(1, keepdim=True)
+b.sum(dim=(0, 2))
+x.mean(dim=-1, keepdim=True)
+torch.mean(x, dim=0)
+x.std(dim=1)
+x.std(dim=1, unbiased=False)
+x.var(dim=1, correction=0)
+torch.var_mean(x, dim=1)
+x.max(dim=1)
+x.max(dim=1).values
+x.max(dim=1, keepdim=True)[0]
+torch.max(x, dim=1)[1]
+torch.max(x, y)
+x.max()
+torch.min(x, dim=0).indices
+x.amax(dim=1)
+torch.amin(x, dim=(0, 1))
+x.argmax(dim=1)
+x.argmax(dim=-1, keepdim=True)
+torch.argmax(x, dim=0)
+x.median(dim=1).values
+x.sort(dim=1, descending=True).values
+torch.sort(x, dim=1)[1]
+torch.argsort(x, dim=1, descending=True)
+torch.topk(x, 2, dim=1).values
+x.topk(k=2, dim=-1)[1]
+x.cumsum(dim=1)
+torch.cumsum(x, dim=0)
+x.cumprod(dim=1)
+x.prod(dim=1)
+x.norm()
+x.norm(dim=1)
+x.norm(p=2, dim=-1, keepdim=True)
+torch.norm(x, p=1, dim=1)
+torch.linalg.norm(x, dim=1)
+torch.linalg.vector_norm(x, dim=1)
+x.all(dim=1)
+(x > 0).any(dim=1)
+torch.logsumexp(x, dim=1)
+x.softmax(dim=-1)
+torch.softmax(x, dim=1)
+x.log_softmax(dim=-1)
+x.clamp(min=0)
+x.clamp(-1, 1)
+torch.clamp(x, min=-0.5, max=0.5)
+x.clamp_min(0.1)
+x.add(y)
+x.add(y, alpha=2)
+torch.add(x, y, alpha=0.5)
+x.sub(y)
+x.mul(2)
+x.div(y.abs() + 1)
+torch.div(x, 2, rounding_mode="floor")
+x.pow(2)
+x.neg()
+x.abs().sqrt()
+x.abs().rsqrt()
+x.sigmoid()
+x.tanh()
+x.relu()
+x.exp().log()
+torch.erf(x)
+torch.where(x > 0, x, torch.zeros_like(x))
+x.masked_fill(x > 0, float("-inf"))
+x.masked_fill(mask=x > 0, value=0.0)
+torch.masked_select(x, x > 0)
+x[x > 0]
+x.gather(1, i)
+x.gather(dim=1, index=i)
+torch.gather(x, 1, i)
+torch.zeros(3, 4).scatter_(1, i, 1.0)
+torch.zeros(3, 4).scatter(1, i, x)
+torch.zeros(3, 4).scatter_add_(1, i, x)
+x.index_select(1, i[0])
+torch.index_select(x, dim=0, index=i[0, :2])
+x.take_along_dim(i, dim=1)
+torch.zeros(4, 4).index_add_(0, i[0], torch.ones(4, 4))
+x.flip(0)
+x.flip(dims=(0, 1))
+torch.flip(x, [1])
+x.roll(1, 0)
+torch.roll(x, shifts=1, dims=1)
+torch.tril(torch.ones(3, 3))
+torch.triu(torch.ones(3, 3), diagonal=1)
+torch.ones(3, 3).tril(diagonal=-1)
+torch.diag(v)
+x.diagonal(dim1=0, dim2=1)
+torch.diag_embed(v)
+x.matmul(x.T)
+x @ x.t()
+torch.matmul(x, y.T)
+torch.mm(x, y.t())
+torch.bmm(b, b.transpose(1, 2))
+torch.mv(x, v)
+torch.dot(v, v)
+torch.outer(v, v)
+torch.einsum("ij,kj->ik", x, y)
+torch.einsum("bij,bkj->bik", [b, b])
+torch.baddbmm(torch.zeros(2, 3, 3), b, b.mT)
+torch.addmm(torch.zeros(3, 3), x, y.T)
+torch.cdist(x, y)
+torch.meshgrid(v, v, indexing="ij")
+torch.isnan(x).any()
+torch.allclose(x, x + 1e-9)
+torch.equal(x, x)
+x.eq(y)
+x.ne(y)
+x.gt(0)
+x.ge(0).float()
+x.lt(y)
+x.le(0)
+torch.logical_and(x > 0, y > 0)
+(x > 0) & ~(y > 0)
+x.float()
+x.double()
+x.half().float()
+x.long()
+x.int()
+x.bool()
+x.to(torch.float64)
+x.to(dtype=torch.float16)
+x.to("cpu")
+x.to(torch.device("cpu"))
+x.to(y)
+x.type_as(y.double())
+x.type(torch.float64)
+x.cpu()
+x.detach()
+x.detach().cpu().numpy()
+x.clone()
+x.item() if x.numel() == 1 else x[0, 0].item()
+x.tolist()
+x.dtype == torch.float32
+x.is_floating_point()
+torch.is_tensor(x)
+isinstance(x, torch.Tensor)
+x.device
+x.is_cuda
+x.requires_grad
+x.new_zeros(2, 3)
+x.new_ones((2,))
+x.new_tensor([1.0, 2.0])
+x.new_full((2,), 3.0)
+x.nonzero()
+torch.nonzero(x > 0)
+torch.unique(i)
+torch.bincount(i[0])
+torch.isfinite(x).all()
+torch.nan_to_num(x)
+torch.movedim(b, 0, -1)
+x.swapaxes(0, 1)
+x.swapdims(0, 1)
+x.narrow(1, 0, 2)
+torch.narrow(x, 0, 1, 2)
+x.select(1, 0)
+x.index_fill(1, i[0, :1], 0.0)
+x.lerp(y, 0.5)
+torch.logical_not(x > 0)
+torch.sign(x)
+torch.floor(x)
+torch.fmod(x, 2.0)
+torch.remainder(x, 2.0)
+torch.atan2(x, y)
+torch.asin(x.clamp(-1, 1))
+torch.maximum(x, y)
+torch.inf
+torch.pi
+torch.finfo(torch.float32).min
+torch.finfo(x.dtype).eps
+torch.iinfo(torch.int64).max
+torch.zeros(3).fill_(2.0)
+torch.zeros(3).zero_()
+torch.zeros(3, 4).copy_(x)
+torch.ones(3, 4).mul_(x)
+torch.ones(3, 4).add_(x, alpha=-0.1)
+torch.ones(3, 4).addcmul_(x, y, value=0.5)
+torch.ones(3, 4).addcdiv_(x, y.abs() + 1, value=-0.5)
+torch.ones(3, 4).lerp_(x, 0.1)
+torch.ones(3, 4).clamp_(max=0.5)
+torch.ones(3, 4).masked_fill_(x > 0, 0.0)
+torch.zeros(3).normal_().shape
+torch.zeros(3).uniform_(-1, 1).shape
+torch.ones(3).sigmoid_()
+x.grad is None
+parameter.data.shape
+"""
+
+TRAINING = """
+nn.Linear(4, 2)(x).shape
+nn.Linear(in_features=4, out_features=2, bias=False)(x).shape
+nn.Linear(4, 2, device="cpu", dtype=torch.float64)(x.double()).dtype
+nn.Embedding(10, 4, padding_idx=0)(i).shape
+nn.LayerNorm(4)(x)
+nn.LayerNorm(4, eps=1e-6, elementwise_affine=False)(x)
+nn.RMSNorm(4)(x)
+nn.BatchNorm1d(4)(x)
+nn.BatchNorm2d(2)(b[None]).shape
+nn.GroupNorm(2, 4)(x)
+nn.Dropout(0.0)(x)
+nn.Dropout(p=0.0, inplace=True)(x.clone())
+nn.Conv1d(3, 5, kernel_size=2, padding=1)(b).shape
+nn.Conv2d(2, 5, 3, stride=1, padding=1, bias=False)(b[None]).shape
+nn.ConvTranspose2d(2, 5, 2, stride=2)(b[None]).shape
+nn.MaxPool2d(2)(b[None])
+nn.AdaptiveAvgPool2d((1, 1))(b[None])
+nn.ReLU(inplace=True)(x.clone())
+nn.GELU()(x)
+nn.GELU(approximate="tanh")(x)
+nn.SiLU()(x)
+nn.Softmax(dim=-1)(x)
+nn.LogSoftmax(dim=1)(x)
+nn.Flatten(start_dim=1)(b)
+nn.Identity()(x)
+nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))(x).shape
+nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])[1](x).shape
+nn.ModuleDict({"a": nn.Identity()})["a"](x)
+nn.Parameter(torch.zeros(3)).requires_grad
+nn.Parameter(torch.zeros(3), requires_grad=False).requires_grad
+nn.LSTM(4, 5, num_layers=2, batch_first=True)(b)[0].shape
+nn.GRU(4, 5, batch_first=True, bidirectional=True)(b)[0].shape
+nn.MultiheadAttention(4, 2)(b, b, b)[0].shape
+nn.MultiheadAttention(embed_dim=4, num_heads=2, batch_first=True)(b, b, b, need_weights=False)[0].shape
+nn.TransformerEncoderLayer(d_model=4, nhead=2, batch_first=True)(b).shape
+nn.TransformerEncoder(nn.TransformerEncoderLayer(4, nhead=2), num_layers=2)(b).shape
+nn.Transformer(d_model=4, nhead=2, num_encoder_layers=1, num_decoder_layers=1)(b, b).shape
+nn.Transformer.generate_square_subsequent_mask(3)
+nn.CrossEntropyLoss()(x, i[0, :3])
+nn.CrossEntropyLoss(ignore_index=-100, label_smoothing=0.1)(x, i[0, :3])
+nn.MSELoss(reduction="sum")(x, y)
+nn.BCEWithLogitsLoss()(x, (y > 0).float())
+nn.NLLLoss()(x.log_softmax(dim=1), i[0, :3])
+nn.KLDivLoss(reduction="batchmean")(x.log_softmax(-1), y.softmax(-1))
+nn.SmoothL1Loss()(x, y)
+F.relu(x)
+F.gelu(x)
+F.softmax(x, dim=-1)
+F.log_softmax(x, dim=-1)
+F.cross_entropy(x, i[0, :3])
+F.cross_entropy(x.view(-1, 4), i[0, :3].view(-1), ignore_index=-1)
+F.cross_entropy(input=x, target=i[0, :3])
+F.mse_loss(x, y)
+F.binary_cross_entropy_with_logits(x, (y > 0).float())
+F.nll_loss(F.log_softmax(x, dim=1), i[0, :3])
+F.dropout(x, p=0.0, training=True)
+F.layer_norm(x, (4,))
+F.linear(x, y)
+F.embedding(i, x.T)
+F.one_hot(i, num_classes=4)
+F.normalize(x, dim=-1)
+F.pad(x, (1, 2))
+F.pad(x, (1, 1, 0, 2), value=1.0)
+F.conv2d(b[None], torch.ones(1, 2, 2, 2))
+F.max_pool2d(b[None], 2)
+F.avg_pool2d(b[None], kernel_size=2, stride=1)
+F.adaptive_avg_pool2d(b[None], 1)
+F.interpolate(b[None], scale_factor=2, mode="nearest")
+F.scaled_dot_product_attention(b, b, b, is_causal=True)
+F.softplus(x)
+F.leaky_relu(x, 0.2)
+F.elu(x)
+F.sigmoid(x)
+F.tanh(x)
+F.cosine_similarity(x, y, dim=1)
+F.glu(x, dim=-1)
+F.logsigmoid(x)
+F.unfold(b[None], kernel_size=2).shape
+F.gumbel_softmax(x, tau=1.0, hard=True).sum(dim=-1)
+torch.optim.SGD([parameter], lr=0.1, momentum=0.9)
+torch.optim.Adam([parameter], lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
+torch.optim.AdamW([{"params": [parameter], "weight_decay": 0.0}], lr=1e-3)
+optimizer = torch.optim.SGD([parameter], lr=0.1); optimizer.zero_grad(set_to_none=True); parameter.sum().backward(); optimizer.step(); parameter.detach()
+torch.optim.lr_scheduler.StepLR(torch.optim.SGD([parameter], lr=0.1), step_size=2, gamma=0.5).get_last_lr()
+torch.optim.lr_scheduler.CosineAnnealingLR(torch.optim.SGD([parameter], lr=0.1), T_max=10).get_last_lr()
+torch.optim.lr_scheduler.LambdaLR(torch.optim.SGD([parameter], lr=0.1), lr_lambda=lambda step: 1.0).get_last_lr()
+torch.optim.lr_scheduler.OneCycleLR(torch.optim.SGD([parameter], lr=0.1), max_lr=0.1, total_steps=10).get_last_lr()
+nn.utils.clip_grad_norm_([parameter], max_norm=1.0)
+nn.utils.clip_grad_norm_([parameter], 1.0)
+nn.utils.clip_grad_value_([parameter], 0.5)
+nn.init.xavier_uniform_(parameter).shape
+nn.init.kaiming_normal_(parameter, mode="fan_out", nonlinearity="relu").shape
+nn.init.normal_(parameter, mean=0.0, std=0.0)
+nn.init.zeros_(parameter)
+nn.init.ones_(parameter)
+nn.init.constant_(parameter, 0.5)
+nn.init.uniform_(parameter, -0.1, 0.1).shape
+nn.init.trunc_normal_(parameter, std=0.02).shape
+nn.init.orthogonal_(parameter).shape
+nn.utils.rnn.pad_sequence([v, v[:2]], batch_first=True)
+with torch.no_grad(): r = (parameter * 2).requires_grad
+torch.no_grad()(lambda: (parameter * 2).requires_grad)()
+with torch.inference_mode(): r = (parameter * 2).sum()
+torch.is_grad_enabled()
+torch.set_grad_enabled(True); torch.is_grad_enabled()
+torch.autograd.grad((parameter * parameter).sum(), parameter)[0]
+torch.autograd.grad((parameter ** 3).sum(), parameter, create_graph=True)[0].sum().backward(); parameter.grad
+(parameter * x).sum().backward(); parameter.grad
+loss = (parameter * x).sum(); loss.backward(retain_graph=True); loss.item()
+(parameter * 2).grad_fn is not None
+(parameter * x).backward(gradient=torch.ones(3, 4)); parameter.grad
+h = parameter * 2; h.retain_grad(); h.sum().backward(); h.grad
+parameter.register_hook(lambda g: 2 * g); parameter.sum().backward(); parameter.grad
+parameter.requires_grad_(False).requires_grad
+m = nn.Linear(4, 2); m.eval(); m.training
+m = nn.Linear(4, 2); m.train(False).training
+m = nn.Linear(4, 2); m.to("cpu").weight.shape
+m = nn.Linear(4, 2); m.to(device=torch.device("cpu")).double().weight.dtype
+m = nn.Linear(4, 2); sum(p.numel() for p in m.parameters() if p.requires_grad)
+m = nn.Linear(4, 2); [n for n, p in m.named_parameters()]
+m = nn.Linear(4, 2); sorted(m.state_dict().keys())
+m = nn.Linear(4, 2); m.load_state_dict(m.state_dict()); m.weight.shape
+m = nn.Linear(4, 2); m.weight.data.normal_(mean=0.0, std=0.02); m.bias.data.zero_(); m.bias.detach()
+m = nn.Linear(4, 2); m.apply(lambda module: None); m.weight.shape
+m = nn.Linear(4, 2); m.register_buffer("count", torch.zeros(1)); m.count
+m = nn.Linear(4, 2); m.register_forward_hook(lambda module, inputs, output: None); m(x).shape
+m = nn.Linear(4, 2); m.zero_grad(set_to_none=True); m.weight.grad is None
+m = nn.Linear(4, 2); m.requires_grad_(False); m.weight.requires_grad
+torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.cuda.is_available()
+torch.get_default_dtype() == torch.float32
+torch.set_default_dtype(torch.float32)
+with torch.autocast("cpu", enabled=False): r = x + 1
+with torch.autograd.set_detect_anomaly(True): r = x + 1
+list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=2, shuffle=False))[0][0]
+len(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=2, drop_last=True))
+torch.utils.data.random_split(torch.utils.data.TensorDataset(x), [2, 1])[0][0][0].shape
+torch.save({"x": x}, path); torch.load(path, map_location="cpu")["x"]
+torch.distributions.Categorical(logits=x).log_prob(i[0, :3])
+torch.distributions.Normal(0.0, 1.0).log_prob(x)
+torch.nn.functional.relu(x)
+torch.set_num_threads(torch.get_num_threads())
+torch.compile(lambda x: x + 1)(x)
+torch.jit.is_scripting()
+"""
