@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["respelled", "spelled", "table"]
+__all__ = ["fits", "names", "renamed", "respelled", "spelled", "table"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,6 +24,18 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -
         TypeError: It is in no spelling that the table knows.
     """
     return table().respelled(name, function, args, kwargs)
+
+
+def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of a call, those of other libraries under our names.
+
+    Args:
+        owner: The class or function that is called.
+        names: Its parameters.
+        kwargs: What it was given.
+    """
+    answer: dict[str, Any] = table().renamed(owner, names, kwargs)
+    return answer
 
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
@@ -49,3 +61,19 @@ def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def names(module: str, known: Sequence[str]) -> Callable[[str], Any]:
+    """A module's ``__getattr__``, which knows the names of other libraries.
+
+    Args:
+        module: The module, such as ``"nn.init"``.
+        known: Its public names.
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module 'minigrad.{module}' has no attribute {name!r}")
+        return table().attribute(module, name, known)
+
+    return __getattr__

@@ -7,12 +7,13 @@ Every function fills the given tensor in place and returns it. Random numbers co
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from minigrad import random
 from minigrad._checks import check_number
+from minigrad._foreign import names
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 
@@ -266,3 +267,7 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
     tensor.data[...] = values
     mark_written(tensor.data)
     return tensor
+
+
+if not TYPE_CHECKING:
+    __getattr__ = names("nn.init", __all__)

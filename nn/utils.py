@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from minigrad._checks import check_number
+from minigrad._foreign import names
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
@@ -146,3 +148,7 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     several = [parameters] if isinstance(parameters, Tensor) else parameters
     return [parameter.grad for parameter in several if parameter.grad is not None]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = names("nn.utils", __all__)

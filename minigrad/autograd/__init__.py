@@ -5,7 +5,10 @@ Read it in this order: `node` (what is recorded), `plan` (what an op saves and r
 `grad`, hooks), `mode` (the state of a thread), `mutation` (in-place writes), `dtypes`, `errors`.
 """
 
+from typing import TYPE_CHECKING
+
 from minigrad._dtypes import get_default_dtype, set_default_dtype
+from minigrad._foreign import names
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.autograd.api import Removable, backward, grad
 from minigrad.autograd.engine import Update
@@ -33,3 +36,6 @@ __all__ = [
     "gradgradcheck", "graph_memory", "is_grad_enabled", "no_grad", "primitive", "set_default_dtype",
     "set_grad_enabled", "why_no_grad",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:
+    __getattr__ = names("autograd", __all__)

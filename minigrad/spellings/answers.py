@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -38,6 +39,23 @@ VALUES: dict[str, Any] = {
     "newaxis": None,
     "cuda": types.SimpleNamespace(is_available=lambda: False, device_count=lambda: 0),
 }
+
+
+def found(path: str) -> Any:
+    """What stands at a path such as ``nn.init.normal``, or in this file."""
+    first, *rest = path.split(".")
+    value: Any = ANSWERS if first == "answers" else ours
+    for name in rest if first == "answers" else (first, *rest):
+        value = value[name] if isinstance(value, dict) else getattr(value, name)
+    return value
+
+
+@contextlib.contextmanager
+def autocast(device_type: str = "cpu", *, enabled: bool = True, **options: Any) -> Iterator[None]:
+    """Nothing, where it is not enabled; there is no automatic mixed precision."""
+    if enabled:
+        raise RuntimeError("autocast: there is no mixed precision here; pass enabled=False")
+    yield
 
 
 def refuse_gpu(device: Any) -> NoReturn:
@@ -138,12 +156,12 @@ def write(x: Tensor, value: Any) -> Tensor:
 
 
 def _replaced(x: Tensor, value: Any) -> Tensor:
-    return ours.broadcast_to(ours.tensor(value) if not isinstance(value, Tensor) else value, x.shape)
+    return ours.broadcast_to(
+        ours.tensor(value) if not isinstance(value, Tensor) else value, x.shape
+    )
 
 
-def converted(
-    x: Tensor, target: tuple[Any, ...], dtype: Any, device: Any, copy: bool
-) -> Tensor:
+def converted(x: Tensor, target: tuple[Any, ...], dtype: Any, device: Any, copy: bool) -> Tensor:
     """To a dtype, a device, or those of another tensor."""
     for what in (*target, dtype, device):
         if isinstance(what, Tensor):
@@ -164,3 +182,18 @@ def as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:
 def namespace() -> dict[str, Any]:
     """The names that a line of the table can use: our public ones, and those of this file."""
     return {**{name: getattr(ours, name) for name in dir(ours)}, **globals(), "bool": bool}
+
+
+class _Data:
+    """``torch.utils``: `data` is ours."""
+
+    @property
+    def data(self) -> Any:
+        return ours.data
+
+
+ANSWERS: dict[str, Any] = {
+    "utils": _Data(),
+    "autocast": autocast,
+    "jit": types.SimpleNamespace(is_scripting=lambda: False, is_tracing=lambda: False),
+}

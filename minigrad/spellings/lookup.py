@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minigrad.spellings import answers
-from minigrad.spellings.table import FUNCTIONS, KEYWORDS, NAMES
+from minigrad.spellings.table import ARGUMENTS, FUNCTIONS, KEYWORDS, MODULES, NAMES
 
-__all__ = ["Spelling", "attribute", "method", "respelled", "spellings"]
+__all__ = ["Spelling", "attribute", "method", "renamed", "respelled", "spellings"]
 
 
 class Spelling(NamedTuple):
@@ -105,12 +105,19 @@ def _of(name: str, lines: list[Spelling]) -> Callable[..., Any]:
     )
 
 
-def attribute(module: str, name: str, known: Iterator[str] | list[str]) -> Any:
+def attribute(module: str, name: str, known: Sequence[str]) -> Any:
     """What a name of others stands for in a module.
 
     Raises:
         AttributeError: It is unknown; the error names what is near.
     """
+    ours = MODULES.get(module, {}).get(name)
+    if ours is not None:
+        return answers.found(ours)
+    if module != "minigrad":
+        raise AttributeError(
+            _unknown(f"minigrad.{module}", name, [*known, *MODULES.get(module, ())])
+        )
     lines = [line for line in spellings().get(name, ()) if line.is_function]
     if lines:
         return _of(name, lines)
@@ -161,8 +168,7 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
         if _fits(compiled(line), args, kwargs):
             return compiled(line)(*args, **kwargs)
     names = [parameter.name for parameter in inspect.signature(function).parameters.values()]
-    others = {**KEYWORDS, **dict(zip(("input", "other"), names, strict=False))}
-    ours = {key if key in names else others.get(key, key): kwargs[key] for key in kwargs}
+    ours = renamed(name, names, kwargs)
     if ours.keys() != kwargs.keys() and _fits(function, args, ours):
         return function(*args, **ours)
     try:
@@ -170,3 +176,14 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
     except TypeError as error:
         raise TypeError(f"{name}: {error}; it takes {', '.join(names)}") from None
     raise AssertionError(f"{name}: the call fits")
+
+
+def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of a call, those of other libraries under our names."""
+    first_two = dict(zip(("input", "other"), names, strict=False))
+    others = {**KEYWORDS, **first_two, **dict(ARGUMENTS.get(owner, {}))}
+    ours = {}
+    for key, value in kwargs.items():
+        name = key if key in names else others.get(key, key)
+        ours[name if name in names else key] = value
+    return ours

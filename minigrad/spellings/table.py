@@ -1,4 +1,4 @@
-'''What other libraries write, and what it is here: one line each.
+"""What other libraries write, and what it is here: one line each.
 
 On the left stands a call as they write it, on the right what it computes, in our names. A first
 argument `input` can be the tensor of a method (``x.cat`` is none, ``x.permute`` is one); `self` is
@@ -7,11 +7,11 @@ T PyTorch, 3 Lucid 3 (which spells as PyTorch does), 2 Lucid 2, N NumPy; T alone
 
 A name that stands here and is ours too is looked up only when a call does not fit ours:
 ``x.max(axis=1)`` is ours, ``x.max(dim=1)`` is the line ``max(input, dim, ...)``.
-'''
+"""
 
 from __future__ import annotations
 
-__all__ = ["FUNCTIONS", "KEYWORDS", "NAMES"]
+__all__ = ["ARGUMENTS", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES"]
 
 KEYWORDS = {
     "dim": "axis", "dims": "axis", "keepdim": "keepdims", "start_dim": "start_axis",
@@ -36,6 +36,39 @@ int int32
 short int16
 bool bool_
 """
+
+ARGUMENTS = {
+    "TransformerEncoder": {"mask": "src_mask"},
+    "TransformerDecoder": {
+        "memory_mask": "mem_mask", "memory_key_padding_mask": "mem_key_padding_mask",
+        "memory_is_causal": "mem_is_causal",
+    },
+    "Hardtanh": {"min_val": "min_val"},
+}  # fmt: skip
+"""Keywords of one class or its forward, theirs to ours."""
+
+MODULES = {
+    "minigrad": {
+        "utils": "answers.utils", "concat": "concatenate", "autocast": "answers.autocast",
+        "jit": "answers.jit",
+    },
+    "nn": {"Hardswish": "nn.HardSwish", "Hardsigmoid": "nn.HardSigmoid", "Module": "nn.Module"},
+    "nn.functional": {
+        "sigmoid": "sigmoid", "tanh": "tanh",
+    },
+    "nn.init": {
+        f"{name}_": f"nn.init.{name}"
+        for name in (
+            "uniform", "normal", "constant", "zeros", "ones", "xavier_uniform", "xavier_normal",
+            "kaiming_uniform", "kaiming_normal", "trunc_normal", "orthogonal",
+        )
+    },
+    "nn.utils": {
+        "clip_grad_norm_": "nn.utils.clip_grad_norm", "clip_grad_value_": "nn.utils.clip_grad_value",
+    },
+    "autograd": {"set_detect_anomaly": "detect_anomaly"},
+}  # fmt: skip
+"""Names of a module, theirs to ours."""
 
 FUNCTIONS = """
 cat(tensors, dim=0) => concatenate(tensors, dim)
@@ -172,4 +205,3 @@ iinfo(type) => np.iinfo(type)
 inference_mode(mode=True) => set_grad_enabled(not mode)
 compile(model, **options) => model
 """
-

@@ -6,13 +6,14 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from minigrad._checks import check_flag, check_number, check_size
 from minigrad._creation import on_cpu
 from minigrad._dtypes import checked
+from minigrad._foreign import renamed
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 
@@ -32,7 +33,8 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
     """Wrap a layer's constructor so that it first checks arguments against its annotations.
 
     An error names the class that was called, also where a base class has the constructor. Numbers
-    must be finite; the constructor itself checks their ranges. `device="cpu"` is accepted.
+    must be finite; the constructor itself checks their ranges. `device="cpu"`,
+    `dtype` and other libraries' keywords (`dim` for `axis`) are accepted.
 
     Args:
         init: An ``__init__`` whose annotations are strings.
@@ -40,6 +42,7 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(init)
     parameters = list(signature.parameters.values())[1:]
     names = [p.name for p in parameters]
+    known = frozenset(names)
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
     checks = {
         p.name: (_BY_ANNOTATION[kind], p.annotation != kind)
@@ -50,8 +53,11 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(init)
     def checked_init(self: Any, *args: Any, **kwargs: Any) -> None:
-        if "device" in kwargs and not open_ended:
-            on_cpu(kwargs.pop("device"))
+        dtype = None
+        if kwargs and not open_ended and not kwargs.keys() <= known:
+            on_cpu(kwargs.pop("device", None))
+            dtype = kwargs.pop("dtype", None) if "dtype" not in known else None
+            kwargs = renamed(_made_by(type(self), checked_init), names, kwargs)
         if checks:
             given = dict(zip(names, args, strict=False)) | kwargs
             for name, (check, optional) in checks.items():
@@ -67,6 +73,8 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
                 owner = _made_by(type(self), checked_init)
                 raise TypeError(f"{owner}: {error}; it takes {takes}") from None
             raise
+        if dtype is not None:
+            self.to(dtype)
 
     return checked_init
 
@@ -98,6 +106,30 @@ def check_tensors(
             raise TypeError(
                 located(f"{owner}: {name} must be a Tensor, got {type(value).__name__}")
             ) from cause
+
+
+class PyTorchArguments:
+    """A class that makes its counterpart with PyTorch's contract when it is called as PyTorch's is.
+
+    Attributes:
+        pytorch: The counterpart: it is made for `nhead` or `batch_first`.
+        most: How many positional arguments mean the same in both.
+    """
+
+    pytorch: ClassVar[type]
+    most: ClassVar[int] = sys.maxsize
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if "pytorch" not in vars(cls):
+            return super().__new__(cls)
+        if "nhead" in kwargs or "batch_first" in kwargs:
+            return object.__new__(cls.pytorch)
+        if len(args) > cls.most:
+            raise TypeError(
+                f"{cls.__name__}: argument {cls.most + 1} is norm_first here and batch_first in "
+                f"PyTorch: write it by name"
+            )
+        return super().__new__(cls)
 
 
 def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:

@@ -5,12 +5,14 @@ Its base, `registry.Registry`, holds parameters, buffers and children by name.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
 from minigrad._creation import on_cpu
+from minigrad._foreign import fits, renamed
 from minigrad._tensor import Tensor
 from minigrad.autograd.api import Removable
 from minigrad.autograd.mode import Scope, State, state
@@ -86,6 +88,11 @@ class Module(Registry):
                 return module._forward_with_hooks(args, kwargs)
             return module.forward(*args, **kwargs)
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            if isinstance(error, TypeError) and not fits(module.forward, args, kwargs):
+                names = list(inspect.signature(module.forward).parameters)
+                ours = renamed(type(module).__name__, names, kwargs)
+                if fits(module.forward, args, ours):
+                    return module(*args, **ours)
             check_tensors(type(module).__name__, module.forward, args, kwargs, error)
             raise
         finally:

@@ -15,13 +15,14 @@ from minigrad.nn.layers.activation import activation_function
 from minigrad.nn.layers.dropout import Dropout
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
+from minigrad.nn.module.argument_checks import PyTorchArguments
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers.encoder import cached, stacked
 
 __all__ = ["TransformerDecoder", "TransformerDecoderLayer"]
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(PyTorchArguments, Module):
     """A transformer decoder layer: self-attention, cross-attention and feed-forward network.
 
     Post-norm, the default, normalizes after each residual sum; pre-norm (`norm_first`) normalizes
@@ -52,6 +53,7 @@ class TransformerDecoderLayer(Module):
     """
 
     repr_fields = ("norm_first",)
+    most = 6
 
     def __init__(
         self,

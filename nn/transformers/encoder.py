@@ -16,13 +16,14 @@ from minigrad.nn.layers.activation import activation_function
 from minigrad.nn.layers.dropout import Dropout
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
+from minigrad.nn.module.argument_checks import PyTorchArguments
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
 
 __all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
 
-class TransformerEncoderLayer(Module):
+class TransformerEncoderLayer(PyTorchArguments, Module):
     """A transformer encoder layer: self-attention and a feed-forward network with residuals.
 
     Post-norm, the default, normalizes after each residual sum; pre-norm (`norm_first`) normalizes
@@ -52,6 +53,7 @@ class TransformerEncoderLayer(Module):
     """
 
     repr_fields = ("norm_first",)
+    most = 6
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from minigrad.nn import functional as F
 from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.normalization import LayerNorm
+from minigrad.nn.module.argument_checks import PyTorchArguments
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers.decoder import TransformerDecoder, TransformerDecoderLayer
 from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer, cached
@@ -17,7 +18,7 @@ from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEnco
 __all__ = ["Transformer"]
 
 
-class Transformer(Module):
+class Transformer(PyTorchArguments, Module):
     """An encoder-decoder transformer, each part with a final normalization.
 
     It maps vectors to vectors; embeddings, positions and the output projection are up to the user.
@@ -72,18 +73,16 @@ class Transformer(Module):
         custom_decoder: Module | None = None,
     ) -> None:
         super().__init__()
-        options: Any = (
-            d_model, num_heads, dim_feedforward, dropout, activation, layer_norm_eps, norm_first,
-            bias,
-        )  # fmt: skip
+        sizes: Any = (d_model, num_heads, dim_feedforward, dropout, activation, layer_norm_eps)
+        options: dict[str, Any] = {"norm_first": norm_first, "bias": bias}
         self.d_model = d_model
         self.num_heads = num_heads
         if custom_encoder is None:
-            layer: Module = TransformerEncoderLayer(*options)
+            layer: Module = TransformerEncoderLayer(*sizes, **options)
             norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
             custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
         if custom_decoder is None:
-            layer = TransformerDecoderLayer(*options)
+            layer = TransformerDecoderLayer(*sizes, **options)
             norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
             custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm)
         self.encoder = custom_encoder

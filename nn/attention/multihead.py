@@ -1,0 +1,145 @@
+"""`MultiheadAttention`, PyTorch's spelling: attention with PyTorch's contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._tensor import Tensor
+from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.functional.masks import MaskLike
+
+__all__ = ["MultiheadAttention"]
+
+
+class MultiheadAttention(MultiHeadAttention):
+    """`MultiHeadAttention` with PyTorch's arguments, masks and results.
+
+    It is for models that come from PyTorch. What differs from `MultiHeadAttention`: sequences come
+    first unless ``batch_first=True``; a bool `attn_mask` is True where attention is **not** allowed;
+    the result is a pair of output and weights; input without a batch axis is accepted. A query that
+    may attend nowhere gets weights of zero, where PyTorch gives NaN.
+
+    Args:
+        embed_dim: The width of query and output.
+        num_heads: The number of heads; it divides embed_dim.
+        dropout: The dropout probability of the attention weights in training.
+        bias: Whether the projections have a bias.
+        add_bias_kv: Whether to append a learned key and value.
+        add_zero_attn: Whether to append a key and value of zeros.
+        kdim: The width of the key, embed_dim by default.
+        vdim: The width of the value, embed_dim by default.
+        batch_first: Whether the shapes are (N, L, E) and not (L, N, E).
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> attention = nn.MultiheadAttention(8, 2)
+        >>> output, weights = attention(ones(5, 1, 8), ones(7, 1, 8), ones(7, 1, 8))
+        >>> output.shape, weights.shape
+        ((5, 1, 8), (1, 5, 7))
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+    ) -> None:
+        super().__init__(
+            embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim
+        )
+        self.batch_first = batch_first
+
+    def forward(  # type: ignore[override]
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: MaskLike = None,
+        need_weights: bool = True,
+        attn_mask: MaskLike = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Apply attention.
+
+        Args:
+            query: A tensor of shape (L, N, E), (N, L, E) if `batch_first`, or (L, E).
+            key: A tensor of shape (S, N, kdim), (N, S, kdim) or (S, kdim).
+            value: A tensor of shape (S, N, vdim), (N, S, vdim) or (S, vdim).
+            key_padding_mask: A mask of shape (N, S), or (S,). Bool: True = ignored. Float: added
+                to the scores.
+            need_weights: Whether to return the weights; otherwise None stands in their place.
+            attn_mask: A mask of shape (L, S) or (N · H, L, S). Bool: True = **not** allowed. Float:
+                added to the scores.
+            average_attn_weights: Whether the weights are averaged over the heads.
+            is_causal: Query i may attend to keys 0 to i only.
+
+        Returns:
+            The output, of the shape of `query`, and the weights, of shape (N, L, S), or
+            (N, H, L, S) where they are not averaged.
+        """
+        batched = query.ndim == 3
+        q, k, v = (batch_first(x, self.batch_first) for x in (query, key, value))
+        allowed = allowed_pairs(attn_mask, key_padding_mask, q.shape[0])
+        padding = None if is_float(key_padding_mask) else with_batch(key_padding_mask)
+        output, weights = (
+            super().forward(q, k, v, padding, allowed, is_causal, need_weights=True)
+            if need_weights
+            else (super().forward(q, k, v, padding, allowed, is_causal), None)
+        )
+        if weights is not None and average_attn_weights:
+            weights = weights.mean(axis=1)
+        if weights is not None and not batched:
+            weights = weights[0]
+        return as_given(output, self.batch_first, batched), weights
+
+
+def batch_first(x: Tensor, already: bool) -> Tensor:
+    """A sequence of shape (L, N, E), (N, L, E) or (L, E) as (N, L, E)."""
+    if x.ndim == 2:
+        return x[None]
+    return x if already else x.swapaxes(0, 1)
+
+
+def as_given(x: Tensor, batch_first: bool, batched: bool) -> Tensor:
+    """A result of shape (N, L, E) in the layout of the input."""
+    if not batched:
+        return x[0]
+    return x if batch_first else x.swapaxes(0, 1)
+
+
+def is_float(mask: MaskLike) -> bool:
+    """Whether a mask is added to the scores."""
+    return mask is not None and mask.dtype.kind == "f"
+
+
+def with_batch(mask: MaskLike) -> MaskLike:
+    """A padding mask of shape (N, S)."""
+    return mask if mask is None or mask.ndim == 2 else mask[None]
+
+
+def allowed_pairs(attn_mask: MaskLike, key_padding_mask: MaskLike, batch: int) -> MaskLike:
+    """PyTorch's masks as our `attn_mask`: bool, True = may attend; or float, added to the scores."""
+    mask: Any = attn_mask
+    if mask is not None and mask.ndim == 3:  # (N · H, L, S)
+        mask = mask.reshape(batch, mask.shape[0] // batch, *mask.shape[1:])
+    if mask is not None and mask.dtype == np.bool_:
+        mask = ~mask
+    if not is_float(key_padding_mask):
+        return mask
+    added: Any = with_batch(key_padding_mask)
+    added = added[:, None, None, :]
+    if mask is None:
+        return added
+    if mask.dtype == np.bool_:
+        return ops.where(mask, added, -np.inf)
+    return mask + added

@@ -1,0 +1,176 @@
+"""Encoder layer, decoder layer and Transformer with PyTorch's contract.
+
+``nn.TransformerEncoderLayer(512, nhead=8)`` makes one of these: whoever writes `nhead` or
+`batch_first` comes from PyTorch. They take PyTorch's arguments in its order, sequences first unless
+``batch_first=True``, and bool masks that are True where attention is not allowed. Weights and state
+dicts are those of the classes that they extend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn.attention.multihead import (
+    allowed_pairs,
+    as_given,
+    batch_first,
+    is_float,
+    with_batch,
+)
+from minigrad.nn.functional.masks import MaskLike
+from minigrad.nn.module.base import Module
+from minigrad.nn.transformers import decoder, encoder, transformer
+
+__all__: list[str] = []
+
+Activation = str | Callable[[Tensor], Tensor]
+
+
+class TransformerEncoderLayer(encoder.TransformerEncoderLayer):
+    """An encoder layer with PyTorch's contract."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
+            norm_first=norm_first, bias=bias,
+        )  # fmt: skip
+        self.batch_first = batch_first
+
+    def forward(  # type: ignore[override]
+        self,
+        src: Tensor,
+        src_mask: MaskLike = None,
+        src_key_padding_mask: MaskLike = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """Transform a sequence of shape (L, N, d_model), (N, L, d_model) or (L, d_model)."""
+        x = batch_first(src, self.batch_first)
+        mask, padding = _masks(x, src_mask, src_key_padding_mask)
+        output = super().forward(x, mask, padding, is_causal)
+        return as_given(output, self.batch_first, src.ndim == 3)
+
+
+class TransformerDecoderLayer(decoder.TransformerDecoderLayer):
+    """A decoder layer with PyTorch's contract."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
+            norm_first=norm_first, bias=bias,
+        )  # fmt: skip
+        self.batch_first = batch_first
+
+    def forward(  # type: ignore[override]
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: MaskLike = None,
+        memory_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None,
+        memory_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Transform a target sequence by the memory of a source, in PyTorch's layouts."""
+        x, source = (batch_first(each, self.batch_first) for each in (tgt, memory))
+        mask, padding = _masks(x, tgt_mask, tgt_key_padding_mask)
+        mem_mask, mem_padding = _masks(x, memory_mask, memory_key_padding_mask)
+        output = super().forward(
+            x, source, mask, mem_mask, padding, mem_padding, tgt_is_causal, memory_is_causal
+        )
+        return as_given(output, self.batch_first, tgt.ndim == 3)
+
+
+class Transformer(transformer.Transformer):
+    """An encoder-decoder with PyTorch's contract."""
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            d_model, nhead, num_encoder_layers, num_decoder_layers, dim_feedforward, dropout,
+            activation, layer_norm_eps, norm_first, bias, custom_encoder, custom_decoder,
+        )  # fmt: skip
+        self.batch_first = batch_first
+
+    def forward(  # type: ignore[override]
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: MaskLike = None,
+        tgt_mask: MaskLike = None,
+        memory_mask: MaskLike = None,
+        src_key_padding_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None,
+        memory_key_padding_mask: MaskLike = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Transform a target sequence by a source sequence, in PyTorch's layouts."""
+        source, x = (batch_first(each, self.batch_first) for each in (src, tgt))
+        masks: dict[str, Any] = {}
+        given = {
+            "src": (source, src_mask, src_key_padding_mask),
+            "tgt": (x, tgt_mask, tgt_key_padding_mask),
+            "mem": (x, memory_mask, memory_key_padding_mask),
+        }
+        for name, (sequence, mask, padding) in given.items():
+            pair = _masks(sequence, mask, padding)
+            masks[f"{name}_mask"], masks[f"{name}_key_padding_mask"] = pair
+        causal = {"src": src_is_causal, "tgt": tgt_is_causal, "mem": memory_is_causal}
+        masks |= {f"{name}_is_causal": True for name, value in causal.items() if value}
+        output = super().forward(source, x, **masks)
+        return as_given(output, self.batch_first, tgt.ndim == 3)
+
+
+def _masks(x: Tensor, attn_mask: MaskLike, padding: MaskLike) -> tuple[MaskLike, MaskLike]:
+    """PyTorch's two masks as ours."""
+    allowed = allowed_pairs(attn_mask, padding, x.shape[0])
+    return allowed, None if is_float(padding) else with_batch(padding)
+
+
+for ours, theirs in (
+    (encoder.TransformerEncoderLayer, TransformerEncoderLayer),
+    (decoder.TransformerDecoderLayer, TransformerDecoderLayer),
+    (transformer.Transformer, Transformer),
+):
+    ours.pytorch = theirs
