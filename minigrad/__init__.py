@@ -12,7 +12,7 @@ if __name__ != "minigrad":
 if not _os.path.isdir(_os.path.join(__path__[0], "nn")):
     from minigrad import _checkout as _checkout
 
-from minigrad import _foreign as _foreign
+from minigrad import _spelling as _spelling
 from minigrad import autograd as autograd
 from minigrad import interop as interop  # einops and einx come to know tensors
 from minigrad import linalg as linalg
@@ -71,9 +71,7 @@ else:
             return getattr(_importlib.import_module("minigrad.io"), name)
         if name.startswith("__"):
             raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
-        return _foreign.table().attribute("minigrad", name, __all__)
-
-    _foreign.table = lambda: _importlib.import_module("minigrad.spellings")
+        return _spelling.table().attribute("minigrad", name, __all__)
 
 
 _eager = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad._checks import fitted
 from minigrad._dtypes import checked, get_default_dtype, to_array
-from minigrad._foreign import fits, respelled
+from minigrad._spelling import fits, respelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 
@@ -51,9 +51,7 @@ def named(function: Callable[P, T]) -> Callable[P, T]:
 
 
 class Device(str):
-    """The name of a device, as a string; ``type`` is the same, and ``index`` None."""
-
-    index = None
+    """The name of a device; a string with a `type`."""
 
     @property
     def type(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from minigrad._dtypes import to_array
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
+from minigrad._spelling import respelled
 from minigrad._typing import Tensor
 from minigrad.autograd.api import rebind
 from minigrad.autograd.dtypes import operand
@@ -69,7 +70,10 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         A method that changes its tensor and returns it.
     """
 
-    def method(self: Tensor, *args: Any) -> Tensor:
+    def method(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
+        if keywords:
+            answer: Tensor = respelled(name, method, (self, *args), keywords)
+            return answer
         recorded = _prepare(name, self, *args)
         before = next(clock)
         with np.errstate(all="ignore"):

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from minigrad import _array_api, _creation, _dlpack, _foreign, _numpy, ops, random
+from minigrad import _array_api, _creation, _dlpack, _numpy, _spelling, ops, random
 from minigrad._dtypes import checked, to_array
-from minigrad._foreign import spelled
 from minigrad._inplace import inplace, read_again, set_item
+from minigrad._spelling import spelled
 from minigrad.autograd import api as gradients
 from minigrad.autograd.api import Removable, add_hook, retain
 from minigrad.autograd.mutation import history, read_only, view_of
@@ -494,8 +494,9 @@ class Tensor(Variable, results=True):
         the axes of a matrix is a tuple, ``x.transpose((0, 1))``.
         """
         chosen = _one_tuple(axes)
-        if len(axes) == 2 and all(isinstance(axis, int) for axis in axes):
-            return ops.swapaxes(self, *axes)
+        match axes:
+            case (int() as axis1, int() as axis2):
+                return ops.swapaxes(self, axis1, axis2)
         return ops.transpose(self, chosen if chosen and chosen != (None,) else None)
 
     def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
@@ -738,7 +739,7 @@ class Tensor(Variable, results=True):
             """A method in another library's spelling; see `minigrad.spellings`."""
             if name.startswith("_"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return _foreign.table().method(self, name)
+            return _spelling.table().method(self, name)
 
     def __complex__(self) -> NoReturn:
         raise TypeError("minigrad has no complex numbers")

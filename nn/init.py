@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from minigrad import random
+from minigrad import _spelling, random
 from minigrad._checks import check_number
-from minigrad._foreign import names
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 
@@ -270,4 +269,4 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = names("nn.init", __all__)
+    __getattr__ = _spelling.names("nn.init", __all__)

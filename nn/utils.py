@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from minigrad import _spelling
 from minigrad._checks import check_number
-from minigrad._foreign import names
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
@@ -151,4 +151,4 @@ def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = names("nn.utils", __all__)
+    __getattr__ = _spelling.names("nn.utils", __all__)

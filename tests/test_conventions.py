@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Each part may import those before it, and itself. What is new finds its place here first.
 LAYERS = [
     "_checkout",
+    "_spelling",
     "_typing",
     "_memory",
     "_checks",
@@ -42,6 +43,7 @@ LAYERS = [
     "pretrained",
     "onnx",
     "viz",
+    "spellings",
     "interop",
     "checking",
     "__init__",

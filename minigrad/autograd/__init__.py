@@ -7,8 +7,8 @@ Read it in this order: `node` (what is recorded), `plan` (what an op saves and r
 
 from typing import TYPE_CHECKING
 
+from minigrad import _spelling
 from minigrad._dtypes import get_default_dtype, set_default_dtype
-from minigrad._foreign import names
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad.autograd.api import Removable, backward, grad
 from minigrad.autograd.engine import Update
@@ -38,4 +38,4 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    __getattr__ = names("autograd", __all__)
+    __getattr__ = _spelling.names("autograd", __all__)

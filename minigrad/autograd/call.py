@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad._dtypes import to_array
-from minigrad._foreign import respelled
+from minigrad._spelling import respelled
 from minigrad.autograd.dtypes import operand, promote
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import located, state

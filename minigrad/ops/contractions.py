@@ -40,6 +40,8 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
         raise TypeError(
             f"einsum: text such as 'ij,j->i' comes first, got {type(subscripts).__name__}"
         )
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])  # the operands in a list, as in PyTorch
     inputs, output = _explicit(subscripts, operands)
     tensors: list[Any] = []
     terms: list[str] = []

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import to_array
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad._checks import fitted
 from minigrad._dtypes import checked
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive

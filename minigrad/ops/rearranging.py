@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import Axis, total

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import Axis, array_of, kept_shape, undo_reduction, zeroed
@@ -17,6 +17,13 @@ from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
 
 __all__ = ["argsort", "median", "sort", "topk"]
+
+
+class ValuesAndIndices(NamedTuple):
+    """Chosen elements, and their places along the axis."""
+
+    values: Tensor
+    indices: Tensor
 
 
 def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
@@ -129,7 +136,7 @@ def topk(
     axis: int = -1,
     largest: bool = True,
     sorted: bool = True,  # noqa: A002
-) -> tuple[Tensor, Tensor]:
+) -> ValuesAndIndices:
     """The k greatest elements along an axis, and their indices.
 
     Args:
@@ -152,7 +159,7 @@ def topk(
         ([5.0, 3.0], [1, 2])
     """
     indices = _topk(x, k, axis, largest, sorted)
-    return take_along_axis(x, indices, axis), indices
+    return ValuesAndIndices(take_along_axis(x, indices, axis), indices)
 
 
 @primitive(np.median, float_inputs=True)

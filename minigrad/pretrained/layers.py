@@ -68,7 +68,7 @@ def transformer(
             these models drop nothing.
         norm_first: Pre-norm instead of post-norm.
     """
-    layer = TransformerEncoderLayer(width, heads, hidden, dropout, act, eps, norm_first)
+    layer = TransformerEncoderLayer(width, heads, hidden, dropout, act, eps, norm_first=norm_first)
     layer.self_attn.dropout = attention_dropout
     layer.dropout.p = 0.0
     return TransformerEncoder(layer, layers, LayerNorm(width, eps) if norm_first else None)

@@ -1,4 +1,4 @@
-"""Other libraries' spellings: a model written for PyTorch or Lucid runs after its imports change."""
+"""Other libraries' spellings: a model for PyTorch or Lucid runs when its imports change."""
 
 from minigrad.spellings.lookup import Spelling, attribute, method, renamed, respelled, spellings
 

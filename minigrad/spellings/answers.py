@@ -7,23 +7,17 @@ import functools
 import math
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 import minigrad as ours
-from minigrad import Tensor
 from minigrad._creation import Device
 from minigrad._inplace import overwritten
+from minigrad._tensor import Tensor
+from minigrad.ops.sorting import ValuesAndIndices
 
-__all__ = ["VALUES", "ValuesAndIndices", "namespace"]
-
-
-class ValuesAndIndices(NamedTuple):
-    """What a reduction with ``dim=`` returns: the values, and where they stood."""
-
-    values: Tensor
-    indices: Tensor
+__all__ = ["VALUES", "found", "namespace"]
 
 
 def device(name: Any, index: int | None = None) -> Device:
@@ -56,6 +50,20 @@ def autocast(device_type: str = "cpu", *, enabled: bool = True, **options: Any) 
     if enabled:
         raise RuntimeError("autocast: there is no mixed precision here; pass enabled=False")
     yield
+
+
+class set_detect_anomaly(contextlib.ExitStack):
+    """`detect_anomaly` from here on, or, in a ``with`` statement, within it."""
+
+    running: ClassVar[contextlib.ExitStack | None] = None
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        if set_detect_anomaly.running is not None:
+            set_detect_anomaly.running.close()
+        set_detect_anomaly.running = self if mode else None
+        if mode:
+            self.enter_context(ours.detect_anomaly())
 
 
 def refuse_gpu(device: Any) -> NoReturn:
@@ -195,5 +203,6 @@ class _Data:
 ANSWERS: dict[str, Any] = {
     "utils": _Data(),
     "autocast": autocast,
+    "set_detect_anomaly": set_detect_anomaly,
     "jit": types.SimpleNamespace(is_scripting=lambda: False, is_tracing=lambda: False),
 }

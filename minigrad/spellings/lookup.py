@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minigrad.spellings import answers
-from minigrad.spellings.table import ARGUMENTS, FUNCTIONS, KEYWORDS, MODULES, NAMES
+from minigrad.spellings.table import ARGUMENTS, ATTRIBUTES, FUNCTIONS, KEYWORDS, MODULES, NAMES
 
 __all__ = ["Spelling", "attribute", "method", "renamed", "respelled", "spellings"]
 
@@ -59,7 +59,7 @@ def spellings() -> dict[str, list[Spelling]]:
 def dtype_names() -> dict[str, str]:
     """The names of dtypes, theirs to ours."""
     lines = [line.partition("  # ")[0].split() for line in NAMES.strip().splitlines()]
-    return {theirs: ours for theirs, ours in lines}
+    return dict(lines)
 
 
 @functools.cache
@@ -134,6 +134,8 @@ def method(tensor: Any, name: str) -> Any:
     Raises:
         AttributeError: It is unknown; the error names what is near.
     """
+    if name in ATTRIBUTES:
+        return eval(ATTRIBUTES[name], {**answers.namespace(), "self": tensor})
     lines = [line for line in spellings().get(name, ()) if line.is_method]
     if lines:
         return functools.partial(_of(name, lines), tensor)

@@ -11,12 +11,13 @@ A name that stands here and is ours too is looked up only when a call does not f
 
 from __future__ import annotations
 
-__all__ = ["ARGUMENTS", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES"]
+__all__ = ["ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES"]
 
 KEYWORDS = {
     "dim": "axis", "dims": "axis", "keepdim": "keepdims", "start_dim": "start_axis",
     "end_dim": "end_axis", "shifts": "shift", "diagonal": "k", "end": "stop", "steps": "num",
-    "size": "shape", "index": "indices",
+    "size": "shape", "index": "indices", "memory_mask": "mem_mask",
+    "memory_key_padding_mask": "mem_key_padding_mask", "memory_is_causal": "mem_is_causal",
 }  # fmt: skip
 """Keywords of others, and ours. `input` and `other` are the first and the second argument."""
 
@@ -37,14 +38,15 @@ short int16
 bool bool_
 """
 
+ATTRIBUTES = {
+    "is_cuda": "False", "is_sparse": "False", "itemsize": "self.dtype.itemsize",
+    "nbytes": "self.data.nbytes",
+}  # fmt: skip
+"""Attributes of tensors, and what they are."""
+
 ARGUMENTS = {
     "TransformerEncoder": {"mask": "src_mask"},
-    "TransformerDecoder": {
-        "memory_mask": "mem_mask", "memory_key_padding_mask": "mem_key_padding_mask",
-        "memory_is_causal": "mem_is_causal",
-    },
-    "Hardtanh": {"min_val": "min_val"},
-}  # fmt: skip
+}
 """Keywords of one class or its forward, theirs to ours."""
 
 MODULES = {
@@ -66,14 +68,14 @@ MODULES = {
     "nn.utils": {
         "clip_grad_norm_": "nn.utils.clip_grad_norm", "clip_grad_value_": "nn.utils.clip_grad_value",
     },
-    "autograd": {"set_detect_anomaly": "detect_anomaly"},
+    "autograd": {"set_detect_anomaly": "answers.set_detect_anomaly"},
 }  # fmt: skip
 """Names of a module, theirs to ours."""
 
 FUNCTIONS = """
 cat(tensors, dim=0) => concatenate(tensors, dim)
 concat(tensors, dim=0) => concatenate(tensors, dim)
-permute(input, *dims) => input.transpose(*dims)
+permute(input, *axes, dims=()) => input.transpose(*axes, *dims)
 view(self, *shape) => view(self, shape)
 view_as(self, other) => self.reshape(other.shape)
 reshape_as(self, other) => self.reshape(other.shape)
@@ -149,7 +151,6 @@ addcmul(input, tensor1, tensor2, *, value=1) => input + value * (tensor1 * tenso
 addcdiv(input, tensor1, tensor2, *, value=1) => input + value * (tensor1 / tensor2)
 lerp(input, end, weight) => input + weight * (end - input)
 diagonal(input, offset=0, dim1=0, dim2=1) => input.diagonal(offset, dim1, dim2)
-einsum(equation, operands) => einsum(equation, *operands)
 equal(input, other) => bool(input.shape == other.shape and (input == other).all())
 sub_(self, other, *, alpha=1) => self.sub_(alpha * other)
 add_(self, other, *, alpha=1) => self.add_(alpha * other)

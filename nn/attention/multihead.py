@@ -18,9 +18,9 @@ class MultiheadAttention(MultiHeadAttention):
     """`MultiHeadAttention` with PyTorch's arguments, masks and results.
 
     It is for models that come from PyTorch. What differs from `MultiHeadAttention`: sequences come
-    first unless ``batch_first=True``; a bool `attn_mask` is True where attention is **not** allowed;
-    the result is a pair of output and weights; input without a batch axis is accepted. A query that
-    may attend nowhere gets weights of zero, where PyTorch gives NaN.
+    first unless ``batch_first=True``; a bool `attn_mask` is True where attention is **not**
+    allowed; the result is a pair of output and weights; input without a batch axis is accepted. A
+    query that may attend nowhere gets weights of zero, where PyTorch gives NaN.
 
     Args:
         embed_dim: The width of query and output.
@@ -91,11 +91,10 @@ class MultiheadAttention(MultiHeadAttention):
         q, k, v = (batch_first(x, self.batch_first) for x in (query, key, value))
         allowed = allowed_pairs(attn_mask, key_padding_mask, q.shape[0])
         padding = None if is_float(key_padding_mask) else with_batch(key_padding_mask)
-        output, weights = (
-            super().forward(q, k, v, padding, allowed, is_causal, need_weights=True)
-            if need_weights
-            else (super().forward(q, k, v, padding, allowed, is_causal), None)
-        )
+        result = super().forward(
+            q, k, v, padding, allowed, is_causal, need_weights=need_weights
+        )  # fmt: skip
+        output, weights = result if need_weights else (result, None)
         if weights is not None and average_attn_weights:
             weights = weights.mean(axis=1)
         if weights is not None and not batched:
@@ -128,12 +127,13 @@ def with_batch(mask: MaskLike) -> MaskLike:
 
 
 def allowed_pairs(attn_mask: MaskLike, key_padding_mask: MaskLike, batch: int) -> MaskLike:
-    """PyTorch's masks as our `attn_mask`: bool, True = may attend; or float, added to the scores."""
+    """PyTorch's masks as our `attn_mask`: bool, True = may attend, or float."""
     mask: Any = attn_mask
     if mask is not None and mask.ndim == 3:  # (N · H, L, S)
         mask = mask.reshape(batch, mask.shape[0] // batch, *mask.shape[1:])
     if mask is not None and mask.dtype == np.bool_:
         mask = ~mask
+        mask = mask if mask.ndim == 4 else mask[None, None]
     if not is_float(key_padding_mask):
         return mask
     added: Any = with_batch(key_padding_mask)

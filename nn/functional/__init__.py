@@ -5,7 +5,7 @@ A file lists its public functions in its own `__all__`; this one imports every f
 
 from typing import TYPE_CHECKING
 
-from minigrad._foreign import names
+from minigrad import _spelling
 from minigrad.nn.functional.activation import *
 from minigrad.nn.functional.attention import *
 from minigrad.nn.functional.convolution import *
@@ -23,4 +23,4 @@ from minigrad.ops import linear as linear
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     __all__ = sorted(name for name in globals() if callable(globals()[name]))
-    __getattr__ = names("nn.functional", __all__)
+    __getattr__ = _spelling.names("nn.functional", __all__)

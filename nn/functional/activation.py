@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from minigrad import ops
 from minigrad._checks import check_number
-from minigrad._foreign import spelled
 from minigrad._inplace import overwritten
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 from minigrad.ops.activation import hardtanh

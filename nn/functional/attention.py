@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.masks import Mask, MaskLike, combine

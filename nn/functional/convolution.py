@@ -7,7 +7,7 @@ from typing import Literal
 
 from minigrad import ops
 from minigrad._checks import check_size, check_sizes
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from minigrad import ops
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.masks import MaskLike

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_number, check_probability
 from minigrad._dtypes import to_array
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located

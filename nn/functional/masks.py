@@ -71,7 +71,7 @@ def combine(
 
     Raises:
         TypeError: A mask has the wrong dtype.
-        ValueError: A mask has the wrong shape.
+        ValueError: A mask has the wrong shape, or surely the opposite meaning.
     """
     bias: Tensor | None = None
     keep: np.ndarray | None = None
@@ -81,6 +81,7 @@ def combine(
             bias = ops.astype(mask, dtype)
         else:
             keep = array_of(mask)
+            _refuse_the_opposite(attn_mask, keep)
     if key_padding_mask is not None:
         real = ~_padding(key_padding_mask, scores)
         keep = real if keep is None else keep & real
@@ -94,6 +95,19 @@ def combine(
     if extra_keys and bias is not None:
         bias = ops.concatenate([bias, zeros((*bias.shape[:-1], extra_keys), dtype=dtype)], axis=-1)
     return Mask(bias, keep, is_causal)
+
+
+def _refuse_the_opposite(attn_mask: Any, keep: np.ndarray) -> None:
+    """Raise if nobody may attend to its own position: the mask then means the opposite."""
+    shape = np.shape(attn_mask)
+    if len(shape) == 2 and shape[0] == shape[1] > 1 and not keep.diagonal(axis1=-2, axis2=-1).any():
+        raise ValueError(
+            located(
+                "attn_mask: it is False on its whole diagonal, so that no query may attend to its "
+                "own position. True = may attend here; in PyTorch True = not allowed: pass ~mask, "
+                "or use nn.MultiheadAttention, which takes PyTorch's masks"
+            )
+        )
 
 
 def grouped(mask: Mask, groups: int) -> Mask:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
-from minigrad._foreign import spelled
 from minigrad._inplace import overwritten
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 
 __all__ = ["dropout"]

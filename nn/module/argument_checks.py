@@ -6,14 +6,14 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from minigrad._checks import check_flag, check_number, check_size
 from minigrad._creation import on_cpu
 from minigrad._dtypes import checked
-from minigrad._foreign import renamed
+from minigrad._spelling import renamed
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 
@@ -119,11 +119,11 @@ class PyTorchArguments:
     pytorch: ClassVar[type]
     most: ClassVar[int] = sys.maxsize
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if "pytorch" not in vars(cls):
             return super().__new__(cls)
         if "nhead" in kwargs or "batch_first" in kwargs:
-            return object.__new__(cls.pytorch)
+            return cast(Self, object.__new__(cls.pytorch))
         if len(args) > cls.most:
             raise TypeError(
                 f"{cls.__name__}: argument {cls.most + 1} is norm_first here and batch_first in "

@@ -11,8 +11,8 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
-from minigrad._creation import on_cpu
-from minigrad._foreign import fits, renamed
+from minigrad._creation import on_cpu, zeros_like
+from minigrad._spelling import fits, renamed, spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.api import Removable
 from minigrad.autograd.mode import Scope, State, state
@@ -213,10 +213,17 @@ class Module(Registry):
                 setattr(module, name, parameter)  # gives a new leaf its name
         return self
 
-    def zero_grad(self) -> None:
-        """Set the ``.grad`` of every parameter to None."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Set the ``.grad`` of every parameter to None.
+
+        Args:
+            set_to_none: False: fill it with zeros.
+        """
         for parameter in self.parameters():
-            parameter.zero_grad()
+            if set_to_none or parameter.grad is None:
+                parameter.grad = None
+            else:
+                parameter.grad = zeros_like(parameter.grad)
 
     def reset_parameters(self) -> None:
         """Initialize all parameters again, as the constructor did.
@@ -237,6 +244,7 @@ class Module(Registry):
 
     # The dtype
 
+    @spelled
     def to(self, dtype: Any) -> Self:
         """Convert parameters, their gradients and floating-point buffers to a floating dtype.
 

@@ -239,10 +239,8 @@ class TransformerDecoder(Module):
         output = tgt
         for i, layer in enumerate(self.layers, cache_start_layer_idx):
             output = layer(
-                output, memory, tgt_mask=tgt_mask, mem_mask=mem_mask,
-                tgt_key_padding_mask=tgt_key_padding_mask,
-                mem_key_padding_mask=mem_key_padding_mask,
-                tgt_is_causal=tgt_is_causal, mem_is_causal=mem_is_causal,
+                output, memory, tgt_mask, mem_mask, tgt_key_padding_mask, mem_key_padding_mask,
+                tgt_is_causal, mem_is_causal,
                 **cached(kv_cache, use_cache, cache_position, i),
             )  # fmt: skip
         return output if self.norm is None else self.norm(output)

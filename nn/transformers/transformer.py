@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+from minigrad import ops
+from minigrad._creation import ones
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
@@ -87,6 +90,24 @@ class Transformer(PyTorchArguments, Module):
             custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm)
         self.encoder = custom_encoder
         self.decoder = custom_decoder
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int) -> Tensor:
+        """A float mask for `sz` positions: -inf where a key comes after the query, else 0.
+
+        Args:
+            sz: The length of the sequence.
+
+        Returns:
+            A tensor of shape (sz, sz); added to the scores, it means the same as `is_causal`.
+
+        Example:
+            >>> from minigrad import nn
+            >>> nn.Transformer.generate_square_subsequent_mask(2)
+            Tensor([[  0., -inf],
+                    [  0.,   0.]], dtype=float32)
+        """
+        return ops.where(ops.tril(ones(sz, sz)), 0.0, -math.inf)
 
     def forward(
         self,

@@ -376,7 +376,7 @@ torch.optim.lr_scheduler.LambdaLR(torch.optim.SGD([parameter], lr=0.1), lr_lambd
 torch.optim.lr_scheduler.OneCycleLR(torch.optim.SGD([parameter], lr=0.1), max_lr=0.1, total_steps=10).get_last_lr()
 nn.utils.clip_grad_norm_([parameter], max_norm=1.0)
 nn.utils.clip_grad_norm_([parameter], 1.0)
-nn.utils.clip_grad_value_([parameter], 0.5)
+parameter.sum().backward(); nn.utils.clip_grad_value_([parameter], 0.5); parameter.grad
 nn.init.xavier_uniform_(parameter).shape
 nn.init.kaiming_normal_(parameter, mode="fan_out", nonlinearity="relu").shape
 nn.init.normal_(parameter, mean=0.0, std=0.0)

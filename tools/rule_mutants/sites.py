@@ -7,6 +7,7 @@ unless something else of the program calls it too.
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -246,7 +247,7 @@ class _Program:
             if parameter.annotation is not None
             and ast.unparse(parameter.annotation).removesuffix(" | None") in ARRAY_TYPES
         }
-        return self._site(key, ops, tree, arrays, self._thing(key))
+        return self._site(key, ops, tree, arrays, inspect.unwrap(self._thing(key)))
 
     def _site(
         self, key: Key, ops: frozenset[str], tree: Function, arrays: set[str], function: Any

@@ -6,26 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._foreign import spelled
 from minigrad.ops._numerics import array_of
 
 __all__ = ["holds_nan", "mT", "no_matrix", "no_square", "refuse", "resolution", "singular", "which",
            "wide"]  # fmt: skip
 
 
-@spelled
 def mT(x: Any) -> Any:
     """The last two axes exchanged."""
     return x.swapaxes(-1, -2)
 
 
-@spelled
 def wide(x: np.ndarray) -> np.ndarray:
     """What LAPACK computes with: it knows no half precision."""
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
-@spelled
 def no_matrix(x: Any) -> str | None:
     """Why `x` is no matrix and no stack of them."""
     if np.ndim(x) < 2:
@@ -33,7 +29,6 @@ def no_matrix(x: Any) -> str | None:
     return None
 
 
-@spelled
 def no_square(x: Any) -> str | None:
     """Why `x` is no square matrix and no stack of them."""
     shape = np.shape(x)
@@ -50,13 +45,11 @@ def which(bad: Any) -> str:
     return f"matrix {tuple(found[0].tolist())} of the stack"
 
 
-@spelled
 def holds_nan(x: np.ndarray) -> Any:
     """Which matrices hold NaN: LAPACK takes some of them for singular."""
     return np.isnan(x).any((-2, -1))
 
 
-@spelled
 def singular(x: np.ndarray) -> Any:
     """Which matrices have no LU factors: those that `np.linalg.inv` refuses."""
     with np.errstate(invalid="ignore"):

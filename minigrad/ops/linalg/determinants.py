@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad.autograd.call import wrap
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, within_rule

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._foreign import spelled
 from minigrad._grad_mode import is_grad_enabled
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable

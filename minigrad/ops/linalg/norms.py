@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops import elementwise, reductions

@@ -6,8 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from minigrad._foreign import spelled
 from minigrad._grad_mode import is_grad_enabled
+from minigrad._spelling import spelled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive

@@ -103,6 +103,9 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "rotary halves": (
         lambda: nn.RotaryPosEmbedding(4, interleaved=False), [X], lambda m, x: m(x)),
     "attention": (lambda: nn.MultiHeadAttention(4, 2), [X], attend),
+    "attention, PyTorch's": (
+        lambda: nn.MultiheadAttention(4, 2), [X],
+        lambda m, x: m(x, x, x, average_attn_weights=False)),
     "attention, q, k, v": (
         lambda: nn.MultiHeadAttention(4, 2, kdim=3, vdim=2), [X, (2, 5, 3), (2, 5, 2)],
         lambda m, *qkv: m(*qkv)),

@@ -108,7 +108,7 @@ class TestArguments:
         np.testing.assert_array_equal(encoder(x, None, PADDING).data[~PADDING], before)
 
     def test_options_arrive(self) -> None:
-        layer = nn.TransformerEncoderLayer(E, 3, 7, 0.2, "gelu", 1e-3, True, False)
+        layer = nn.TransformerEncoderLayer(E, 3, 7, 0.2, "gelu", 1e-3, norm_first=True, bias=False)
         assert layer.self_attn.num_heads == 3
         assert layer.linear1.weight.shape == (7, E)
         assert {layer.dropout.p, layer.dropout1.p, layer.dropout2.p, layer.self_attn.dropout} == {

@@ -1,8 +1,9 @@
-"""Names and calls in another library's spelling, which the table of `minigrad.spellings` answers."""
+"""Names and calls in another library's spelling; the table of `minigrad.spellings` answers."""
 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -13,8 +14,10 @@ __all__ = ["fits", "names", "renamed", "respelled", "spelled", "table"]
 P = ParamSpec("P")
 R = TypeVar("R")
 
-table: Callable[[], ModuleType]
-"""Loads the table when it is first needed. `minigrad/__init__` sets it."""
+
+def table() -> ModuleType:
+    """The package `minigrad.spellings`, loaded when it is first needed: it imports all others."""
+    return importlib.import_module("minigrad.spellings")
 
 
 def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -1,0 +1,135 @@
+"""Attention and transformer layers in PyTorch's spelling: the same calls in both worlds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from side_by_side import compare, draw, randomise, torch
+
+import minigrad
+from minigrad import nn
+
+N, L, S, E, H = 2, 4, 5, 6, 2
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Support for mismatched"),
+    pytest.mark.filterwarnings("ignore:enable_nested_tensor"),
+]
+
+
+def masks(length: int, keys: int) -> dict[str, np.ndarray]:
+    """An attention mask of every kind; in each, every query may attend to key 0."""
+    blocked = draw(length, keys) > 0.2
+    blocked[:, 0] = False
+    per_head = draw(N * H, length, keys) > 0.2
+    per_head[..., 0] = False
+    return {"bool": blocked, "float": draw(length, keys), "bool a head": per_head}
+
+
+PADDING = {
+    "bool": np.array([[0, 0, 0, 0, 1], [0, 0, 1, 0, 1]], bool),
+    "float": np.where([[0, 0, 0, 0, 1], [0, 0, 1, 0, 1]], -np.inf, 0.5),
+}
+
+
+def both(build: Any, *inputs: np.ndarray, **given: Any) -> None:
+    """Build in both worlds, call alike, and compare values and all gradients."""
+    masks = {k: torch.tensor(v) if isinstance(v, np.ndarray) else v for k, v in given.items()}
+    ours, theirs = build(nn).double(), randomise(build(torch.nn))
+    compare(
+        ours, theirs, list(inputs),
+        lambda *x: present(ours(*x, **given)), lambda *x: present(theirs(*x, **masks)),
+    )  # fmt: skip
+
+
+def present(result: Any) -> Any:
+    """A result without None in place of weights."""
+    return result[0] if isinstance(result, tuple) and result[1] is None else result
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("mask", [None, "bool", "float", "bool a head"])
+@pytest.mark.parametrize("padding", [None, "bool", "float"])
+def test_attention(batch_first: bool, mask: str | None, padding: str | None) -> None:
+    shape = (lambda n, m: (m, n, E)) if batch_first else (lambda n, m: (n, m, E))
+    both(
+        lambda world: world.MultiheadAttention(E, H, batch_first=batch_first),
+        draw(*shape(L, N)), draw(*shape(S, N)), draw(*shape(S, N)),
+        attn_mask=None if mask is None else masks(L, S)[mask],
+        key_padding_mask=None if padding is None else PADDING[padding],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"need_weights": False}, {"average_attn_weights": False}],
+    ids=["output alone", "weights of all heads"],
+)
+@pytest.mark.parametrize("batched", [True, False])
+def test_results_of_attention(given: dict[str, Any], batched: bool) -> None:
+    shape = (lambda n: (n, N, E)) if batched else (lambda n: (n, E))
+    both(
+        lambda world: world.MultiheadAttention(E, H, add_bias_kv=True),
+        draw(*shape(L)), draw(*shape(S)), draw(*shape(S)), **given,
+    )  # fmt: skip
+
+
+LAYER = {"d_model": E, "nhead": H, "dim_feedforward": 8, "dropout": 0.0}
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_first": True}, {"norm_first": True}], ids=str)
+@pytest.mark.parametrize("mask", [None, "bool", "float", "bool a head"])
+def test_encoder_layer(options: dict[str, Any], mask: str | None) -> None:
+    shape = (N, S, E) if options.get("batch_first") else (S, N, E)
+    both(
+        lambda world: world.TransformerEncoderLayer(**LAYER, **options),
+        draw(*shape),
+        src_mask=None if mask is None else masks(S, S)[mask],
+        src_key_padding_mask=PADDING["float" if mask == "float" else "bool"],
+    )
+
+
+def test_encoder_of_such_layers() -> None:
+    def build(world: Any) -> Any:
+        layer = world.TransformerEncoderLayer(E, nhead=H, dim_feedforward=8, dropout=0.0)
+        return world.TransformerEncoder(layer, 2)
+
+    both(build, draw(S, N, E), mask=masks(S, S)["bool"], src_key_padding_mask=PADDING["bool"])
+
+
+def test_decoder_of_such_layers() -> None:
+    def build(world: Any) -> Any:
+        return world.TransformerDecoder(world.TransformerDecoderLayer(**LAYER), 2)
+
+    both(
+        build, draw(S, N, E), draw(S, N, E),
+        tgt_mask=masks(S, S)["bool"], memory_mask=masks(S, S)["float"],
+        tgt_key_padding_mask=PADDING["bool"], memory_key_padding_mask=PADDING["float"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_transformer(batch_first: bool) -> None:
+    shape = (N, S, E) if batch_first else (S, N, E)
+
+    def build(world: Any) -> Any:
+        return world.Transformer(
+            E, nhead=H, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=8, dropout=0.0,
+            batch_first=batch_first,
+        )  # fmt: skip
+
+    both(
+        build, draw(*shape), draw(*shape), tgt_mask=masks(S, S)["bool"],
+        src_key_padding_mask=PADDING["bool"], memory_key_padding_mask=PADDING["bool"],
+    )  # fmt: skip
+
+
+def test_what_certainly_is_pytorchs_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"norm_first .*batch_first"):
+        nn.TransformerEncoderLayer(E, H, 8, 0.0, "relu", 1e-5, True)
+    with pytest.raises(ValueError, match="True = may attend"):
+        nn.MultiHeadAttention(E, H)(
+            *[minigrad.ones((N, L, E))] * 3, attn_mask=~np.tri(L, dtype=bool)
+        )

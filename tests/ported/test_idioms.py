@@ -1,0 +1,107 @@
+"""Idioms of PyTorch, run as they stand with minigrad in PyTorch's place, and beside PyTorch.
+
+An idiom works if its value is PyTorch's: numbers, shapes, kinds of dtype. Each other one is listed
+here, with why: it differs by design, or it is refused by an error that says what to write.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from idioms import TENSORS, TRAINING
+
+NUMPYS = "NumPy's meaning of the same call"
+DIFFERENT = {
+    "torch.randperm(5).sort()[0]": NUMPYS,
+    "x.repeat(2, 1)": NUMPYS,
+    "torch.equal(x, x)": NUMPYS,
+    "x.nonzero()": NUMPYS,
+    "torch.nonzero(x > 0)": NUMPYS,
+    "torch.autograd.grad((parameter * parameter).sum(), parameter)[0]": "a tensor for a tensor",
+    "torch.autograd.grad((parameter ** 3).sum(), parameter, create_graph=True)[0].sum()"
+    ".backward(); parameter.grad": "a tensor for a tensor",
+}
+REFUSED = {
+    "torch.max(x, y)": "maximum",
+    'torch.save({"x": x}, path); torch.load(path, map_location="cpu")["x"]': "safetensors",
+    "m = nn.Linear(4, 2); m.weight.data.normal_(mean=0.0, std=0.02); m.bias.data.zero_(); "
+    "m.bias.detach()": "ndarray",
+}
+
+
+def run(idiom: str, world: str, path: Path) -> Any:
+    """The value of an idiom's last expression in a world."""
+    torch = importlib.import_module(world)
+    numbers = np.random.default_rng(0)
+
+    def draw(*shape: int) -> Any:
+        return torch.tensor(numbers.standard_normal(shape).astype(np.float32))
+
+    names = {
+        "np": np, "torch": torch, "nn": importlib.import_module(f"{world}.nn"),
+        "F": importlib.import_module(f"{world}.nn.functional"), "path": str(path / "file"),
+        "x": draw(3, 4), "y": draw(3, 4), "v": draw(4), "b": draw(2, 3, 4),
+        "i": torch.tensor(numbers.integers(0, 3, (3, 4))),
+        "parameter": torch.tensor(np.ones((3, 4), np.float32) / 7, requires_grad=True),
+    }  # fmt: skip
+    *before, last = ast.parse(idiom).body
+    value = last.value if isinstance(last, ast.Expr) else ast.Name("r", ast.Load())
+    if not isinstance(last, ast.Expr):
+        before.append(last)
+    exec(compile(ast.Module(before, []), idiom, "exec"), names)
+    expression = ast.fix_missing_locations(ast.Expression(value))
+    return eval(compile(expression, idiom, "eval"), names)
+
+
+def plain(value: Any) -> Any:
+    """A value without its world: arrays, lists of them, or the name of what else it is."""
+    if isinstance(value, (tuple, list)):
+        return [plain(part) for part in value]
+    if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
+        return np.asarray(value)
+    if hasattr(value, "detach"):
+        return np.asarray(value.detach().numpy())
+    return str(value) if isinstance(value, str) or value is None else type(value).__name__.lower()
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two plain values agree."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        alike = a.shape == b.shape and a.dtype.kind == b.dtype.kind
+        return alike and np.allclose(a.astype(float), b.astype(float), 1e-4, 1e-5, equal_nan=True)
+    return bool(a == b)
+
+
+NAMES = {"device", "dtype"}  # a device is a string here, and a dtype NumPy's
+
+
+@pytest.mark.parametrize("idioms", [TENSORS, TRAINING], ids=["tensors", "training"])
+def test_every_idiom_is_pytorchs_or_listed(
+    idioms: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    torch = pytest.importorskip("torch")
+    wrong, working = [], 0
+    lines = idioms.strip().splitlines()
+    for idiom in lines:
+        torch.manual_seed(0)
+        wanted = plain(run(idiom, "torch", tmp_path))
+        try:
+            found = plain(run(idiom, "minigrad", tmp_path))
+        except Exception as error:
+            if idiom not in REFUSED or REFUSED[idiom] not in str(error):
+                wrong.append(f"{idiom}\n    {type(error).__name__}: {error}")
+            continue
+        agrees = same(found, wanted) or (isinstance(wanted, str) and wanted in NAMES)
+        if agrees == (idiom in DIFFERENT) or idiom in REFUSED:
+            wrong.append(f"{idiom}\n    {found}\n    PyTorch: {wanted}")
+        working += agrees
+    print(f"{working} of {len(lines)} idioms work")
+    assert not wrong, "\n".join(["mend, or list in DIFFERENT or REFUSED with a reason:", *wrong])
