@@ -19,6 +19,7 @@ from minigrad.autograd import api as gradients
 from minigrad.autograd.api import Removable, add_hook, retain
 from minigrad.autograd.mutation import history, read_only, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
+from minigrad.debugging.grad_fn import GradFn
 
 __all__ = ["Tensor"]
 
@@ -191,6 +192,12 @@ class Tensor(Variable, results=True):
     def is_leaf(self) -> bool:
         """Whether it was made by a user and not by a recorded op."""
         return not isinstance(node_of(history(self)), Node)
+
+    @property
+    def grad_fn(self) -> GradFn | None:
+        """What made it, to be read step by step; None for what no op recorded."""
+        node = node_of(history(self))
+        return GradFn(node) if isinstance(node, Node) else None
 
     @property
     def grad(self) -> Tensor | None:

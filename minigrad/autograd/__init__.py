@@ -25,16 +25,19 @@ from minigrad.checking.gradient_checks import (  # isort: skip
 )
 from minigrad.debugging.anomaly import detect_anomaly  # isort: skip
 from minigrad.debugging.memory import GraphMemory, OpMemory, graph_memory  # isort: skip
+from minigrad.debugging.grad_fn import GradFn  # isort: skip
 from minigrad.debugging.missing_gradients import why_no_grad  # isort: skip
 from minigrad.debugging.observer import Observer  # isort: skip
+from minigrad.debugging.saved_tensors import saved_tensors_hooks  # isort: skip
 from minigrad.transforms.checkpointing import checkpoint  # isort: skip
+from minigrad.transforms.custom_function import Function  # isort: skip
 
 __all__ = [
-    "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError", "Observer",
-    "OpMemory", "Output", "Primitive", "Removable", "Update", "Variable", "backward", "checkpoint",
-    "detect_anomaly", "enable_grad", "functional", "get_default_dtype", "grad", "gradcheck",
-    "gradgradcheck", "graph_memory", "is_grad_enabled", "no_grad", "primitive", "set_default_dtype",
-    "set_grad_enabled", "why_no_grad",
+    "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError",
+    "Observer", "OpMemory", "Output", "Primitive", "Removable", "Update", "Variable", "backward",
+    "checkpoint", "detect_anomaly", "enable_grad", "functional", "get_default_dtype", "grad",
+    "gradcheck", "gradgradcheck", "graph_memory", "is_grad_enabled", "no_grad", "primitive",
+    "saved_tensors_hooks", "set_default_dtype", "set_grad_enabled", "why_no_grad",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

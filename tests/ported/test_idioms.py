@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import ast
 import importlib
-import warnings
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from idioms import TENSORS, TRAINING
+
+from minigrad.spellings import spellings
+from minigrad.spellings.table import ATTRIBUTES, MODULES, NAMES
 
 NUMPYS = "NumPy's meaning of the same call"
 DIFFERENT = {
@@ -105,3 +108,10 @@ def test_every_idiom_is_pytorchs_or_listed(
         working += agrees
     print(f"{working} of {len(lines)} idioms work")
     assert not wrong, "\n".join(["mend, or list in DIFFERENT or REFUSED with a reason:", *wrong])
+
+
+def test_every_spelling_of_the_table_is_an_idiom() -> None:
+    used = set(re.findall(r"\w+", TENSORS + TRAINING))
+    theirs = {*spellings(), *ATTRIBUTES, *(name for names in MODULES.values() for name in names)}
+    theirs |= {line.split()[0] for line in NAMES.strip().splitlines() if "# 2" not in line}
+    assert not theirs - used, "add an idiom that uses it to tests/ported/idioms.py"

@@ -1,0 +1,86 @@
+"""`GradFn`: a node of the graph as PyTorch shows it, to be read only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.autograd.call import with_history
+from minigrad.autograd.node import FREED, Leaf, Node, Output
+
+__all__ = ["GradFn"]
+
+
+class GradFn:
+    """What made a tensor: ``x.grad_fn``, for reading a graph step by step.
+
+    Attributes:
+        node: The engine's node, or the leaf at the end of a path.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = (x * x).sum()
+        >>> y.grad_fn
+        <GradFn sum>
+        >>> y.grad_fn.next_functions
+        ((<GradFn multiply>, 0),)
+        >>> product = y.grad_fn.next_functions[0][0]
+        >>> sorted(product.saved), product.next_functions
+        (['a', 'b'], ((<GradFn AccumulateGrad>, 0), (<GradFn AccumulateGrad>, 0)))
+    """
+
+    def __init__(self, node: Node | Leaf) -> None:
+        self.node = node
+
+    @property
+    def name(self) -> str:
+        """The name of the op; "AccumulateGrad" for a leaf."""
+        return self.node.plan.op.name if isinstance(self.node, Node) else "AccumulateGrad"
+
+    @property
+    def next_functions(self) -> tuple[tuple[GradFn, int], ...]:
+        """For each argument that needs a gradient, what made it, and the number of the output."""
+        if isinstance(self.node, Leaf):
+            return ()
+        edges = self.node.edges
+        return tuple([
+            (GradFn(edge.node), edge.number) if isinstance(edge, Output) else (GradFn(edge), 0)
+            for edge in edges
+        ])  # fmt: skip
+
+    @property
+    def saved(self) -> dict[str, Any]:
+        """What the op saved for its rules, by name; arrays as tensors without a history.
+
+        Raises:
+            RuntimeError: A backward pass freed it.
+        """
+        if isinstance(self.node, Leaf):
+            return {}
+        if self.node.saved is FREED:
+            raise RuntimeError(f"{self.name}: a backward pass freed what it saved")
+        values = zip(self.node.plan.saved_names, self.node.saved, strict=True)
+        return {
+            name: with_history(value, None) if hasattr(value, "dtype") else value
+            for name, value in values
+        }
+
+    @property
+    def variable(self) -> Any:
+        """The tensor of a leaf, None if it is gone.
+
+        Raises:
+            AttributeError: It is no leaf.
+        """
+        if isinstance(self.node, Node):
+            raise AttributeError(f"variable: {self.name} is the result of an op, no leaf")
+        return self.node.tensor
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GradFn) and other.node is self.node
+
+    def __hash__(self) -> int:
+        return hash(self.node)
+
+    def __repr__(self) -> str:
+        return f"<GradFn {self.name}>"

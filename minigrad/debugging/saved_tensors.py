@@ -1,0 +1,82 @@
+"""`saved_tensors_hooks`: what ops save for the backward pass is packed, and unpacked when read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.call import wrap
+from minigrad.autograd.node import Node, Variable, node_of
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.observer import Observer
+
+__all__ = ["saved_tensors_hooks"]
+
+
+class saved_tensors_hooks(Observer):
+    """Within the block, `pack` sees each tensor that an op saves; `unpack` gives it back.
+
+    It shows what is saved, and can keep it elsewhere: rounded, compressed or in a file.
+
+    Args:
+        pack: A function of the saved tensor; what it returns is kept instead.
+        unpack: A function of that, which returns the tensor, whenever a backward pass reads it.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import saved_tensors_hooks
+        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> with saved_tensors_hooks(lambda t: print("saved", t.tolist()) or t, lambda t: t):
+        ...     y = x.exp().sum()
+        saved [2.7182817459106445, 7.389056205749512]
+    """
+
+    def __init__(self, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+        for name, hook in (("pack", pack), ("unpack", unpack)):
+            if not callable(hook):
+                raise TypeError(f"saved_tensors_hooks: {name} is a {type(hook).__name__}, "
+                                f"a function was expected")  # fmt: skip
+        self._pack, self._unpack = pack, unpack
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        """Pack what the op saved."""
+        first = result[0] if isinstance(result, tuple) and result else result
+        node = node_of(first._node) if isinstance(first, Variable) else None
+        if isinstance(node, Node) and node.plan.op is op and isinstance(node.saved, tuple):
+            node.saved = _Packed(node.saved, self._pack, self._unpack)
+
+
+class _Packed(tuple[Any, ...]):
+    """Saved values of which the arrays are packed; iterating unpacks them."""
+
+    _unpack: Callable[[Any], Any]
+
+    def __new__(
+        cls, saved: tuple[Any, ...], pack: Callable[[Any], Any], unpack: Callable[[Any], Any]
+    ) -> _Packed:
+        values = [_Box(pack(wrap(x))) if isinstance(x, np.ndarray) else x for x in saved]
+        packed = super().__new__(cls, values)
+        packed._unpack = unpack
+        return packed
+
+    def __iter__(self) -> Iterator[Any]:
+        for value in super().__iter__():
+            if not isinstance(value, _Box):
+                yield value
+                continue
+            tensor = self._unpack(value.content)
+            if not isinstance(tensor, Variable):
+                raise TypeError(
+                    f"saved_tensors_hooks: unpack returned a {type(tensor).__name__}, a tensor was "
+                    f"expected"
+                )
+            yield tensor._data
+
+
+class _Box:
+    """What `pack` returned."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content

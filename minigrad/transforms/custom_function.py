@@ -1,0 +1,234 @@
+"""`Function`: an op with a derivative of its own, written as in PyTorch.
+
+`minigrad.autograd.primitive` is the shorter way. This one moves code that has it already, and is an
+exercise in what an op saves and returns.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from minigrad._grad_mode import no_grad
+from minigrad._typing import Tensor
+from minigrad.autograd.call import with_history, wrap
+from minigrad.autograd.mutation import written_since
+from minigrad.autograd.node import Node, Output, Variable, clock
+from minigrad.autograd.primitive import primitive
+
+__all__ = ["Function", "FunctionContext"]
+
+
+class FunctionContext:
+    """What `Function.forward` hands to `Function.backward`; other attributes can be set on it.
+
+    Attributes:
+        needs_input_grad: For each argument of `apply`, whether it requires a gradient.
+    """
+
+    def __init__(self, arguments: Sequence[Any]) -> None:
+        self.needs_input_grad = tuple(
+            [isinstance(x, Variable) and x._node is not None for x in arguments]
+        )
+        self._saved: tuple[Any, ...] = ()
+        self._node: Callable[[], Node | None] = lambda: None
+        self._constant: tuple[Any, ...] = ()
+        self._stamp = 0
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs, outputs or other tensors for the backward pass.
+
+        Args:
+            *tensors: What `saved_tensors` will be.
+        """
+        self._saved = tensors
+        self._stamp = next(clock)
+
+    def mark_non_differentiable(self, *outputs: Tensor) -> None:
+        """Say that these outputs have no derivative.
+
+        Args:
+            *outputs: Tensors that `forward` returns.
+        """
+        self._constant = outputs
+
+    def mark_dirty(self, *inputs: Tensor) -> None:
+        """Refuse: `forward` may not write to its inputs.
+
+        Args:
+            *inputs: Tensors.
+
+        Raises:
+            RuntimeError: Always.
+        """
+        raise RuntimeError("mark_dirty: forward may not write to its inputs; write to a copy")
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` got; inputs and outputs with their history.
+
+        Raises:
+            RuntimeError: One was written in place since.
+        """
+        found = []
+        for kept in self._saved:
+            tensor = kept
+            if isinstance(kept, _Place):
+                node = self._node()
+                tensor = with_history(kept.array, None if node is None else Output(node, kept.at))
+            if isinstance(tensor, Variable) and written_since(tensor._data, self._stamp):
+                raise RuntimeError(
+                    "saved_tensors: a tensor was written in place after save_for_backward; save "
+                    "a copy"
+                )
+            found.append(tensor)
+        return tuple(found)
+
+    def _keep(self, inputs: dict[int, Any], outputs: Sequence[Any]) -> None:
+        """Put the caller's tensors, and places among the outputs, for what `forward` saw."""
+        numbers = {id(output): i for i, output in enumerate(outputs)}
+        self._saved = tuple([
+            inputs[id(x)] if id(x) in inputs
+            else _Place(x._data, numbers[id(x)]) if id(x) in numbers
+            else x
+            for x in self._saved
+        ])  # fmt: skip
+
+
+class _Place:
+    """An output that was saved: a reference to the tensor itself would be a cycle."""
+
+    def __init__(self, array: np.ndarray, at: int) -> None:
+        self.array, self.at = array, at
+
+
+class Function:
+    """An op with a derivative of its own: define `forward` and `backward`, and call `apply`.
+
+    `forward` is not recorded. `backward` may be differentiated again, if it is made of ops.
+
+    Example:
+        >>> import minigrad
+        >>> class Cube(minigrad.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x**3
+        ...
+        ...     @staticmethod
+        ...     def backward(ctx, g):
+        ...         (x,) = ctx.saved_tensors
+        ...         return 3 * g * x**2
+        >>> x = minigrad.tensor(2.0, requires_grad=True)
+        >>> Cube.apply(x).backward()
+        >>> x.grad
+        Tensor(12., dtype=float32)
+    """
+
+    _ops: ClassVar[dict[Any, Any]]
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """Compute the output, or a tuple of outputs; tensors come without a history."""
+        raise NotImplementedError("Function: define forward(ctx, ...)")
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """From the gradient of each output the gradient of each argument, None where none is."""
+        raise NotImplementedError("Function: define backward(ctx, ...)")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Call the op.
+
+        Args:
+            *args: Tensors, and whatever else `forward` takes.
+
+        Returns:
+            What `forward` returns, with a history if an argument has one.
+        """
+        places = tuple([i for i, x in enumerate(args) if isinstance(x, Variable)])
+        context = FunctionContext(args)
+        single = False
+
+        def run(arrays: tuple[np.ndarray, ...]) -> Any:
+            nonlocal single
+            given, inputs = list(args), {}
+            for place, array in zip(places, arrays, strict=True):
+                given[place] = wrap(array)
+                inputs[id(given[place])] = args[place]
+            with no_grad():
+                found = cls.forward(context, *given)
+            single = not isinstance(found, tuple)
+            outputs = (found,) if single else found
+            _check_outputs(cls.__name__, outputs)
+            context._keep(inputs, outputs)
+            context._constant = tuple([any(x is c for c in context._constant) for x in outputs])
+            # An output that is an input gets memory of its own: else a write would change both.
+            return tuple(
+                [np.array(x._data) if id(x) in inputs else x._data for x in outputs]
+            ), context
+
+        results = _op(cls, places, len(args))(*[args[place] for place in places], call=run)
+        edge = results[0]._node if results else None
+        if isinstance(edge, Output):
+            context._node = weakref.ref(edge.node)
+        outputs = tuple([
+            wrap(x._data) if constant else x
+            for x, constant in zip(results, context._constant, strict=True)
+        ])  # fmt: skip
+        return outputs[0] if single else outputs
+
+
+def _check_outputs(name: str, outputs: Sequence[Any]) -> None:
+    for i, output in enumerate(outputs):
+        if not isinstance(output, Variable):
+            raise TypeError(
+                f"{name}.forward: output {i} is a {type(output).__name__}; a tensor was expected"
+            )
+
+
+def _op(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
+    """The primitive of a Function for one choice of arguments that are tensors."""
+    known: dict[Any, Any] | None = vars(cls).get("_ops")
+    if known is None:
+        known = cls._ops = {}
+    if (places, count) not in known:
+        known[places, count] = _made(cls, places, count)
+    return known[places, count]
+
+
+def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
+    names = [f"argument_{place}" for place in places]
+    if not names:
+        raise TypeError(f"{cls.__name__}.apply: no argument is a tensor")
+    forward = eval(f"lambda {', '.join(names)}, *, call: call(({', '.join(names)},))")
+    forward.__name__ = cls.__name__
+    forward.__module__ = cls.__module__
+    op = primitive(arrays=len(names), residuals=("context",), multiple_outputs=True)(forward)
+
+    @op.defjoint(*names)
+    def _rule(g: tuple[Any, ...], needed: tuple[bool, ...], context: Any) -> list[Any]:
+        recorded = isinstance(g[0], Variable)
+        found = cls.backward(context, *(g if recorded else map(wrap, g)))
+        grads = found if isinstance(found, tuple) else (found,)
+        if len(grads) != count:
+            raise RuntimeError(
+                f"{cls.__name__}.backward: it returned {len(grads)} gradients; forward has {count} "
+                f"arguments (None for one without a gradient)"
+            )
+        parts = [grads[place] if want else None for place, want in zip(places, needed, strict=True)]
+        return parts if recorded else [None if p is None else _array(cls, p) for p in parts]
+
+    return op
+
+
+def _array(cls: type[Function], part: Any) -> np.ndarray:
+    if not isinstance(part, Variable):
+        raise TypeError(
+            f"{cls.__name__}.backward: a tensor or None expected, got {type(part).__name__}"
+        )
+    return part._data
