@@ -54,7 +54,7 @@ MODULES = {
         "utils": "answers.utils", "concat": "concatenate", "autocast": "answers.autocast",
         "jit": "answers.jit",
     },
-    "nn": {"Hardswish": "nn.HardSwish", "Hardsigmoid": "nn.HardSigmoid", "Module": "nn.Module"},
+    "nn": {"Hardswish": "nn.HardSwish", "Hardsigmoid": "nn.HardSigmoid"},
     "nn.functional": {
         "sigmoid": "sigmoid", "tanh": "tanh",
     },

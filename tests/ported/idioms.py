@@ -282,6 +282,27 @@ torch.ones(3, 4).masked_fill_(x > 0, 0.0)
 torch.zeros(3).normal_().shape
 torch.zeros(3).uniform_(-1, 1).shape
 torch.ones(3).sigmoid_()
+torch.acos(x.clamp(-1, 1))
+torch.acosh(x.abs() + 1)
+torch.asinh(x)
+torch.atan(x)
+torch.atanh(x.clamp(-0.9, 0.9))
+torch.addcdiv(x, x, y.abs() + 1, value=2.0)
+x.addcmul(x, y)
+x.clamp_max(0.1)
+torch.clip(x, min=0.0)
+torch.divide(x, 2, rounding_mode="trunc")
+torch.subtract(x, y, alpha=2)
+torch.true_divide(x, 2)
+x.clone().sub_(y, alpha=2)
+x.clone().relu_()
+x.short()
+torch.std_mean(x, dim=0)
+x.ndimension()
+x.is_contiguous()
+x.is_sparse
+x.itemsize
+x.nbytes
 x.grad is None
 parameter.data.shape
 """
@@ -308,6 +329,8 @@ nn.ReLU(inplace=True)(x.clone())
 nn.GELU()(x)
 nn.GELU(approximate="tanh")(x)
 nn.SiLU()(x)
+nn.Hardswish()(x)
+nn.Hardsigmoid()(x)
 nn.Softmax(dim=-1)(x)
 nn.LogSoftmax(dim=1)(x)
 nn.Flatten(start_dim=1)(b)
@@ -379,6 +402,8 @@ nn.utils.clip_grad_norm_([parameter], 1.0)
 parameter.sum().backward(); nn.utils.clip_grad_value_([parameter], 0.5); parameter.grad
 nn.init.xavier_uniform_(parameter).shape
 nn.init.kaiming_normal_(parameter, mode="fan_out", nonlinearity="relu").shape
+nn.init.xavier_normal_(parameter).shape
+nn.init.kaiming_uniform_(parameter, a=2.0).shape
 nn.init.normal_(parameter, mean=0.0, std=0.0)
 nn.init.zeros_(parameter)
 nn.init.ones_(parameter)
