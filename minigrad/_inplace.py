@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import to_array
+from minigrad._dtypes import operand, to_array
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad._typing import Tensor
 from minigrad.autograd.api import rebind
-from minigrad.autograd.dtypes import operand
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, owner, rewrote
 from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of

@@ -2,7 +2,7 @@
 
 Read it in this order: `node` (what is recorded), `plan` (what an op saves and runs), `primitive`
 (how an op is defined), `call` (how it is called), `engine` (the backward pass), `api` (`backward`,
-`grad`, hooks), `mode` (the state of a thread), `mutation` (in-place writes), `dtypes`, `errors`.
+`grad`, hooks), `mode` (the state of a thread), `mutation` (in-place writes), `errors`.
 """
 
 from minigrad._dtypes import get_default_dtype, set_default_dtype

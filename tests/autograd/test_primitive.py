@@ -489,7 +489,7 @@ def identifiers() -> list[str]:
         found |= {t.string for t in tokenize.generate_tokens(io.StringIO(source).readline)
                   if t.type == tokenize.NAME}  # fmt: skip
     plans = [registry["divide"].plan((0, 1)), registry["linear"].plan((0, 1)),
-             registry["concatenate"].plan(()), registry["exp"].plan((0,))]  # fmt: skip
+             registry["concatenate"].plan((0, 1)), registry["exp"].plan((0,))]  # fmt: skip
     found |= {*re.findall(r"[A-Za-z_]\w*", repr(plans)), "vjp_x_", "x_shape", "tuple"}
     return sorted(n for n in found if not keyword.iskeyword(n) and n not in {"g", "out", "needed"})
 
