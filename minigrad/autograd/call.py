@@ -20,7 +20,7 @@ from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock
 
 if TYPE_CHECKING:
-    from minigrad.autograd.mode import Scope
+    from minigrad._scope import Scope
     from minigrad.autograd.plan import Plan
     from minigrad.autograd.primitive import Primitive
     from minigrad.debugging.observer import Observer

@@ -10,7 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from minigrad._sums import BLAS_DTYPES, column_sums
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.mode import State, located, state
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, node_of
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import primitive
 
 __all__ = [
-    "Update", "accumulate", "alias", "pull_recorded", "run_backward", "unbroadcast", "watched",
+    "Update", "accumulate", "alias", "pull_recorded", "run_backward", "unbroadcast", "watch_of",
+    "watched",
 ]  # fmt: skip
 
 _ndarray = np.ndarray
@@ -35,22 +36,12 @@ class Update:
     The pass adds it into a buffer that it owns, so that n small reads cost n small writes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.autograd import Update, primitive
-        >>> class AtTheStart(Update):
-        ...     def __init__(self, cotangent):
-        ...         self.cotangent = cotangent
-        ...
-        ...     def add_to(self, buffer):
-        ...         buffer[0] += self.cotangent
-        >>> @primitive
-        ... def first(x):
-        ...     return x[0]
-        >>> first.defvjp(x=lambda g: AtTheStart(g))
-        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-        >>> first(x).backward()
-        >>> x.grad
-        Tensor([1., 0.], dtype=float32)
+        >>> import numpy as np
+        >>> from minigrad.ops.indexing import IndexUpdate  # what the rule of x[i] returns
+        >>> buffer = np.zeros(3)
+        >>> IndexUpdate(2.0, 1, buffer.shape).add_to(buffer)
+        >>> buffer
+        array([0., 2., 0.])
     """
 
     def add_to(self, buffer: np.ndarray) -> None:
@@ -106,9 +97,7 @@ def run_backward(
                         continue
                     wanted = [e in targets or node_of(e) in relevant for e in node.edges]
                     plan = plan.narrow(tuple(wanted))
-                if node.saved is FREED:
-                    _refuse_freed(node)
-                if mutation.latest > node.stamp:
+                if node.saved is FREED or mutation.latest > node.stamp:
                     mutation.check(node)
                 parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
                 for observer in outer.observers:
@@ -193,36 +182,34 @@ def _cotangents(node: Node, pending: dict[Edge, Any], create: bool) -> tuple[Any
     return tuple([pending.pop(output) for output in node.outputs])
 
 
-def _refuse_freed(node: Node) -> NoReturn:
-    message = (
-        f"{node.plan.op.name}: this graph was already used by a backward pass, which freed it; "
-        f"pass retain_graph=True to the first pass, or run the forward pass again"
-    )
-    raise RuntimeError(located(message, node.scope))
-
-
 # Hooks and results ----------------------------------------------------------------------------
 
 
 watched: weakref.WeakSet[Node] = weakref.WeakSet()
 """The nodes that have watches. Hardly any has, so a pass asks once whether any exist."""
+_NO_WATCH = Watch()
+
+
+def watch_of(edge: Any) -> Watch:
+    """The watch of an interior output; it is made if there is none."""
+    node, number = edge if isinstance(edge, Output) else (edge, 0)
+    if node not in watched:
+        node.watches = {}
+        watched.add(node)
+    return node.watches.setdefault(number, Watch())
 
 
 def _hand_out(
     node: Node, pending: dict[Edge, Any], results: dict[Edge, Any], targets: set[Any] | None
 ) -> None:
     """Show the full cotangents of a node to their hooks, and keep those that were asked for."""
-    watches: dict[int, Any] = node.watches if node in watched else {}
+    watches = node.watches if node in watched else {}
     for number, edge in enumerate(node.outputs):
-        if edge not in pending:
-            continue
-        watch = watches.get(number)
-        if watch is not None:
+        if edge in pending:
+            watch = watches.get(number, _NO_WATCH)
             _run_hooks(watch.hooks, edge, pending)
-        retained = watch is not None and watch.retained is not None
-        wanted = retained if targets is None else edge in targets
-        if wanted:
-            results[edge] = pending[edge]
+            if watch.retained is not None if targets is None else edge in targets:
+                results[edge] = pending[edge]
 
 
 def _finish(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from minigrad._dtypes import get_default_dtype
-from minigrad.autograd.mode import Scope
+from minigrad._scope import Scope
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.parameter import Parameter
 from minigrad.viz.drawing.graph import Graph

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.mode import Scope
+from minigrad._scope import Scope
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import REQUIRED, Primitive
 from minigrad.debugging.memory import arrays
