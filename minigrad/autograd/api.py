@@ -120,17 +120,14 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     results = run_backward(roots, retain, create_graph, wanted)
 
-    found: list[Any] = []
-    for i, target in enumerate(targets):
-        if target._node in results:
-            found.append(_owned(results, target._node))
-        elif allow_unused:
-            found.append(None)
-        else:
-            raise RuntimeError(
-                f"grad: the outputs do not depend on input {i} of shape {target.shape}, or "
-                f"only by way of {without_rules()}; pass allow_unused=True to get None for it"
-            )
+    lost = [i for i, target in enumerate(targets) if target._node not in results]
+    if lost and not allow_unused:
+        raise RuntimeError(
+            f"grad: the outputs do not depend on input {lost[0]} of shape "
+            f"{targets[lost[0]].shape}, or only by way of {without_rules()}; pass "
+            f"allow_unused=True to get None for it"
+        )
+    found = [_owned(results, t._node) if t._node in results else None for t in targets]
     return found[0] if isinstance(inputs, Variable) else tuple(found)
 
 

@@ -153,7 +153,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
 
 
 def _any_signature(op: Primitive) -> Callable[..., Any]:
-    forward, residuals = op.forward, op.residuals
+    forward, residuals, several = op.forward, op.residuals, op.multiple_outputs
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if rewritten:
@@ -177,15 +177,11 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         if recorded and op.differentiable:
             plan = op.plan(slots)
             saved = plan.save(*values, out, *extra)
-            make = record_outputs if op.multiple_outputs else record
-            result = make(plan, sources, saved, out, scope)
+            result = (record_outputs if several else record)(plan, sources, saved, out, scope)
         else:
-            parts = [
-                cut_off(op, part) if recorded else wrap(part)
-                for part in (out if op.multiple_outputs else (out,))
-            ]
-            result = tuple(parts) if op.multiple_outputs else parts[0]
-        _find_views(result if op.multiple_outputs else (result,), (*args, *kwargs.values()))
+            make = functools.partial(cut_off, op) if recorded else wrap
+            result = tuple(map(make, out)) if several else make(out)
+        _find_views(result if several else (result,), (*args, *kwargs.values()))
         if observers:
             _tell(observers, op, op.bind(args, kwargs), result)
         return result

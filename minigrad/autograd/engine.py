@@ -223,9 +223,7 @@ def _finish(
             results[edge] = pending.pop(edge)
 
 
-def _run_hooks(
-    hooks: dict[int, Callable[[Any], Any]], edge: Edge, pending: dict[Edge, Any]
-) -> None:
+def _run_hooks(hooks: dict[int, Any], edge: Edge, pending: dict[Edge, Any]) -> None:
     """Show a full cotangent to its hooks; what they return takes its place."""
     recorded = isinstance(pending[edge], Variable)
     for hook in list(hooks.values()):
@@ -257,11 +255,9 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
         arrays = enumerate(values[op.params[0]])
         values[op.params[0]] = tuple([with_history(x, edges.get(i)) for i, x in arrays])
     if "out" in values:
-        out = values["out"]
-        values["out"] = (
-            tuple(map(with_history, out, node.outputs)) if op.multiple_outputs
-            else with_history(out, node)
-        )  # fmt: skip
+        outputs = values["out"] if op.multiple_outputs else (values["out"],)
+        recorded = tuple(map(with_history, outputs, node.outputs))
+        values["out"] = recorded if op.multiple_outputs else recorded[0]
     if op.decomposition is not None:
         return _pull_decomposition(plan, op.decomposition, values, g)
     return plan.pull(g, *values.values())

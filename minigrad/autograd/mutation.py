@@ -145,11 +145,8 @@ def history(tensor: Variable) -> Any:
     return tensor._node
 
 
-def _references(arrays: dict[Any, Any], key: Any) -> int:
-    return sys.getrefcount(arrays[key])
-
-
-_ONE = _references({0: np.empty(1)}, 0)  # what is counted for an array that a dict alone holds
+_alone = {0: np.empty(1)}
+_ONE = sys.getrefcount(_alone[0])  # what is counted for an array that a dict alone holds
 
 
 def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:
@@ -158,7 +155,7 @@ def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:
     That is so if neither the array nor the one whose memory it views has another reference: from a
     view, a saved value, a name in somebody's program. The caller must hold none either.
     """
-    if _references(arrays, key) > _ONE or not arrays[key].flags.writeable:
+    if sys.getrefcount(arrays[key]) > _ONE or not arrays[key].flags.writeable:
         return False
     if arrays[key].base is None:
         return True

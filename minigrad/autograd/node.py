@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -106,14 +107,12 @@ class Node:
         return f"Node({self.plan.op.name}, shape={self.shape}, stamp={self.stamp})"
 
 
+@dataclass
 class Watch:
     """Who asked to see the cotangent of an interior output: hooks, and a tensor that retains it."""
 
-    __slots__ = ("hooks", "retained")
-
-    def __init__(self) -> None:
-        self.hooks: dict[int, Any] = {}
-        self.retained: weakref.ref[Variable] | None = None
+    hooks: dict[int, Any] = field(default_factory=dict)
+    retained: weakref.ref[Variable] | None = None
 
 
 class Output(NamedTuple):

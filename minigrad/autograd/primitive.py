@@ -90,11 +90,9 @@ class Primitive:
         self.required = needed[-1] + 1 if needed else 0
         self.places = {name: i for i, name in enumerate(self.params)}
         self.arrays = len(needed) if arrays is None else arrays
-        self.residuals = residuals
-        self.multiple_outputs = multiple_outputs
-        self.float_inputs = float_inputs
+        self.residuals, self.multiple_outputs = residuals, multiple_outputs
+        self.float_inputs, self.explain_error = float_inputs, explain_error
         self.promote = tuple(self.params.index(name) for name in promote)
-        self.explain_error = explain_error
         self.rules: dict[str, Rule] = {}
         self.joint: Rule | None = None
         self.joint_slots: tuple[int, ...] = ()
@@ -113,11 +111,7 @@ class Primitive:
         return plan
 
     def rule(self, name: str) -> Rule:
-        """The rule of an argument: its own, or the joint one.
-
-        Raises:
-            TypeError: It has none.
-        """
+        """The rule of an argument, its own or the joint one; a TypeError if it has none."""
         rule = self.rules.get(name)
         if self.joint is not None:
             rule = self.joint if self.places.get(name) in self.joint_slots else None
@@ -228,11 +222,12 @@ class Primitive:
 
     def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
         """Say why a call does not fit the signature."""
+        reason = ""
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.name}: {error}; it takes {', '.join(self.params)}") from None
-        raise TypeError(f"{self.name}: it takes {', '.join(self.params)}")
+            reason = f"{error}; "
+        raise TypeError(f"{self.name}: {reason}it takes {', '.join(self.params)}")
 
     def call_with(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         """Call the forward or the decomposition with the values of `params`."""
