@@ -8,7 +8,7 @@ once. There is no recursion and no marking: a heap of stamps is the whole schedu
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -208,7 +208,8 @@ def _hand_out(
         if edge in pending:
             watch = watches.get(number, _NO_WATCH)
             _run_hooks(watch.hooks, edge, pending)
-            if watch.retained is not None if targets is None else edge in targets:
+            wanted = watch.retained is not None if targets is None else edge in targets
+            if wanted:
                 results[edge] = pending[edge]
 
 
@@ -259,13 +260,11 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
         recorded = tuple(map(with_history, outputs, node.outputs))
         values["out"] = recorded if op.multiple_outputs else recorded[0]
     if op.decomposition is not None:
-        return _pull_decomposition(plan, op.decomposition, values, g)
+        return _pull_decomposition(plan, values, g)
     return plan.pull(g, *values.values())
 
 
-def _pull_decomposition(
-    plan: Plan, decomposition: Callable[..., Any], values: dict[str, Any], g: Any
-) -> list[Any]:
+def _pull_decomposition(plan: Plan, values: dict[str, Any], g: Any) -> list[Any]:
     """Differentiate what a fused op is composed of, by a pass of its own over fresh aliases.
 
     The aliases are the targets. Since they are younger than all other nodes behind them, the pass
@@ -279,7 +278,7 @@ def _pull_decomposition(
         elif isinstance(value, np.ndarray):
             arguments[i] = wrap(value)  # the decomposition may use the methods of tensors
     fresh = [arguments[slot]._node for slot in plan.slots]
-    out = op.call_with(decomposition, arguments)
+    out = op.call_with(op.decomposition, arguments)
     if out._node is None:
         return [None] * len(fresh)
     found = run_backward([(out._node, g)], True, True, {*fresh})

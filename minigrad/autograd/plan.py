@@ -34,8 +34,6 @@ class Rule:
         TypeError: A parameter names nothing that the op has.
     """
 
-    __slots__ = ("function", "needs")
-
     def __init__(self, op: Primitive, function: Callable[..., Any], joint: bool = False) -> None:
         names = list(inspect.signature(function).parameters)
         first = ["g", "needed"] if joint else ["g"]
@@ -65,10 +63,6 @@ class Plan:
         save: From ``(*arguments, out, *residuals)`` to the saved tuple.
         pull: From the cotangent of the output and what was saved to those of the edges.
     """
-
-    __slots__ = (
-        "_narrow", "_source", "arguments_saved", "op", "pull", "save", "saved_names", "slots",
-    )  # fmt: skip
 
     def __init__(
         self, op: Primitive, slots: tuple[int, ...], wanted: tuple[bool, ...] | None = None

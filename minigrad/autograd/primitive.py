@@ -229,7 +229,7 @@ class Primitive:
             reason = f"{error}; "
         raise TypeError(f"{self.name}: {reason}it takes {', '.join(self.params)}")
 
-    def call_with(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    def call_with(self, function: Any, values: Sequence[Any]) -> Any:
         """Call the forward or the decomposition with the values of `params`."""
         if self.variadic:
             return function(*values[0], **dict(zip(self.params[1:], values[1:], strict=True)))

@@ -124,7 +124,7 @@ class Trace(Observer):
             if value is not before and before.ndim:
                 inner._know(value, self._made[_key(before)])
         with unrecorded(inner):
-            result = op.call_with(op.decomposition, values)  # type: ignore[arg-type]
+            result = op.call_with(op.decomposition, values)
         for one in inner._entries:
             one.scope = entry.scope
             one.change(line=entry.box.line, recorded=entry.box.recorded)
