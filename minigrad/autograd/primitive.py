@@ -117,7 +117,7 @@ class Primitive:
             rule = self.joint if self.places.get(name) in self.joint_slots else None
         if rule is None:
             raise TypeError(
-                f"{self.name} has no derivative with respect to {name!r}: define its rule, or "
+                f"{self.name}: no derivative with respect to {name!r}: define its rule, or "
                 f"pass {name}.detach()"
             )
         return rule
