@@ -49,7 +49,7 @@ def spread(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
     return np.broadcast_to(np.reshape(x, kept), shape)
 
 
-NAMES: Mapping[str, Any] = {
+NAMES: dict[str, Any] = {
     "sum": added, "mean": averaged, "spread": spread, "inv": np.linalg.inv,
     "where": np.where, "abs": np.absolute, "max": np.maximum, "min": np.minimum,
 }  # fmt: skip
@@ -99,11 +99,11 @@ def _infix(sign: str, note: str = "") -> Entry:
 def _where(t: Typesetter, condition: Term, a: Term, b: Term) -> n.Notation:
     """A factor of 1 or 0 if one of the two is 0, else cases."""
     if is_constant(a, 1) and is_constant(b, 0):
-        return n.Enclosed("[", t.condition(condition), "]")
+        return n.enclosed(t.condition(condition), "[", "]")
     if is_constant(b, 0):
-        return t.times(a, n.Enclosed("[", t.condition(condition), "]"))
+        return t.times(a, n.enclosed(t.condition(condition), "[", "]"))
     if is_constant(a, 0):
-        return t.times(b, n.Enclosed("[", t.negated(condition), "]"))
+        return t.times(b, n.enclosed(t.negated(condition), "[", "]"))
     return n.Cases((t.value(a), t.value(b)), (t.condition(condition),))
 
 
@@ -166,9 +166,9 @@ SIGNS: Mapping[Any, Entry] = {
     np.reciprocal: lambda t, x: n.Fraction(n.Number("1"), t.value(x)),
     ops.sigmoid: _named("σ"),
     # Sizes and relations
-    np.absolute: lambda t, x: n.Enclosed("|", t.value(x), "|"),
-    np.floor: lambda t, x: n.Enclosed("⌊", t.value(x), "⌋"),
-    operator.floordiv: lambda t, a, b: n.Enclosed("⌊", n.Fraction(t.value(a), t.value(b)), "⌋"),
+    np.absolute: lambda t, x: n.enclosed(t.value(x), "|", "|"),
+    np.floor: lambda t, x: n.enclosed(t.value(x), "⌊", "⌋"),
+    operator.floordiv: lambda t, a, b: n.enclosed(n.Fraction(t.value(a), t.value(b)), "⌊", "⌋"),
     operator.mod: _infix("mod"),
     operator.pos: lambda t, x: t.value(x),
     np.maximum: lambda t, a, b: t.called("max", a, b),

@@ -132,7 +132,7 @@ class Typesetter:
             case Choice():
                 return self._choice(term)
             case Call(function) if function in LOGIC:
-                return n.Enclosed("[", self.condition(term), "]")
+                return n.enclosed(self.condition(term), "[", "]")
             case Call(operator.add | operator.sub):
                 return self._sum(term)
             case Call(operator.mul):
@@ -181,7 +181,7 @@ class Typesetter:
             and choice.test.function in LOGIC
             and (same(choice.test, choice.then) or same(choice.test, choice.otherwise))
         ):
-            return n.Enclosed("[", self.condition(choice), "]")
+            return n.enclosed(self.condition(choice), "[", "]")
         if is_constant(choice.then, None):
             return self.value(choice.otherwise)
         values, conditions = [], []
@@ -213,9 +213,10 @@ class Typesetter:
         for i, factor in enumerate(written):
             matrices = isinstance(factor, n.Infix) and factor.signs[0] == " "
             if matrices and "⊙" in signs[max(i - 1, 0) : i + 1]:
-                written[i] = n.Enclosed("(", factor, ")")
-        if isinstance(written[0], n.Number) and not n.begins_with_a_digit(written[1]):
-            gap = " " if n.begins_with_a_word(written[1]) else ""
+                written[i] = n.enclosed(factor)
+        begin = n.first(written[1])
+        if isinstance(written[0], n.Number) and not isinstance(begin, (n.Number, n.Fraction)):
+            gap = " " if isinstance(begin, n.Symbol) and len(begin.text) > 1 else ""
             written[:2] = [n.Infix((written[0], written[1]), (gap,), n.Level.MATRIX)]
             del signs[0]
         return n.Infix(tuple(written), tuple(signs), n.Level.PRODUCT) if signs else written[0]
@@ -274,7 +275,7 @@ class Typesetter:
             return self.condition(term.args[0])
         inner = self.condition(term)
         if isinstance(inner, (n.Infix, n.Sentence)):
-            inner = n.Enclosed("(", inner, ")")
+            inner = n.enclosed(inner)
         return n.Sentence((n.Words("not "), inner))
 
     def _both(self, a: Term, b: Term) -> n.Notation:
@@ -302,7 +303,7 @@ class Typesetter:
             return n.Script(self.value(x), below=self.value(index))
         whole = self.value(x)
         if n.level(whole, stacked=True) < n.Level.SCRIPT:
-            whole = n.Enclosed("(", whole, ")")
+            whole = n.enclosed(whole)
         return n.Applied(whole, tuple(map(self.value, indices)), "[", "]")
 
     def spread(self, x: Term, axis: n.Notation | None = None) -> n.Notation:
@@ -362,7 +363,7 @@ def _number(value: float) -> n.Notation:
 
 
 def _listed(items: tuple[n.Notation, ...]) -> n.Notation:
-    return n.Applied(n.Symbol("", upright=True), items)
+    return n.Applied(None, items)
 
 
 def _is_dtype(term: Term) -> bool:
