@@ -237,17 +237,17 @@ def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, 
     if op.joint is not None:
         needs = {op.params[slot]: op.joint.needs for slot in op.joint_slots}
     active = {part.name for part in step.parts} if step is not None else set(needs)
-    for name in (one.name for one in node.saved):
+    saved = {one.name: one.name.partition("[")[0] for one in node.saved}  # "mean[0]": "mean"
+    for shown, name in saved.items():
         readers = [argument for argument, read in needs.items() if name in read]
         readers = [argument for argument in readers if argument in active]
         if name in joint:
-            yield name, "the joint rule reads it"
+            yield shown, "the joint rule reads it"
         elif readers:
-            yield name, f"the rule for {_listed(readers)} reads it"
+            yield shown, f"the rule for {_listed(readers)} reads it"
         else:
-            yield name, "kept for derivatives of higher order"
-    saved = {one.name for one in node.saved}
-    left = [name for name in (*op.params[: op.arrays], "out") if name not in saved]
+            yield shown, "kept for derivatives of higher order"
+    left = [name for name in (*op.params[: op.arrays], "out") if name not in saved.values()]
     if op.variadic:
         return
     readers_of = {name: [a for a, read in needs.items() if name in read] for name in left}
