@@ -7,6 +7,7 @@ else that is not a formula, raises `Unreadable`.
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 import sys
 from collections import ChainMap
@@ -71,7 +72,9 @@ class Body:
     own: tuple[str, ...] = ()  # the names that are local to the function, assigned yet or not
     comments: dict[int, str] | None = None  # of a written formula, by line; None for a function
 
-    # Statements ---------------------------------------------------------------------------------
+    def __post_init__(self) -> None:
+        given = (term for term in self.local.values() if isinstance(term, Variable))
+        self.reader.parameters |= {term.name for term in given}
 
     def run(self, statements: Iterable[ast.stmt]) -> Term | None:
         """The term that the statements return; None if they do not return."""
@@ -87,15 +90,13 @@ class Body:
                     comment = self.comments.pop(statement.end_lineno)
                     (name_used,) = self.reader.define((name,), self.computed(value), comment)
                     self.local[name] = Variable(name_used)
-                case ast.Assign(targets=[target], value=value):
+                case (
+                    ast.Assign(targets=[target], value=value)
+                    | ast.AnnAssign(target=target, value=ast.expr() as value)
+                ):
                     self.assign(target, self.term(value))
-                case ast.AnnAssign(target=target, value=ast.expr() as value):
-                    self.assign(target, self.term(value))
-                case ast.AugAssign(target=ast.Name(id=name), op=op, value=value) if type(
-                    op
-                ) in OPERATORS and self.owns(name):
-                    now = Call(OPERATORS[type(op)], (self.local[name], self.term(value)))
-                    self.assign(ast.Name(name), now)
+                case ast.AugAssign(ast.Name(id=name) as target, op, value) if self.owns(name):
+                    self.assign(target, self.term(ast.BinOp(target, op, value)))
                 case ast.If():
                     found = self.branches(statement, rest)
                     if found is not None:
@@ -157,8 +158,6 @@ class Body:
             case _:
                 raise Unreadable
 
-    # Expressions --------------------------------------------------------------------------------
-
     def term(self, node: ast.expr) -> Term:
         """The term of an expression."""
         match node:
@@ -172,11 +171,18 @@ class Body:
                 term = self.term(operand)
                 if isinstance(op, ast.Not) and is_constant(term, True, False):
                     return Constant(is_constant(term, False))
-                if isinstance(op, ast.USub) and _is_number(term):
-                    return Constant(-term.value)  # type: ignore[union-attr]
+                match op, term:
+                    case ast.USub(), Constant(value, "") if type(value) in (int, float):
+                        return Constant(-value)
                 return Call(OPERATORS[type(op)], (term,))
-            case ast.Compare(left=left, ops=ops, comparators=others):
-                return self.comparison([left, *others], ops)
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(
+                type(op) in OPERATORS for op in ops
+            ):
+                terms = [self.term(node) for node in (left, *others)]
+                pairs = zip(ops, itertools.pairwise(terms), strict=True)
+                return self.conditions(
+                    True, [Call(OPERATORS[type(op)], pair) for op, pair in pairs]
+                )
             case ast.BoolOp(op=op, values=values):
                 return self.conditions(isinstance(op, ast.And), [self.term(v) for v in values])
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -212,13 +218,6 @@ class Body:
                 raise Unreadable
             found += whole.args
         return tuple(found)
-
-    def comparison(self, nodes: list[ast.expr], ops: list[ast.cmpop]) -> Term:
-        if not {*map(type, ops)} <= OPERATORS.keys():
-            raise Unreadable
-        terms = [self.term(node) for node in nodes]
-        pairs = zip(terms, ops, terms[1:], strict=False)
-        return self.conditions(True, [Call(OPERATORS[type(op)], (a, b)) for a, op, b in pairs])
 
     @staticmethod
     def conditions(all_of: bool, terms: list[Term]) -> Term:
@@ -318,10 +317,6 @@ def _symbol(name: str, value: Any) -> str:
     """The sign of a number that has one."""
     known = name in SYMBOLS and isinstance(value, float) and value == getattr(np, name)
     return SYMBOLS[name] if known else ""
-
-
-def _is_number(term: Term) -> bool:
-    return isinstance(term, Constant) and not term.symbol and type(term.value) in (int, float)
 
 
 def item(term: Term, index: Term) -> Term:

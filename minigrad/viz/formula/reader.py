@@ -118,7 +118,7 @@ class Reader:
 
     definitions: dict[tuple[str, ...], Definition] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
-    parameters: set[str] = field(default_factory=set)
+    parameters: set[str] = field(default_factory=set)  # names that no definition may take
     within: list[Callable[..., Any]] = field(default_factory=list)  # what is being read
 
     def function(self, function: Callable[..., Any], given: Mapping[str, Term]) -> Term:
@@ -128,7 +128,7 @@ class Reader:
             raise Unreadable
         node, code = found.node, function.__code__
         parameters = [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
-        local = self._local({name: given.get(name, Variable(name)) for name in parameters})
+        local = {name: given.get(name, Variable(name)) for name in parameters}
         cells = (cell.cell_contents for cell in function.__closure__ or ())
         closure = dict(zip(code.co_freevars, cells, strict=True))
         scope = ChainMap(closure, function.__globals__, vars(builtins))
@@ -156,15 +156,11 @@ class Reader:
         lines = enumerate(text.splitlines(), 1)
         comments = {i: line.partition("#")[2].strip() for i, line in lines if "#" in line}
         names = ChainMap(NAMES, scope, vars(builtins), vars(np), vars(ops))
-        body = Body(self, self._local(local), names, comments=comments)
+        body = Body(self, dict(local), names, comments=comments)
         value = body.run([*statements, ast.Return(last.value)])
         self.notes |= dict.fromkeys(comments.values())  # those that belong to no definition
         assert value is not None
         return value
-
-    def _local(self, local: Mapping[str, Term]) -> dict[str, Term]:
-        self.parameters |= {v.name for v in local.values() if isinstance(v, Variable)}
-        return dict(local)
 
     def call(
         self, function: Any, args: tuple[Term, ...], keywords: Keywords, inside: bool | None = None
