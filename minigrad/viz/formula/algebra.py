@@ -50,18 +50,8 @@ def simplified(term: Term, arrays: Collection[str]) -> Term:
             product = _Product()
             product.take(term)
             return product.term(arrays)
-        case Call(operator.add, (a, Call(operator.neg, (b,)))):
-            return Call(operator.sub, (a, b))
-        case Call(operator.sub, (a, Call(operator.neg, (b,)))):
-            return Call(operator.add, (a, b))
         case Call(operator.matmul, (Call(operator.neg, (a,)), b)):
             return Call(operator.neg, (Call(operator.matmul, (a, b)),))
-        case Call(np.where, (Constant(bool() as known), a, b)):
-            return a if known else b
-        case Call(np.swapaxes, (Call(np.swapaxes, (x, *axes)), *again)) if all(
-            is_constant(axis, -1, -2) for axis in (*axes, *again)
-        ):
-            return x
     return term
 
 

@@ -1,7 +1,7 @@
 """From the syntax tree of a function, or of a written formula, to terms.
 
-Each name stands for a term, and an assignment changes what the name stands for. A loop, or anything
-else that is not a formula, raises `Unreadable`.
+Each name stands for a term, and an assignment changes what the name stands for. A loop, a
+write in place, or anything else that is not a formula, raises `Unreadable`.
 """
 
 from __future__ import annotations
@@ -95,8 +95,6 @@ class Body:
                     | ast.AnnAssign(target=target, value=ast.expr() as value)
                 ):
                     self.assign(target, self.term(value))
-                case ast.AugAssign(ast.Name(id=name) as target, op, value) if self.owns(name):
-                    self.assign(target, self.term(ast.BinOp(target, op, value)))
                 case ast.If():
                     found = self.branches(statement, rest)
                     if found is not None:
@@ -106,12 +104,6 @@ class Body:
                 case _:
                     raise Unreadable
         return None
-
-    def owns(self, name: str) -> bool:
-        """Whether no other name shares the array that this name stands for."""
-        term = self.local.get(name)
-        shared = [other for other in self.local.values() if other == term]
-        return term is not None and len(shared) == 1 and not self.reader.is_view(term)
 
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Term | None:
         """Read an ``if``: the term if it returns, with the statements after it; else None."""

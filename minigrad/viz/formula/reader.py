@@ -52,9 +52,6 @@ OPERATORS = {
 }  # fmt: skip
 """NumPy functions that are written as operators."""
 
-VIEWS = (operator.getitem, np.reshape, np.swapaxes, np.transpose, np.moveaxis, np.diagonal)
-"""Functions whose result may share memory with their argument."""
-
 SMALL = 7
 """The largest size of a definition that is written where it is used, if it is used once."""
 
@@ -201,12 +198,6 @@ class Reader:
             names = tuple(f"{name}′" for name in names)
         self.definitions[names] = Definition(names, term, comment)
         return names
-
-    def is_view(self, term: Term) -> bool:
-        """Whether an array may share its memory with another one."""
-        defined = self.definitions.get((term.name,)) if isinstance(term, Variable) else None
-        whole = term if defined is None else defined.term
-        return isinstance(whole, Call) and any(whole.function is view for view in VIEWS)
 
     def reading(self, value: Term, written: bool = False) -> Reading:
         """Replace the names of short definitions by their terms, and drop unused definitions."""

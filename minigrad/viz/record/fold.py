@@ -317,20 +317,17 @@ class _Parts:
     def _signature(self, group: Group) -> Hashable:
         """The contents of a group, without its own name and names from outside."""
         prefix, depth = f"{group.path}.", len(self.enclosing[group.id])
-        names: dict[str, Hashable] = {}
-        ops: list[Hashable] = []
-        owned: list[Hashable] = []
+        boxes: dict[str, tuple[Hashable, ...]] = {}
         for node in self.inside[group.id]:
             within = self.enclosing[node.group][:-depth]
             place = tuple((outer.name, outer.module) for outer in within)
-            tensor = node.kind, node.shape, node.dtype, node.notes, node.recorded, place
-            if node.kind in ("op", "fused"):
-                names[node.id] = len(ops)
-                ops.append((node.label, *tensor))
-            else:
-                label = node.label.removeprefix(prefix)
-                names[node.id] = label
-                owned.append((label, *tensor))
+            label = node.label.removeprefix(prefix)
+            boxes[node.id] = (
+                label, node.kind, node.shape, node.dtype, node.notes, node.recorded, place
+            )  # fmt: skip
+        ops = [node.id for node in self.inside[group.id] if node.kind in ("op", "fused")]
+        names: dict[str, Hashable] = {box: boxes[box][0] for box in boxes}  # parameters by name
+        names |= {box: position for position, box in enumerate(ops)}
         outside: dict[str, int] = {}
         edges = []
         for edge in self.edges[group.id]:
@@ -339,4 +336,5 @@ class _Parts:
                 source = ("outside", outside.setdefault(edge.source, len(outside)))
             target = names[edge.target]
             edges.append((source, target, edge.slot, edge.name, edge.shape, edge.dtype))
-        return tuple(ops), frozenset(owned), frozenset(edges), len(edges)
+        owned = frozenset(boxes[box] for box in boxes.keys() - set(ops))
+        return tuple(boxes[box] for box in ops), owned, frozenset(edges), len(edges)
