@@ -176,12 +176,6 @@ class Typesetter:
         return n.Applied(n.Symbol(name, upright=True), tuple(shown))
 
     def _choice(self, choice: Choice) -> n.Notation:
-        if (
-            isinstance(choice.test, Call)
-            and choice.test.function in LOGIC
-            and (same(choice.test, choice.then) or same(choice.test, choice.otherwise))
-        ):
-            return n.enclosed(self.condition(choice), "[", "]")
         if is_constant(choice.then, None):
             return self.value(choice.otherwise)
         values, conditions = [], []
