@@ -64,19 +64,20 @@ def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set
 
 
 def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
+    """Open as many modules as can be read."""
     levels = _levels(diagram)
     decompositions = {group.id for group in diagram.groups if group.op is not None}
     single = _single(diagram)
     depth = max((levels[g] for g in levels if g not in decompositions | single), default=0)
     room = BLOCK if depth < 2 else BUDGET
-    single = {group for group in single if levels[group]}
-    for closed in (decompositions, decompositions | single):
+    for closed in (decompositions, decompositions | {group for group in single if levels[group]}):
         if _boxes(diagram, closed) <= room:
             return diagram, closed
 
     diagram = wrap_repeats(diagram)
-    shut = decompositions | single | ({group.id for group in diagram.groups} - set(levels))
+    repeats = {group.id for group in diagram.groups} - set(levels)
     levels = _levels(diagram)
+    shut = decompositions | repeats | {group for group in single if levels[group]}
     closed = shut | {group for group, level in levels.items() if level > 0}
     seen = set()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
