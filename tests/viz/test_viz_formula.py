@@ -310,6 +310,23 @@ def test_statements() -> None:
     )
 
 
+def test_a_joint_rule_with_branches() -> None:
+    op = op_with()
+
+    @op.defjoint("a", "b")
+    def pull(g: Any, needed: Any, a: Any, b: Any, k: int) -> Any:
+        if not needed[0]:
+            return None, g
+        if needed[1] and k > 2:
+            return g * b, g * a
+        return (g, a) if k == 1 else (a, -2.5 * g if k > 1 or k < 0 else b)
+
+    assert [formula.text for formula in viz.formulas(op).values()] == [
+        "ḡ ⊙ b if k > 2; ḡ if k = 1; a otherwise",
+        "ḡ ⊙ a if k > 2; a if k = 1; −5ḡ / 2 if k > 1 or k < 0; b otherwise",
+    ]
+
+
 def test_an_assignment_under_a_condition() -> None:
     def rule(g: Any, a: Any, k: int | None) -> Any:
         if k is not None:
