@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import to_array
+from minigrad._dtypes import operand, to_array
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
+from minigrad._hooks import retain
 from minigrad._spelling import respelled
 from minigrad._typing import Tensor
-from minigrad.autograd.api import rebind
-from minigrad.autograd.dtypes import operand
+from minigrad.autograd.engine import watch_of, watched
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, owner, rewrote
-from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
+from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.ops.indexing import getitem, normalized, write
 
 __all__ = ["assign", "inplace", "overwritten", "read_again", "set_item"]
@@ -128,8 +128,16 @@ def read_again(view: Any) -> None:
     """Give a view the history that it has after a recorded write to its base."""
     with enable_grad():
         result: Any = getitem(view._base, _places(view))
-    rebind(view, result._node)
+    _rebind(view, result._node)
     view._current = next(clock)
+
+
+def _rebind(tensor: Variable, edge: Edge) -> None:
+    """Have a tensor stand for another node after an in-place op; what it retains goes with it."""
+    before, tensor._node = tensor._node, edge
+    if node_of(before) in watched and watch_of(before).retained is not None:
+        watch_of(before).retained = None
+        retain(tensor)
 
 
 def _prepare(name: str, tensor: Any, *values: Any) -> bool:
@@ -165,7 +173,7 @@ def _write_part(tensor: Any, index: Any, value: Any) -> None:
         if not np.ones(tensor.shape, bool)[index].any():
             return
         index = ...
-    rebind(base, write(base, index, value)._node)
+    _rebind(base, write(base, index, value)._node)
     rewrote(base)
 
 
@@ -174,7 +182,7 @@ def _overwrite(tensor: Any, result: Any) -> None:
     if _base(tensor) is not tensor:
         return _write_part(tensor, ..., result)
     np.copyto(tensor._data, result._data)
-    rebind(tensor, result._node)
+    _rebind(tensor, result._node)
     rewrote(tensor)
 
 

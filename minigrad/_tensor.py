@@ -13,10 +13,10 @@ import numpy as np
 
 from minigrad import _array_api, _creation, _dlpack, _numpy, _spelling, ops, random
 from minigrad._dtypes import checked, to_array
+from minigrad._hooks import Removable, add_hook, retain
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad._spelling import spelled
 from minigrad.autograd import api as gradients
-from minigrad.autograd.api import Removable, add_hook, retain
 from minigrad.autograd.mutation import history, read_only, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn

@@ -125,7 +125,7 @@ class Run(Observer):
         outer = state.get()
         try:
             state.set(State(False, outer.scope, (self,)))
-            result = op.call_with(op.decomposition, values)  # type: ignore[arg-type]
+            result = op.call_with(op.decomposition, values)
         finally:
             state.set(outer)
         return tuple(self.ref(r) for r in (result if isinstance(result, tuple) else (result,)))

@@ -319,10 +319,9 @@ class TestFloat64DataInAFloat32Model:
         data = kind(shape, dtype=np.float64)
         with (
             pytest.warns(UserWarning, match=r"float64 .* dtype=minigrad.float32\).* \[in ") as seen,
-            pytest.MonkeyPatch.context() as patch,
             warnings.catch_warnings(),
         ):
-            patch.setattr(calls, "_warned", False)
+            calls._warn_of_float64.cache_clear()
             warnings.simplefilter("always")
             model = make()
             for _ in range(3):
