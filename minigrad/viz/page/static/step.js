@@ -99,9 +99,8 @@ function savedView(node) {
 
 /** What one argument gets. */
 function partView(part, link) {
-  const { target, raw_shape: raw, sent, arrival, arrivals, total } = part;
+  const { target, raw_shape: raw, sent, arrival, arrivals, total, formula } = part;
   const shrunk = ["un-broadcast: ", shapeView(raw), " → ", shapeView(sent.shape)];
-  const formula = data.formulas[part.formula];
   const of = ` share ${arrival} of ${arrivals} that ${nameOf(target)} gets: `;
   const sum = total ? ` So far they add up to ‖Σ‖ = ${health(total).words}.` : "";
   return e.article(
