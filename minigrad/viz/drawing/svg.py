@@ -183,11 +183,11 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
     named, written = named_operands(diagram), contents(diagram, nodes)
     sizes, ways = {}, {}  # of each operand, how far from the left of its box it comes in
     for scope in layout.scopes.values():
-        for shown in filter(None, scope.items):
+        for shown in scope.items:
             sizes[shown.id] = shown.width, shown.height
         for line in scope.lines:
             target = scope.items[line.way[-1]]
-            if target and target.id not in layout.scopes:
+            if target.id and target.id not in layout.scopes:
                 ways[line.edges[0]] = target.width // 2 + line.into[0]
     return {
         node.id: _inside(

@@ -20,7 +20,7 @@ from minigrad.viz.drawing.labels import (
     title,
 )
 from minigrad.viz.layout.align import Pull, align
-from minigrad.viz.layout.model import TOP, Box, Chain, End, Line, Scope, Skeleton
+from minigrad.viz.layout.model import TOP, Box, Chain, End, Joint, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.pack import INDENT, measure
 from minigrad.viz.layout.ranks import Link, ranked
@@ -107,7 +107,7 @@ class _Work:
         for link, line in zip(links, lines, strict=True):
             if link.source in members and link.tensor in self.texts:
                 texts[link.source][link.tensor] = line.out[0]
-        boxes: list[Box | None] = []
+        boxes: list[Box] = []
         for item in names:
             if item in members:
                 (width, height), written = self._sizes[item], tuple(texts[item].items())
@@ -115,7 +115,7 @@ class _Work:
                 reach = max(width // 2, *ends, 0)
                 boxes.append(Box(item, width, height, reach, item in fed, written))
             else:
-                boxes.append(None)
+                boxes.append(Box())
         scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), lines, ())
         self._ports[name] = {
             port: number[port] for ports in (ranks[0], ranks[-1]) for port in ports
@@ -207,32 +207,33 @@ def _chains(scope: Scope) -> tuple[Chain, ...]:
     starts = [0, *accumulate(scope.rows)]
     fed = {line.way[-1] for line in scope.lines}
     inner = range(scope.rows[0], starts[-2])
-    stretches: dict[tuple[int, int], dict[tuple[int, int], tuple[int, int]]] = defaultdict(dict)
-    for index, (line, (out, into)) in enumerate(zip(scope.lines, m.ends, strict=True)):
+    stretches: dict[tuple[int, int], dict[tuple[End, End], None]] = defaultdict(dict)
+    for line in scope.lines:
         if line.lane < 0:
-            last = len(line.way) - 1
-            for at, pair in enumerate(pairwise(line.way), 1):
-                ends = out * (at == 1), into * (at == last)
-                stretches[pair].setdefault(ends, (index, at))
+            ends = [line.out, *[(0, 0)] * (2 * len(line.way) - 4), line.into]
+            for pair, out, into in zip(pairwise(line.way), ends[::2], ends[1::2], strict=True):
+                stretches[pair][out, into] = None
     pulls, by = [], []
     for (upper, lower), ways in stretches.items():
-        dummies = sum(scope.items[item] is None and item in inner for item in (upper, lower))
-        leaf = scope.items[upper] is not None and upper not in fed
-        shifts = [out - into for out, into in ways]
+        dummies = sum(not scope.items[item].id and item in inner for item in (upper, lower))
+        leaf = bool(scope.items[upper].id) and upper not in fed
+        shifts = [out - into for (out, _), (into, _) in ways]
         shift = sum(shifts) // len(shifts)  # x * x goes two ways to one place
         weight = 0.02 if dummies else 0.5 if leaf else 4.0
         pulls.append(Pull(upper, lower, shift, weight, dummies == 2))
-        by.append((*next(iter(ways.values())), shift - shifts[0]))
+        by.append((*next(iter(ways)), shift - shifts[0]))
+
+    def joined(item: int, pull: int, bow: int) -> Joint:
+        if pull < 0:
+            return item, (0, 0), -1, (0, 0), bow
+        (upper, lower, *_), (out, into, more) = pulls[pull], by[pull]
+        if item == lower:
+            return item, into, upper, out, bow + more
+        return item, out, lower, into, -bow - more
+
     ranks = [range(start, end) for start, end in pairwise(starts)]
-    return tuple(
-        tuple(
-            (joint.item, *by[joint.pull][:2], by[joint.pull][2] + joint.bow)
-            if joint.pull >= 0
-            else (joint.item, -1, 0, joint.bow)
-            for joint in chain
-        )
-        for chain in align(ranks, m.left, m.right, pulls)
-    )
+    chains = align(ranks, m.left, m.right, pulls)
+    return tuple(tuple(joined(*joint) for joint in chain) for chain in chains)
 
 
 def _members(diagram: Diagram, parents: Mapping[str, str]) -> dict[str, dict[str, Node | None]]:

@@ -9,7 +9,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from minigrad.viz.drawing.labels import cost
@@ -19,7 +19,7 @@ from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.report import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
-from minigrad.viz.record.model import Diagram, Group, Node
+from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = ["payload"]
 
@@ -39,25 +39,29 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     def box(node: Node) -> dict[str, Any]:
         op = node.kind in ("op", "fused") and node.group not in fused
         kept = explain_saved(node, steps.get(node.id)) if op else ()
-        known = {name: value for name, value in asdict(node).items() if name != "primitive"}
-        return known | {
+        return _read(node) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": kept,
             "cost": cost(node), "around": source_lines(node.line),
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:
-        known = asdict(replace(group, op=None))
-        return known | {"heading": heading(group), "box": box(boxes[group.id])}
+        return _read(group) | {"heading": heading(group), "box": box(boxes[group.id])}
 
     data = {
         "nodes": list(map(box, diagram.nodes)),
         "groups": list(map(about, diagram.groups)),
-        "edges": list(map(asdict, diagram.edges)),
+        "edges": list(map(_read, diagram.edges)),
         "steps": list(_steps(diagram, boxes)),
         "skeleton": asdict(layout),
         "closed": sorted(closed),
     }
     return _pooled(data | more)
+
+
+def _read(record: Node | Group | Edge) -> dict[str, Any]:
+    """What the page reads of a record."""
+    unread = ("primitive", "seconds", "output", "op")
+    return {name: value for name, value in asdict(record).items() if name not in unread}
 
 
 def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, Any]]:
