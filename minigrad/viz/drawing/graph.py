@@ -148,9 +148,7 @@ class Graph(Diagram):
         """
         from minigrad.viz.page.html import write_page
 
-        steps = self.steps
-        start = f"the output of {steps[0].op}" if steps else "No backward pass was traced."
-        return write_page(self, depth, title, start)
+        return write_page(self, depth, title)
 
     def save(
         self, path: str | PathLike[str], *, depth: int | None = None, engine: Engine = "minigrad"

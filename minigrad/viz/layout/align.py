@@ -10,8 +10,9 @@ not fit beside each other (`minigrad.viz.layout.pack`).
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
+from itertools import accumulate
 from typing import NamedTuple
 
 __all__ = ["Joint", "Pull", "align"]
@@ -57,15 +58,31 @@ def align(
     the chain.
     """
     x = _relaxed(ranks, left, right, pulls)
-    chains = _Chains(ranks, len(x), pulls)
-    chains.join(number for number, pull in enumerate(pulls) if pull.rigid)
-    almost = (
+    aside = [x[pull.lower] - x[pull.upper] - pull.shift for pull in pulls]
+    almost = [
         number
         for number, pull in enumerate(pulls)
-        if not pull.rigid and abs(x[pull.upper] + pull.shift - x[pull.lower]) <= ALMOST
-    )
-    chains.join(sorted(almost, key=lambda number: -pulls[number].weight))
-    return _joints(chains, _straightened(chains, x))
+        if not pull.rigid and abs(aside[number]) <= ALMOST
+    ]
+    rigid = [number for number, pull in enumerate(pulls) if pull.rigid]
+    almost.sort(key=lambda number: -pulls[number].weight)
+    above = _straight(ranks, pulls, [*rigid, *almost])
+    below = {pulls[number].upper: pulls[number].lower for number in above.values()}
+    chains = []
+    for item in range(len(x)):
+        if item not in above:
+            chain = [item]
+            while chain[-1] in below:
+                chain.append(below[chain[-1]])
+            chains.append(chain)
+    # Each chain is where its items are on average; packing pushes chains apart.
+    straight = [0] * len(x)
+    for chain in chains:
+        offsets = list(accumulate((pulls[above[item]].shift for item in chain[1:]), initial=0))
+        mean = sum(x[item] - away for item, away in zip(chain, offsets, strict=True)) / len(chain)
+        for item, away in zip(chain, offsets, strict=True):
+            straight[item] = round(mean) + away
+    return _joints(chains, above, pulls, straight)
 
 
 def _relaxed(
@@ -117,98 +134,65 @@ def _move(
         x[item] = value + offset
 
 
-# Chains ----------------------------------------------------------------------------------------
+def _straight(ranks: Rows, pulls: Sequence[Pull], order: Iterable[int]) -> dict[int, int]:
+    """Make lines straight, unless that would cross another that is.
 
-
-class _Chains:
-    """Items that are to lie straight above each other: one in each of some ranks.
-
-    No two chains cross, so of two that have a rank in common, one is on the left throughout.
+    Returns:
+        For each item that has one, the number of the straight line to the item above it. Of two
+        chains of such items that have a rank in common, one is on the left throughout.
     """
-
-    def __init__(self, ranks: Rows, count: int, pulls: Sequence[Pull]) -> None:
-        self.pulls = pulls
-        self.above: dict[int, int] = {}  # the pull that joins an item to the one above it
-        self._below: dict[int, int] = {}
-        self._place = [(0, 0)] * count  # in which rank, and where in it
-        for row, items in enumerate(ranks):
-            for index, item in enumerate(items):
-                self._place[item] = row, index
-        self._joined: list[list[tuple[int, int]]] = [[] for _ in ranks]
-
-    def join(self, numbers: Iterable[int]) -> None:
-        """Make lines straight, unless that would cross another that is."""
-        for number in numbers:
-            upper, lower = self.pulls[number][:2]
-            if upper in self._below or lower in self.above:
-                continue
-            row, index = self._place[upper]
-            joined, pair = self._joined[row], (index, self._place[lower][1])
-            at = bisect(joined, pair)
-            if at and joined[at - 1][1] > pair[1]:
-                continue
-            if at < len(joined) and joined[at][1] < pair[1]:
-                continue
-            joined.insert(at, pair)
-            self._below[upper] = self.above[lower] = number
-
-    def all(self) -> list[list[int]]:
-        """The items of every chain, from the top down."""
-        chains = []
-        for item in range(len(self._place)):
-            if item not in self.above:
-                chain = [item]
-                while chain[-1] in self._below:
-                    chain.append(self.pulls[self._below[chain[-1]]].lower)
-                chains.append(chain)
-        return chains
+    place = {
+        item: (row, index) for row, items in enumerate(ranks) for index, item in enumerate(items)
+    }
+    joined: list[list[tuple[int, int]]] = [[] for _ in ranks]  # the places of both ends
+    uppers: set[int] = set()
+    above: dict[int, int] = {}
+    for number in order:
+        upper, lower = pulls[number][:2]
+        (row, start), (_, end) = place[upper], place[lower]
+        at = bisect(joined[row], (start, end))
+        left, right = joined[row][max(at - 1, 0) : at], joined[row][at : at + 1]
+        crossed = any(one[1] > end for one in left) or any(one[1] < end for one in right)
+        if not (crossed or upper in uppers or lower in above):
+            joined[row].insert(at, (start, end))
+            uppers.add(upper)
+            above[lower] = number
+    return above
 
 
-def _straightened(chains: _Chains, x: Sequence[float]) -> list[int]:
-    """Put each chain where its items are on average; packing pushes chains apart."""
-    straight = [0] * len(x)
-    for chain in chains.all():
-        offset = {chain[0]: 0}
-        for item in chain[1:]:
-            pull = chains.pulls[chains.above[item]]
-            offset[item] = offset[pull.upper] + pull.shift
-        left = round(sum(x[item] - away for item, away in offset.items()) / len(chain))
-        for item, away in offset.items():
-            straight[item] = left + away
-    return straight
-
-
-def _joints(chains: _Chains, x: Sequence[int]) -> list[list[Joint]]:
+def _joints(
+    chains: Sequence[Sequence[int]],
+    above: Mapping[int, int],
+    pulls: Sequence[Pull],
+    x: Sequence[int],
+) -> list[list[Joint]]:
     """Put the chains in order: from the longest on, along the lines that are nearly straight."""
-    items = chains.all()
-    own = {item: number for number, chain in enumerate(items) for item in chain}
-    ways: list[list[tuple[int, int, int]]] = [[] for _ in items]  # how far aside, pull, to where
-    bows = []
-    for number, (upper, lower, shift, *_) in enumerate(chains.pulls):
-        bows.append(x[lower] - x[upper] - shift)
-        for one, two in ((own[upper], own[lower]), (own[lower], own[upper])):
-            if one != two:
-                ways[one].append((abs(bows[-1]), number, two))
+    own = {item: number for number, chain in enumerate(chains) for item in chain}
+    # By chain: how far aside a line leads, its number, and the item at its other end
+    ways: list[list[tuple[int, int, int]]] = [[] for _ in chains]
+    for number, (upper, lower, shift, *_) in enumerate(pulls):
+        far = abs(x[lower] - x[upper] - shift)
+        for one, two in ((upper, lower), (lower, upper)):
+            if own[one] != own[two]:
+                ways[own[one]].append((far, number, two))
     found: list[list[Joint]] = []
     done = set()
-    for root in sorted(range(len(items)), key=lambda number: -len(items[number])):
-        reached = [(0, -1, root)]
+    for root in sorted(chains, key=lambda chain: -len(chain)):
+        reached = [(0, -1, root[0])]
         while reached:
-            _, number, chain = heappop(reached)
-            if chain in done:
+            _, number, item = heappop(reached)
+            if own[item] in done:
                 continue
-            done.add(chain)
-            for way in ways[chain]:
+            done.add(own[item])
+            for way in ways[own[item]]:
                 heappush(reached, way)
-            at = 0
-            joint = Joint(items[chain][0], -1, x[items[chain][0]])
+            chain = chains[own[item]]
+            bow = x[item]
             if number >= 0:
-                pull = chains.pulls[number]
-                at = items[chain].index(pull.lower if own[pull.lower] == chain else pull.upper)
-                joint = Joint(items[chain][at], number, bows[number])
-            below, above = items[chain][at + 1 :], items[chain][:at]
-            down = [Joint(item, chains.above[item], 0) for item in below]
-            under = items[chain][1 : at + 1]
-            up = [Joint(item, chains.above[low], 0) for item, low in zip(above, under, strict=True)]
-            found.append([joint, *down, *up[::-1]])
+                upper, lower, shift, *_ = pulls[number]
+                bow = x[lower] - x[upper] - shift
+            at = chain.index(item)
+            down = [Joint(low, above[low], 0) for low in chain[at + 1 :]]
+            up = [Joint(chain[i], above[chain[i + 1]], 0) for i in reversed(range(at))]
+            found.append([Joint(item, number, bow), *down, *up])
     return found

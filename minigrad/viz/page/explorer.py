@@ -66,17 +66,13 @@ class Page(os.PathLike[str]):
 
     def _repr_html_(self) -> str | None:
         try:
-            return framed(self.path.read_text(encoding="utf-8"))
+            page = html.escape(self.path.read_text(encoding="utf-8"))
         except OSError:
             return None  # the file is gone: the path is all there is to show
-
-
-def framed(page: str) -> str:
-    """Put a page into a frame of its own, as a notebook can show it."""
-    return (
-        f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{HEIGHT}" '
-        'style="border:1px solid #8888;border-radius:8px" title="Compute graph"></iframe>'
-    )
+        return (  # a frame of its own
+            f'<iframe srcdoc="{page}" width="100%" height="{HEIGHT}" title="Compute graph" '
+            'style="border:1px solid #8888;border-radius:8px"></iframe>'
+        )
 
 
 def explore(
@@ -130,17 +126,13 @@ def explore(
         )
     if isinstance(target, Trace):
         target = target.graph()
-    if isinstance(target, Diagram):
-        title, drawing = "Compute graph", target
-        steps = target.steps
-        start = f"the output of {steps[0].op}" if steps else "No backward pass was traced."
-    elif isinstance(target, Module):
+    title, start = "Compute graph", ""
+    if isinstance(target, Module):
         title = type(target).__name__
-        drawing, start = _run(target, inputs, named, backward, timed)
-    else:
-        title = "Compute graph"
-        drawing, start = _computed(target, inputs, named, backward)
-    text = write_page(drawing, depth, title, start)
+        target, start = _run(target, inputs, named, backward, timed)
+    elif not isinstance(target, Diagram):
+        target, start = _computed(target, inputs, named, backward)
+    text = write_page(target, depth, title, start)
     if path is None:
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title.replace(' ', '_')}.html"
     path = Path(path)

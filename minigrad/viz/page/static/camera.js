@@ -40,6 +40,12 @@ function camera(stage, svgElement) {
     view.scale = scale;
     show();
   }
+  /** Where all of the picture can be seen, in the middle of the stage. */
+  function whole(scale) {
+    const [width, height] = [stage.clientWidth, stage.clientHeight];
+    scale ??= min(width / size[0], height / size[1], LARGEST);
+    return { scale, x: (size[0] - width / scale) / 2, y: (size[1] - height / scale) / 2 };
+  }
   const at = (event) => {
     const box = stage.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -87,18 +93,13 @@ function camera(stage, svgElement) {
     resize(width, height) {
       size = [width, height];
     },
-    fit() {
-      const [width, height] = [stage.clientWidth, stage.clientHeight];
-      const scale = min(width / size[0], height / size[1], LARGEST);
-      glide({ scale, x: (size[0] - width / scale) / 2, y: (size[1] - height / scale) / 2 });
-    },
+    /** All of the picture. */
+    fit: () => glide(whole()),
     /** At first: all of the picture, or as much of it from the top as can be read. */
     begin() {
-      const [width, height] = [stage.clientWidth, stage.clientHeight];
-      const whole = min(width / size[0], height / size[1], LARGEST);
-      const scale = max(whole, min(LEGIBLE, width / size[0]));
-      const y = scale > whole ? 0 : (size[1] - height / scale) / 2;
-      Object.assign(view, { scale, x: (size[0] - width / scale) / 2, y });
+      Object.assign(view, whole());
+      const scale = max(view.scale, min(LEGIBLE, stage.clientWidth / size[0]));
+      if (scale > view.scale) Object.assign(view, whole(scale), { y: 0 });
       show();
     },
     /** Bring an area to where it can be seen, moving no more than needed. */

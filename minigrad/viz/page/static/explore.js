@@ -12,7 +12,7 @@ const state = {
   tab: "guide",
   traced: null,
 };
-const canvas = svg("g");
+const canvas = svg.g();
 const look = camera(stage, picture);
 let placement; // where everything lies
 let layers; // the layers of the picture, by their classes
