@@ -15,8 +15,9 @@ from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
-from minigrad.viz.drawing.colour_scale import diverging, hexadecimal, sequential
+from minigrad.viz.drawing.colour_scale import diverging, sequential
 from minigrad.viz.drawing.labels import printable, shape_text
+from minigrad.viz.drawing.style import DARK, LIGHT
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
 from minigrad.viz.record.fold import closed_boxes, residuals, view
@@ -55,7 +56,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
     start = start or (f"the output of {steps[0].op}" if steps else "No backward pass was traced.")
     fields = {
         "title": _text(title),
-        "style": _asset("mathml.css") + _asset("explore.css"),
+        "style": _colours() + _asset("mathml.css") + _asset("explore.css"),
         "facts": _text(_facts(graph)),
         "picture": draw(diagram, closed),
         "guide": _guide(diagram, start),
@@ -85,10 +86,22 @@ def _script() -> str:
     return f'(() => {{\n"use strict";\n{parts}}})();'
 
 
+def _colours() -> str:
+    """The colours of the picture as variables, on light and on dark ground."""
+    light, dark = (
+        "".join(f"--{name.replace(' ', '-')}: {colour}; " for name, colour in palette.items())
+        for palette in (LIGHT, DARK)
+    )
+    return f":root {{ {light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
+
+
 def _scales() -> dict[str, list[str]]:
     """The colours of heatmaps."""
     scales = {"sequential": sequential, "diverging": diverging}
-    return {name: [hexadecimal(c) for c in scale(STOPS)] for name, scale in scales.items()}
+    return {
+        name: ["#{:02X}{:02X}{:02X}".format(*colour) for colour in scale(STOPS)]
+        for name, scale in scales.items()
+    }
 
 
 def _facts(graph: Diagram) -> str:

@@ -74,14 +74,16 @@ function summaryView(summary) {
   return e.div({ class: "numbers" }, e.p({ class: "facts" }, listed(facts, " · ")), all);
 }
 
+/** A list in parts of one size. */
+const slices = (list, size) =>
+  Array.from({ length: list.length / size }, (_, at) => list.slice(at * size, (at + 1) * size));
+
 /** All values, as matrices side by side. */
 function valuesView({ shape, values }) {
   const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
   if (!rows || !columns) return "";
   const cell = (value) => e.td({ class: value ? null : "zero" }, number(value));
-  const every = (list, size) =>
-    Array.from({ length: list.length / size }, (_, at) => list.slice(at * size, (at + 1) * size));
-  const tables = every(every(values, columns).map((row) => e.tr(row.map(cell))), rows);
+  const tables = slices(slices(values, columns).map((row) => e.tr(row.map(cell))), rows);
   return e.div(
     { class: "matrices", tabindex: 0, "aria-label": "values" },
     tables.map((body) => e.table({ class: "values" }, e.tbody(body))),
