@@ -17,9 +17,9 @@ from minigrad.debugging.memory import readable
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = [
-    "COMMUTATIVE", "GLYPH", "LEADING", "SIZES", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text",
-    "shorten", "tensor_texts", "text_width", "title",
+    "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
+    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "tensor_texts",
+    "text_width", "title",
 ]  # fmt: skip
 
 Style = Literal["name", "bold", "small"]
