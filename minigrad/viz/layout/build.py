@@ -90,39 +90,29 @@ class _Work:
         fed = {link.target for link in links}
         for item in members:
             self._sizes[item] = self._size(self._shown[item])
-        outside = [row[link.target] - row[link.source] > len(link.way) - 1 for link in links]
-        pins = self._pins(links, outside, members, number, fed)
-        lanes = _lanes(links, outside, row)
-        lines = tuple(
-            Line(
-                tuple(number[item] for item in link.way),
-                self._end(link.source, f"out:{link.tensor}"),
-                pins[index] if index in pins else self._end(link.target, f"in:{link.tensor}"),
-                lanes[link.tensor] if outside[index] else -1,
-                link.edges,
-            )
-            for index, link in enumerate(links)
-        )
+        pins = self._pins(links, members, number, fed)
+        lanes = _lanes(links, row)
+        lines = []
         texts: dict[str, dict[str, int]] = defaultdict(dict)
-        for link, line in zip(links, lines, strict=True):
+        for index, link in enumerate(links):
+            way = tuple(number[item] for item in link.way)
+            out = self._end(link.source, f"out:{link.tensor}")
+            into = pins.get(index) or self._end(link.target, f"in:{link.tensor}")
+            lines.append(Line(way, out, into, lanes[link.tensor] if link.far else -1, link.edges))
             if link.source in members and link.tensor in self.texts:
-                texts[link.source][link.tensor] = line.out[0]
-        boxes: list[Box] = []
-        for item in names:
-            if item in members:
-                (width, height), written = self._sizes[item], tuple(texts[item].items())
-                ends = [shift + INDENT + self.texts[tensor][1] for tensor, shift in written]
-                reach = max(width // 2, *ends, 0)
-                boxes.append(Box(item, width, height, reach, item in fed, written))
-            else:
-                boxes.append(Box())
-        scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), lines, ())
-        self._ports[name] = {
-            port: number[port] for ports in (ranks[0], ranks[-1]) for port in ports
-        }
+                texts[link.source][link.tensor] = out[0]
+        boxes = [Box() for _ in names]  # but for the members, ports and dummies
+        for item in members:
+            (width, height), written = self._sizes[item], tuple(texts[item].items())
+            ends = [shift + INDENT + self.texts[tensor][1] for tensor, shift in written]
+            reach = max(width // 2, *ends, 0)
+            boxes[number[item]] = Box(item, width, height, reach, item in fed, written)
+        self._ports[name] = {}
         for ports in (ranks[0], ranks[-1]):
             for index, port in enumerate(ports):
+                self._ports[name][port] = number[port]
                 self._doors[f"{name}/{port}"] = (index + 0.5) / len(ports)
+        scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), tuple(lines), ())
         return replace(scope, chains=_chains(scope))
 
     def _size(self, node: Node) -> tuple[int, int]:
@@ -147,21 +137,20 @@ class _Work:
     def _pins(
         self,
         links: Sequence[Link],
-        outside: Sequence[bool],
         members: Mapping[str, Node | None],
         number: Mapping[str, int],
         fed: Collection[str],
     ) -> dict[int, End]:
         """Where the lines into nodes meet them: side by side, as they come from left to right."""
         into: dict[str, list[tuple[bool, int, int, int, int]]] = defaultdict(list)
-        for index, (link, far) in enumerate(zip(links, outside, strict=True)):
+        for index, link in enumerate(links):
             if members.get(link.target):
                 upper = link.way[-2]
                 weight = 2 if link.source in fed or link.source not in members else 0
-                if far or len(link.way) > 2:
+                if link.far or len(link.way) > 2:
                     weight = 1  # most matters a line from an op near by, least one from a leaf
                 door = self._end(upper, f"out:{link.tensor}")[0]
-                into[link.target].append((far, far or number[upper], door, index, weight))
+                into[link.target].append((link.far, link.far or number[upper], door, index, weight))
         pins: dict[int, End] = {}
         for target, found in into.items():
             found.sort()
@@ -183,13 +172,11 @@ def _share(width: int, index: int, count: int) -> int:
     return width * (2 * index + 1) // (2 * count) - width // 2
 
 
-def _lanes(
-    links: Sequence[Link], outside: Sequence[bool], row: Mapping[str, int]
-) -> dict[str, int]:
+def _lanes(links: Sequence[Link], row: Mapping[str, int]) -> dict[str, int]:
     """The number of the lane of each tensor that runs to the right of everything."""
     spans: dict[str, tuple[int, int]] = {}
-    for link, far in zip(links, outside, strict=True):
-        if far:
+    for link in links:
+        if link.far:
             first, last = spans.get(link.tensor, (row[link.source], 0))
             spans[link.tensor] = first, max(last, row[link.target])
     lanes: dict[str, int] = {}

@@ -73,11 +73,10 @@ def _ends(
     below: Ends = {item: [] for item in rank}
     drawn = set()
     for link in links:
-        inside = len(link.way) - 1
-        if rank[link.target] - rank[link.source] > inside:
-            continue  # it runs outside
-        for index, (upper, lower) in enumerate(pairwise(link.way)):
-            if index + 1 < inside:  # between dummies, a way is shared
+        if link.far:
+            continue
+        for index, (upper, lower) in enumerate(pairwise(link.way), 2):
+            if index < len(link.way):  # between dummies, a way is shared
                 if (upper, lower) in drawn:
                     continue
                 drawn.add((upper, lower))

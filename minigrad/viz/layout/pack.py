@@ -92,9 +92,9 @@ def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
         fits = next((start for (start, _), lack in zip(free, lacks, strict=True) if lack <= 0), -1)
         if fits < 0:  # more room to the left, and to the right as far as that centres the ports
             lack = lacks[0] if ports else (lacks[0] + 1) // 2
-            aside = ports[0] + ports[-1] - width if ports else 0
+            uneven = ports[0] + ports[-1] - width if ports else 0
             shift += lack
-            width += lack + min(max(aside + lack, 0), lack)
+            width += lack + min(max(uneven + lack, 0), lack)
         title = max(fits + CLEAR, pad)
     width += width % 2
     x = [at + shift for at in x]
@@ -135,8 +135,8 @@ def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
         bottoms.append(tops[-1] + deep[rank])
     y = []
     for box, rank, height in zip(scope.items, m.row, tall, strict=True):
-        free = deep[rank] - height
-        y.append(tops[rank] + (free // 2 if box.fed else free))
+        spare = deep[rank] - height
+        y.append(tops[rank] + (spare // 2 if box.fed else spare))
 
     lines = []
     for line, way in zip(scope.lines, columns, strict=True):

@@ -48,9 +48,9 @@ function pack(scope, packed) {
     const fits = lacks.findIndex((lack) => lack <= 0);
     if (fits < 0) {
       const lack = ports.length ? lacks[0] : floor((lacks[0] + 1) / 2);
-      const aside = ports.length ? ports[0] + ports.at(-1) - width : 0;
+      const uneven = ports.length ? ports[0] + ports.at(-1) - width : 0;
       shift += lack;
-      width += lack + min(max(aside + lack, 0), lack);
+      width += lack + min(max(uneven + lack, 0), lack);
     } else title = free[fits][0] + CLEAR;
   }
   width += width % 2;
