@@ -26,10 +26,8 @@ class End(NamedTuple):
     """The other end of a tensor that runs from one rank to the next."""
 
     item: str
-    own: float
-    """Where it meets the item that this is an end for, from 0 at the left to 1 at the right."""
-    other: float
-    """Where it meets the other."""
+    own: float  # where it meets the item that this is an end for: 0 is the left, 1 the right
+    other: float  # where it meets the other
 
 
 Ends = dict[str, list[End]]
@@ -59,7 +57,11 @@ def arrange(
     }
     above, below = _ends(rank, links, doors)
     order = [[item for item in items if item not in beside] for items in ranks]
-    order = _improved(order, *(_without(ends, beside) for ends in (above, below)))
+    others = (
+        {item: [end for end in found if end.item not in beside] for item, found in ends.items()}
+        for ends in (above, below)
+    )
+    order = _improved(order, *others)
     for upper, lower in pairwise(order):
         _insert(upper, lower, above, beside)
     return order
@@ -85,14 +87,6 @@ def _ends(
             above[lower].append(End(upper, other, own))
             below[upper].append(End(lower, own, other))
     return above, below
-
-
-def _without(ends: Ends, items: Collection[str]) -> Ends:
-    return {
-        item: [end for end in found if end.item not in items]
-        for item, found in ends.items()
-        if item not in items
-    }
 
 
 def _improved(order: Ranks, above: Ends, below: Ends) -> Ranks:

@@ -5,33 +5,22 @@ const FARTHEST = 0.05;
 const LARGEST = 1.25;
 const LEGIBLE = 0.75;
 
-/** Let a picture be moved within its stage. */
-function camera(stage, svgElement) {
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
+/** Let a picture be moved within its stage; `canvas` holds all that is drawn. */
+function camera(stage, svgElement, canvas) {
   const view = { x: 0, y: 0, scale: 1 };
   let size = [1, 1];
   const pointers = new Map();
   let moved = 0;
-  let running = 0;
 
-  function show() {
-    const { clientWidth: width, clientHeight: height } = stage;
-    const seen = [view.x, view.y, width / view.scale, height / view.scale];
-    svgElement.setAttribute("viewBox", seen.join(" "));
+  /** Show what is in view; the style sheet says how long a slow move takes. */
+  function show(slowly = false) {
+    const { x, y, scale } = view;
+    canvas.classList.toggle("gliding", slowly);
+    canvas.style.transform = `scale(${scale}) translate(${-x}px, ${-y}px)`;
   }
   function glide(target) {
-    cancelAnimationFrame(running);
-    if (still.matches || !document.hasFocus()) return (Object.assign(view, target), show());
-    const from = { ...view };
-    const start = performance.now();
-    const tick = (now) => {
-      const t = min(1, (now - start) / 220);
-      const e = 1 - (1 - t) ** 3;
-      for (const key of ["x", "y", "scale"]) view[key] = from[key] + (target[key] - from[key]) * e;
-      show();
-      if (t < 1) running = requestAnimationFrame(tick);
-    };
-    running = requestAnimationFrame(tick);
+    Object.assign(view, target);
+    show(true);
   }
   function zoom(factor, at = [stage.clientWidth / 2, stage.clientHeight / 2]) {
     const scale = min(NEAREST, max(FARTHEST, view.scale * factor));
@@ -53,7 +42,6 @@ function camera(stage, svgElement) {
 
   const turned = (event) => {
     event.preventDefault();
-    cancelAnimationFrame(running);
     const speed = event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0015;
     zoom(Math.exp(-event.deltaY * speed), at(event));
   };
@@ -78,14 +66,11 @@ function camera(stage, svgElement) {
     view.x -= dx / view.scale / pointers.size;
     view.y -= dy / view.scale / pointers.size;
     pointers.set(event.pointerId, now);
-    cancelAnimationFrame(running);
     show();
   });
   for (const end of ["pointerup", "pointercancel"]) {
     svgElement.addEventListener(end, (event) => pointers.delete(event.pointerId));
   }
-  new ResizeObserver(show).observe(stage);
-
   return {
     zoom,
     /** Whether the last press was a drag, which is no click. */

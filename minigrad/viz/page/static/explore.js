@@ -13,7 +13,7 @@ const state = {
   traced: null,
 };
 const canvas = svg.g();
-const look = camera(stage, picture);
+const look = camera(stage, picture, canvas);
 let placement; // where everything lies
 let layers; // the layers of the picture, by their classes
 let joined; // what reads what
@@ -21,7 +21,7 @@ let playing = 0;
 
 document.documentElement.classList.add("scripted");
 picture.replaceChildren(picture.querySelector("style"), canvas);
-for (const size of ["width", "height"]) picture.removeAttribute(size);
+for (const size of ["width", "height", "viewBox"]) picture.removeAttribute(size);
 
 // Drawing -----------------------------------------------------------------------------------------
 
