@@ -19,7 +19,7 @@ from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
 from minigrad.viz.drawing.svg import insides
 from minigrad.viz.layout import Placement, model, order, place, skeleton
-from minigrad.viz.layout.build import _chains
+from minigrad.viz.layout.build import _blocks
 from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
 
@@ -388,15 +388,15 @@ def test_items_keep_their_order_and_their_distances(data: st.DataObject) -> None
             lines.append(model.Line(way, *ends, -1, ()))
     fed = {line.way[1] for line in lines}
     passed = [item in fed and data.draw(st.booleans()) for item in range(starts[-1])]
-    chains: tuple[model.Chain, ...] = ()
+    blocks: tuple[model.Block, ...] = ()
     for _ in range(2):
         boxes = [
             model.Box() if way else model.Box("n", data.draw(st.integers(1, 60)), 9, 40, True, ())
             for way in passed
         ]
-        scope = model.Scope(None, tuple(rows), tuple(boxes), tuple(lines), chains)
-        chains = chains or _chains(scope)
-        group = pack(replace(scope, chains=chains), {})
+        scope = model.Scope(None, tuple(rows), tuple(boxes), tuple(lines), blocks)
+        blocks = blocks or _blocks(scope)
+        group = pack(replace(scope, blocks=blocks), {})
         sizes = measure(scope, {})
         for start, end in pairwise(starts):
             for one, two in pairwise(range(start, end)):

@@ -2,8 +2,8 @@
 
 First each rank by turns is moved to where its neighbours are, with the order and the distances
 kept: least squares, by pooling adjacent violators (Ayer et al., 1955). Then the dummies of a
-tensor, and what lies almost straight above each other, are made one **chain**: lines come out
-straight. This is done once, as if all groups were closed; packing then moves chains apart that do
+tensor, and what lies almost straight above each other, are made one **block**: lines come out
+straight. This is done once, as if all groups were closed; packing then moves blocks apart that do
 not fit beside each other (`minigrad.viz.layout.pack`).
 """
 
@@ -15,12 +15,12 @@ from heapq import heappop, heappush
 from itertools import accumulate
 from typing import NamedTuple
 
-__all__ = ["Joint", "Pull", "align"]
+__all__ = ["Joint", "Segment", "align"]
 
 ROUNDS = 6
 
 FREE = 0.001
-"""How much an item that nothing pulls resists: little."""
+"""How much an item without lines resists: little."""
 
 ALMOST = 14
 """Lines that are no further from straight than this are made straight."""
@@ -28,69 +28,69 @@ ALMOST = 14
 Rows = Sequence[Sequence[int]]
 
 
-class Pull(NamedTuple):
+class Segment(NamedTuple):
     """A line between an item and its neighbour in the rank below."""
 
     upper: int  # the number of the upper item
     lower: int  # the number of the lower one
     shift: int  # how far right of the upper item the lower one is, if the line is straight
     weight: float  # how much that matters
-    rigid: bool  # whether the line joins two dummies: these make way for others, but together
+    inner: bool  # whether the line joins two dummies: these make way for others, but together
 
 
 class Joint(NamedTuple):
     """How an item finds its position."""
 
     item: int  # its number
-    pull: int  # the number of the pull that joins it to an item with a position; -1 for none
+    segment: int  # the number of the segment that joins it to an item with a position; -1 for none
     # How far the lower one of the two is to the right of where the line would be straight;
-    # without a pull, the position itself
-    bow: int
+    # without a segment, the position itself
+    slant: int
 
 
 def align(
-    ranks: Rows, left: Sequence[int], right: Sequence[int], pulls: Sequence[Pull]
+    ranks: Rows, left: Sequence[int], right: Sequence[int], segments: Sequence[Segment]
 ) -> list[list[Joint]]:
-    """Join the items of some ranks to chains, along the lines that come out almost straight.
+    """Join the items of some ranks to blocks, along the lines that come out almost straight.
 
-    `left` and `right` are the room that each item needs to the sides of its middle. In each chain,
-    the first item is joined to a chain before this one, and every other item to one before it in
-    the chain.
+    `left` and `right` are the room that each item needs to the sides of its middle. In each block,
+    the first item is joined to a block before this one, and every other item to one before it in
+    the block.
     """
-    x = _relaxed(ranks, left, right, pulls)
-    aside = [x[pull.lower] - x[pull.upper] - pull.shift for pull in pulls]
+    x = _relaxed(ranks, left, right, segments)
+    aside = [x[segment.lower] - x[segment.upper] - segment.shift for segment in segments]
     almost = [
         number
-        for number, pull in enumerate(pulls)
-        if not pull.rigid and abs(aside[number]) <= ALMOST
+        for number, segment in enumerate(segments)
+        if not segment.inner and abs(aside[number]) <= ALMOST
     ]
-    rigid = [number for number, pull in enumerate(pulls) if pull.rigid]
-    almost.sort(key=lambda number: -pulls[number].weight)
-    above = _straight(ranks, pulls, [*rigid, *almost])
-    below = {pulls[number].upper: pulls[number].lower for number in above.values()}
-    chains = []
+    inner = [number for number, segment in enumerate(segments) if segment.inner]
+    almost.sort(key=lambda number: -segments[number].weight)
+    above = _straight(ranks, segments, [*inner, *almost])
+    below = {segments[number].upper: segments[number].lower for number in above.values()}
+    blocks = []
     for item in range(len(x)):
         if item not in above:
-            chain = [item]
-            while chain[-1] in below:
-                chain.append(below[chain[-1]])
-            chains.append(chain)
-    # Each chain is where its items are on average; packing pushes chains apart.
+            block = [item]
+            while block[-1] in below:
+                block.append(below[block[-1]])
+            blocks.append(block)
+    # Each block is where its items are on average; packing pushes blocks apart.
     straight = [0] * len(x)
-    for chain in chains:
-        offsets = list(accumulate((pulls[above[item]].shift for item in chain[1:]), initial=0))
-        mean = sum(x[item] - away for item, away in zip(chain, offsets, strict=True)) / len(chain)
-        for item, away in zip(chain, offsets, strict=True):
+    for block in blocks:
+        offsets = list(accumulate((segments[above[item]].shift for item in block[1:]), initial=0))
+        mean = sum(x[item] - away for item, away in zip(block, offsets, strict=True)) / len(block)
+        for item, away in zip(block, offsets, strict=True):
             straight[item] = round(mean) + away
-    return _joints(chains, above, pulls, straight)
+    return _joints(blocks, above, segments, straight)
 
 
 def _relaxed(
-    ranks: Rows, left: Sequence[int], right: Sequence[int], pulls: Sequence[Pull]
+    ranks: Rows, left: Sequence[int], right: Sequence[int], segments: Sequence[Segment]
 ) -> list[float]:
     """Where the items would like to be, as far as their ranks have room."""
     ends: list[list[tuple[int, int, float]]] = [[] for _ in left]
-    for upper, lower, shift, weight, _ in pulls:
+    for upper, lower, shift, weight, _ in segments:
         ends[lower].append((upper, shift, weight))
         ends[upper].append((lower, -shift, weight))
     x = [0.0] * len(left)
@@ -121,9 +121,9 @@ def _move(
             offset += right[items[index - 1]] + left[item]
         offsets.append(offset)
         wish, weight = x[item] * FREE, FREE
-        for other, shift, pull in ends[item]:
-            wish += (x[other] + shift) * pull
-            weight += pull
+        for other, shift, strength in ends[item]:
+            wish += (x[other] + shift) * strength
+            weight += strength
         wish, count = wish - offset * weight, 1
         while pools and pools[-1][0] * weight >= wish * pools[-1][1]:
             before = pools.pop()
@@ -134,12 +134,12 @@ def _move(
         x[item] = value + offset
 
 
-def _straight(ranks: Rows, pulls: Sequence[Pull], order: Iterable[int]) -> dict[int, int]:
+def _straight(ranks: Rows, segments: Sequence[Segment], order: Iterable[int]) -> dict[int, int]:
     """Make lines straight, unless that would cross another that is.
 
     Returns:
         For each item that has one, the number of the straight line to the item above it. Of two
-        chains of such items that have a rank in common, one is on the left throughout.
+        blocks of such items that have a rank in common, one is on the left throughout.
     """
     place = {
         item: (row, index) for row, items in enumerate(ranks) for index, item in enumerate(items)
@@ -148,7 +148,7 @@ def _straight(ranks: Rows, pulls: Sequence[Pull], order: Iterable[int]) -> dict[
     uppers: set[int] = set()
     above: dict[int, int] = {}
     for number in order:
-        upper, lower = pulls[number][:2]
+        upper, lower = segments[number][:2]
         (row, start), (_, end) = place[upper], place[lower]
         at = bisect(joined[row], (start, end))
         left, right = joined[row][max(at - 1, 0) : at], joined[row][at : at + 1]
@@ -161,23 +161,23 @@ def _straight(ranks: Rows, pulls: Sequence[Pull], order: Iterable[int]) -> dict[
 
 
 def _joints(
-    chains: Sequence[Sequence[int]],
+    blocks: Sequence[Sequence[int]],
     above: Mapping[int, int],
-    pulls: Sequence[Pull],
+    segments: Sequence[Segment],
     x: Sequence[int],
 ) -> list[list[Joint]]:
-    """Put the chains in order: from the longest on, along the lines that are nearly straight."""
-    own = {item: number for number, chain in enumerate(chains) for item in chain}
-    # By chain: how far aside a line leads, its number, and the item at its other end
-    ways: list[list[tuple[int, int, int]]] = [[] for _ in chains]
-    for number, (upper, lower, shift, *_) in enumerate(pulls):
+    """Put the blocks in order: from the longest on, along the lines that are nearly straight."""
+    own = {item: number for number, block in enumerate(blocks) for item in block}
+    # By block: how far aside a line leads, its number, and the item at its other end
+    ways: list[list[tuple[int, int, int]]] = [[] for _ in blocks]
+    for number, (upper, lower, shift, *_) in enumerate(segments):
         far = abs(x[lower] - x[upper] - shift)
         for one, two in ((upper, lower), (lower, upper)):
             if own[one] != own[two]:
                 ways[own[one]].append((far, number, two))
     found: list[list[Joint]] = []
     done = set()
-    for root in sorted(chains, key=lambda chain: -len(chain)):
+    for root in sorted(blocks, key=lambda block: -len(block)):
         reached = [(0, -1, root[0])]
         while reached:
             _, number, item = heappop(reached)
@@ -186,13 +186,13 @@ def _joints(
             done.add(own[item])
             for way in ways[own[item]]:
                 heappush(reached, way)
-            chain = chains[own[item]]
-            bow = x[item]
+            block = blocks[own[item]]
+            slant = x[item]
             if number >= 0:
-                upper, lower, shift, *_ = pulls[number]
-                bow = x[lower] - x[upper] - shift
-            at = chain.index(item)
-            down = [Joint(low, above[low], 0) for low in chain[at + 1 :]]
-            up = [Joint(chain[i], above[chain[i + 1]], 0) for i in reversed(range(at))]
-            found.append([Joint(item, number, bow), *down, *up])
+                upper, lower, shift, *_ = segments[number]
+                slant = x[lower] - x[upper] - shift
+            at = block.index(item)
+            down = [Joint(low, above[low], 0) for low in block[at + 1 :]]
+            up = [Joint(block[i], above[block[i + 1]], 0) for i in reversed(range(at))]
+            found.append([Joint(item, number, slant), *down, *up])
     return found

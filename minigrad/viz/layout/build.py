@@ -19,8 +19,8 @@ from minigrad.viz.drawing.labels import (
     text_width,
     title,
 )
-from minigrad.viz.layout.align import Pull, align
-from minigrad.viz.layout.model import TOP, Box, Chain, End, Joint, Line, Scope, Skeleton
+from minigrad.viz.layout.align import Segment, align
+from minigrad.viz.layout.model import TOP, Block, Box, End, Joint, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.pack import INDENT, measure
 from minigrad.viz.layout.ranks import Link, ranked
@@ -70,7 +70,7 @@ class _Work:
         self._contents = contents(diagram, self._shown.values())
         self._entries = Counter(edge.target for edge in diagram.edges)
         self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
-        self._doors: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
+        self._port_places: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
         self._sizes: dict[str, tuple[int, int]] = {}
 
     def scope(
@@ -83,21 +83,21 @@ class _Work:
         """Lay out one group; its child groups are laid out already."""
         leaves = {item for item, node in members.items() if node and node.kind in LEAVES}
         ranks, links = ranked(members, links)
-        ranks = arrange(ranks, links, self._doors, leaves)
+        ranks = arrange(ranks, links, self._port_places, leaves)
         names = [item for rank in ranks for item in rank]
         number = {item: index for index, item in enumerate(names)}
         row = {item: index for index, rank in enumerate(ranks) for item in rank}
         fed = {link.target for link in links}
         for item in members:
             self._sizes[item] = self._size(self._shown[item])
-        pins = self._pins(links, members, number, fed)
+        anchors = self._anchors(links, members, number, fed)
         lanes = _lanes(links, row)
         lines = []
         texts: dict[str, dict[str, int]] = defaultdict(dict)
         for index, link in enumerate(links):
             way = tuple(number[item] for item in link.way)
             out = self._end(link.source, f"out:{link.tensor}")
-            into = pins.get(index) or self._end(link.target, f"in:{link.tensor}")
+            into = anchors.get(index) or self._end(link.target, f"in:{link.tensor}")
             lines.append(Line(way, out, into, lanes[link.tensor] if link.far else -1, link.edges))
             if link.source in members and link.tensor in self.texts:
                 texts[link.source][link.tensor] = out[0]
@@ -111,9 +111,9 @@ class _Work:
         for ports in (ranks[0], ranks[-1]):
             for index, port in enumerate(ports):
                 self._ports[name][port] = number[port]
-                self._doors[f"{name}/{port}"] = (index + 0.5) / len(ports)
+                self._port_places[f"{name}/{port}"] = (index + 0.5) / len(ports)
         scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), tuple(lines), ())
-        return replace(scope, chains=_chains(scope))
+        return replace(scope, blocks=_blocks(scope))
 
     def _size(self, node: Node) -> tuple[int, int]:
         """The size of a box: there is room for what stands in it, for its lines and their texts."""
@@ -134,7 +134,7 @@ class _Work:
         number = self._ports[item][port]
         return _share(self._sizes[item][0], side.index(port), len(side)), number
 
-    def _pins(
+    def _anchors(
         self,
         links: Sequence[Link],
         members: Mapping[str, Node | None],
@@ -151,7 +151,7 @@ class _Work:
                     weight = 1  # most matters a line from an op near by, least one from a leaf
                 door = self._end(upper, f"out:{link.tensor}")[0]
                 into[link.target].append((link.far, link.far or number[upper], door, index, weight))
-        pins: dict[int, End] = {}
+        anchors: dict[int, End] = {}
         for target, found in into.items():
             found.sort()
             width, count = self._sizes[target][0], len(found)
@@ -162,9 +162,9 @@ class _Work:
             step = min(PIN, (width - 16) // max(middle, 2 * (count - 1) - middle, 1))
             for place, (*_, index, _) in enumerate(found):
                 named = target in self._named
-                pin = _share(width, place, count) if named else (2 * place - middle) * step // 2
-                pins[index] = pin, 0
-        return pins
+                anchor = _share(width, place, count) if named else (2 * place - middle) * step // 2
+                anchors[index] = anchor, 0
+        return anchors
 
 
 def _share(width: int, index: int, count: int) -> int:
@@ -188,7 +188,7 @@ def _lanes(links: Sequence[Link], row: Mapping[str, int]) -> dict[str, int]:
     return lanes
 
 
-def _chains(scope: Scope) -> tuple[Chain, ...]:
+def _blocks(scope: Scope) -> tuple[Block, ...]:
     """Align the items of a group, for the sizes that they have when all are closed."""
     m = measure(scope, {})
     starts = [0, *accumulate(scope.rows)]
@@ -200,27 +200,27 @@ def _chains(scope: Scope) -> tuple[Chain, ...]:
             ends = [line.out, *[(0, 0)] * (2 * len(line.way) - 4), line.into]
             for pair, out, into in zip(pairwise(line.way), ends[::2], ends[1::2], strict=True):
                 stretches[pair][out, into] = None
-    pulls, by = [], []
+    segments, by = [], []
     for (upper, lower), ways in stretches.items():
         dummies = sum(not scope.items[item].id and item in inner for item in (upper, lower))
         leaf = bool(scope.items[upper].id) and upper not in fed
         shifts = [out - into for (out, _), (into, _) in ways]
         shift = sum(shifts) // len(shifts)  # x * x goes two ways to one place
         weight = 0.02 if dummies else 0.5 if leaf else 4.0
-        pulls.append(Pull(upper, lower, shift, weight, dummies == 2))
+        segments.append(Segment(upper, lower, shift, weight, dummies == 2))
         by.append((*next(iter(ways)), shift - shifts[0]))
 
-    def joined(item: int, pull: int, bow: int) -> Joint:
-        if pull < 0:
-            return item, (0, 0), -1, (0, 0), bow
-        (upper, lower, *_), (out, into, more) = pulls[pull], by[pull]
+    def joined(item: int, segment: int, slant: int) -> Joint:
+        if segment < 0:
+            return item, (0, 0), -1, (0, 0), slant
+        (upper, lower, *_), (out, into, more) = segments[segment], by[segment]
         if item == lower:
-            return item, into, upper, out, bow + more
-        return item, out, lower, into, -bow - more
+            return item, into, upper, out, slant + more
+        return item, out, lower, into, -slant - more
 
     ranks = [range(start, end) for start, end in pairwise(starts)]
-    chains = align(ranks, m.left, m.right, pulls)
-    return tuple(tuple(joined(*joint) for joint in chain) for chain in chains)
+    blocks = align(ranks, m.left, m.right, segments)
+    return tuple(tuple(joined(*joint) for joint in block) for block in blocks)
 
 
 def _members(diagram: Diagram, parents: Mapping[str, str]) -> dict[str, dict[str, Node | None]]:

@@ -1,17 +1,16 @@
 """The data of a layout: what Python finds out once (`Skeleton`), and positions (`Placement`).
 
 Each group is laid out apart from the others. Its **items** lie in rows, the ranks: what an item
-reads lies in ranks above it. An item is a node, a child group, which is one box, open or closed,
-or a point that lines run through. Such a point is a **port**, on the upper or lower edge of the
-group's frame, where a tensor comes in or goes out; or a **dummy**, in each rank that a tensor
-passes, which keeps a lane free for it.
+reads lies in ranks above it. An item is a node; or a child group, which is one box, open or closed;
+or a point that lines run through. Such a point is a **port**, where a tensor passes the frame of
+the group; or a **dummy**, which keeps a lane free in each rank that a tensor passes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["TOP", "Box", "Chain", "End", "Joint", "Line", "Placement", "Point", "Scope", "Skeleton"]
+__all__ = ["TOP", "Block", "Box", "End", "Joint", "Line", "Placement", "Point", "Scope", "Skeleton"]
 
 TOP = ""
 """The scope around all groups."""
@@ -23,17 +22,17 @@ End = tuple[int, int]
 the port instead."""
 
 Joint = tuple[int, End, int, End, int]
-"""How an item finds its position: ``(item, end, other, end of the other, bow)``.
+"""How an item finds its position: ``(item, end, other, end of the other, slant)``.
 
 A line joins the item to another one, which has its position already. If it is straight, the two
-ends lie above each other; `bow` is how much further to the right the end of the item is. Without
-such a line, `other` is -1 and `bow` is the position.
+ends lie above each other; `slant` is how much further to the right the end of the item is. Without
+such a line, `other` is -1 and `slant` is the position.
 """
 
-Chain = tuple[Joint, ...]
+Block = tuple[Joint, ...]
 """Items that lie straight above each other: at most one in each rank.
 
-The first is joined to another chain, each of the others to one before it in the chain.
+The first is joined to another block, each of the others to one before it in the block.
 """
 
 
@@ -70,8 +69,8 @@ class Scope:
     rows: tuple[int, ...]  # how many items each rank has: first the in-ports, last the out-ports
     items: tuple[Box, ...]  # the items, rank by rank, each from left to right
     lines: tuple[Line, ...]  # the tensors between them
-    # Every item in a chain, in the order in which chains get their positions
-    chains: tuple[Chain, ...]
+    # Every item in a block, in the order in which blocks get their positions
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)

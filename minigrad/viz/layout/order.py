@@ -34,14 +34,14 @@ Ends = dict[str, list[End]]
 
 
 def arrange(
-    ranks: Ranks, links: Sequence[Link], doors: Mapping[str, float], leaves: Collection[str]
+    ranks: Ranks, links: Sequence[Link], port_places: Mapping[str, float], leaves: Collection[str]
 ) -> Ranks:
     """Order every rank of a group, from the in-ports to the out-ports.
 
     Args:
         ranks: The items of each rank, from the in-ports to the out-ports.
         links: The tensors between them.
-        doors: Where the ports of child groups lie, from 0 at the left to 1 at the right.
+        port_places: Where the ports of child groups lie, from 0 at the left to 1 at the right.
         leaves: The parameters and constants: those that one op alone reads go to the left and the
             right of what else it reads.
     """
@@ -55,7 +55,7 @@ def arrange(
         for leaf, targets in reads.items()
         if len(targets) == 1 and rank[targets[0]] == rank[leaf] + 1
     }
-    above, below = _ends(rank, links, doors)
+    above, below = _ends(rank, links, port_places)
     order = [[item for item in items if item not in beside] for items in ranks]
     others = (
         {item: [end for end in found if end.item not in beside] for item, found in ends.items()}
@@ -68,7 +68,7 @@ def arrange(
 
 
 def _ends(
-    rank: Mapping[str, int], links: Sequence[Link], doors: Mapping[str, float]
+    rank: Mapping[str, int], links: Sequence[Link], port_places: Mapping[str, float]
 ) -> tuple[Ends, Ends]:
     """For each item, the ends of its tensors in the rank above and in the rank below."""
     above: Ends = {item: [] for item in rank}
@@ -82,8 +82,8 @@ def _ends(
                 if (upper, lower) in drawn:
                     continue
                 drawn.add((upper, lower))
-            own = doors.get(f"{upper}/out:{link.tensor}", 0.5)
-            other = doors.get(f"{lower}/in:{link.tensor}", 0.5)
+            own = port_places.get(f"{upper}/out:{link.tensor}", 0.5)
+            other = port_places.get(f"{lower}/in:{link.tensor}", 0.5)
             above[lower].append(End(upper, other, own))
             below[upper].append(End(lower, own, other))
     return above, below

@@ -2,7 +2,7 @@
 
 This is the one part of the layout that the page has too (``pack.js``), since opening a group
 changes its size. Groups are packed from the inside out: an open one is as large as its content.
-Ranks, orders and chains are given. Lines bend only between ranks, where no box is; within a rank
+Ranks, orders and blocks are given. Lines bend only between ranks, where no box is; within a rank
 each keeps to the column of its box or its dummy. All positions are whole numbers.
 """
 
@@ -52,7 +52,7 @@ class Measured(NamedTuple):
     left: list[int]  # the room that each needs to the left of its middle
     right: list[int]  # the same to the right
 
-    def door(self, item: int, end: End) -> int:
+    def anchor(self, item: int, end: End) -> int:
         """How far right of the middle of an item a line meets it."""
         group = self.inner[item]
         return group.x[end[1]] - group.width // 2 if group else end[0]
@@ -107,8 +107,8 @@ def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
         if line.lane >= 0:
             beyond = high + shift + (line.lane + 1) * LANE
             way[1:1] = [(first + 1, beyond), (last - 1, beyond)]
-        way[0] = first, start + m.door(line.way[0], line.out)
-        way[-1] = last, end + m.door(line.way[-1], line.into)
+        way[0] = first, start + m.anchor(line.way[0], line.out)
+        way[-1] = last, end + m.anchor(line.way[-1], line.into)
         columns.append(way)
 
     # From the top down: the more lines run sideways, the wider is the gap between two ranks.
@@ -149,20 +149,20 @@ def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
 
 
 def _columns(scope: Scope, m: Measured) -> list[int]:
-    """Place chain after chain, each as near as its neighbours allow to where its line leads."""
+    """Place block after block, each as near as its neighbours allow to where its line leads."""
     own, offset = [0] * len(scope.items), [0] * len(scope.items)
-    aways = []  # how far right of what it is joined to each chain would like to be
-    for number, chain in enumerate(scope.chains):
-        for place, joint in enumerate(chain):
-            item, end, other, port, bow = joint
+    aways = []  # how far right of what it is joined to each block would like to be
+    for number, block in enumerate(scope.blocks):
+        for place, joint in enumerate(block):
+            item, end, other, port, slant = joint
             own[item] = number
-            away = bow if other < 0 else bow + m.door(other, port) - m.door(item, end)
+            away = slant if other < 0 else slant + m.anchor(other, port) - m.anchor(item, end)
             if place:
                 offset[item] = offset[other] + away
             else:
                 aways.append(away)
 
-    # What each chain pushes to the right, and to the left, and how far apart they are at least.
+    # What each block pushes to the right, and to the left, and how far apart they are at least.
     after: list[list[tuple[int, int]]] = [[] for _ in aways]
     before: list[list[tuple[int, int]]] = [[] for _ in aways]
     for one, two in pairwise(range(len(scope.items))):
@@ -172,7 +172,7 @@ def _columns(scope: Scope, m: Measured) -> list[int]:
             before[own[two]].append((own[one], apart))
 
     least, most = [-math.inf] * len(aways), [-math.inf] * len(aways)  # the latter negated
-    for number, ((_, _, other, _, _), *_) in enumerate(scope.chains):
+    for number, ((_, _, other, _, _), *_) in enumerate(scope.blocks):
         wish = aways[number] if other < 0 else least[own[other]] + offset[other] + aways[number]
         at = min(max(wish, least[number]), -most[number])
         for limits, limit, pushed in ((least, at, after), (most, -at, before)):

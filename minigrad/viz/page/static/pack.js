@@ -23,7 +23,7 @@ function measure({ rows, items }, packed) {
     reach,
     left: sizes.map((size, at) => floor((size.width + margin[at]) / 2)),
     right: reach.map((far, at) => far + floor(margin[at] / 2)),
-    door: (item, [shift, port]) =>
+    anchor: (item, [shift, port]) =>
       inner[item] ? inner[item].x[port] - floor(inner[item].width / 2) : shift,
   };
 }
@@ -61,8 +61,8 @@ function pack(scope, packed) {
     const [[first], [last]] = [way[0], way.at(-1)];
     const beyond = high + shift + (line.lane + 1) * LANE;
     if (line.lane >= 0) way.splice(1, 0, [first + 1, beyond], [last - 1, beyond]);
-    way[0][1] += m.door(line.way[0], line.out);
-    way.at(-1)[1] += m.door(line.way.at(-1), line.into);
+    way[0][1] += m.anchor(line.way[0], line.out);
+    way.at(-1)[1] += m.anchor(line.way.at(-1), line.into);
     return way;
   });
 
@@ -103,12 +103,12 @@ function pack(scope, packed) {
   return { width, height: bottoms.at(-1), title, x, y, lines: points };
 }
 
-/** Place chain after chain, each as near as its neighbours allow to where its line leads. */
-function columnsOf({ chains }, { row, left, right, door }) {
+/** Place block after block, each as near as its neighbours allow to where its line leads. */
+function columnsOf({ blocks }, { row, left, right, anchor }) {
   const [own, offset] = [[], []];
-  const aways = chains.map((chain, number) => {
-    const away = chain.map(([item, end, other, port, bow], place) => {
-      const found = other < 0 ? bow : bow + door(other, port) - door(item, end);
+  const aways = blocks.map((block, number) => {
+    const away = block.map(([item, end, other, port, slant], place) => {
+      const found = other < 0 ? slant : slant + anchor(other, port) - anchor(item, end);
       own[item] = number;
       offset[item] = place ? offset[other] + found : 0;
       return found;
@@ -116,8 +116,8 @@ function columnsOf({ chains }, { row, left, right, door }) {
     return away[0];
   });
 
-  const after = chains.map(() => []);
-  const before = chains.map(() => []);
+  const after = blocks.map(() => []);
+  const before = blocks.map(() => []);
   for (let one = 0, two = 1; two < row.length; one = two++) {
     if (row[one] !== row[two]) continue;
     const apart = offset[one] + right[one] + left[two] - offset[two];
@@ -125,8 +125,8 @@ function columnsOf({ chains }, { row, left, right, door }) {
     before[own[two]].push([own[one], apart]);
   }
 
-  const [least, most] = [0, 0].map(() => chains.map(() => -Infinity)); // the latter negated
-  chains.forEach(([[, , other]], number) => {
+  const [least, most] = [0, 0].map(() => blocks.map(() => -Infinity)); // the latter negated
+  blocks.forEach(([[, , other]], number) => {
     const wish = aways[number] + (other < 0 ? 0 : least[own[other]] + offset[other]);
     const at = min(max(wish, least[number]), -most[number]);
     for (const [limits, limit, pushed] of [[least, at, after], [most, -at, before]]) {
