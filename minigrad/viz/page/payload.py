@@ -88,6 +88,7 @@ def _pooled(data: Any) -> str:
     is kept whole, in another list.
     """
     places: dict[str, int] = {}  # by the JSON of each value
+    encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
     def place(value: Any) -> int:
         if isinstance(value, Mapping):
@@ -95,7 +96,7 @@ def _pooled(data: Any) -> str:
         elif isinstance(value, list | tuple):
             whole = all(isinstance(one, int | float | None) for one in value)
             value = [list(map(_rounded, value))] if whole else [place(one) for one in value]
-        text = json.dumps(_rounded(value), separators=(",", ":"), ensure_ascii=False)
+        text = encode(_rounded(value))
         return places.setdefault(text, len(places))
 
     place(data)

@@ -91,13 +91,11 @@ function valuesView({ shape, values }) {
 }
 
 /** Buttons that lead to a step or to a box. */
-function links(go) {
-  const button = (onclick, words) => e.button({ class: "link", onclick }, words);
-  return {
-    step: (at, words) => button(() => go.step(at), words ?? `step ${at}`),
-    box: (id, words = nameOf(id)) => button(() => go.box(id), words),
-  };
-}
+const leading = (onclick, words) => e.button({ class: "link", onclick }, words);
+const link = {
+  step: (at, words = `step ${at}`) => leading(() => go.step(at), words),
+  box: (id, words = nameOf(id)) => leading(() => go.box(id), words),
+};
 
 /** Where a box is: the modules around it, from the outermost. */
 function pathOf(id) {
