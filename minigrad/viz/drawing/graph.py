@@ -99,13 +99,13 @@ class Graph(Diagram):
         Example:
             >>> from minigrad import nn, ones, viz
             >>> viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), ones(5, 3)).to_text(2)
-            input                                       → 5×3  · input
+            input                                           → 5×3  · input
             Sequential  · 16 parameters
               0: Linear  · 16 parameters
                 %0 = linear(x = input, weight 4×3, bias 4)  → 5×4
               1: ReLU
-                %1 = relu(%0)                           → 5×4
-            output = %1                                 → 5×4
+                %1 = relu(%0)                               → 5×4
+            output = %1                                     → 5×4
         """
         from minigrad.viz.drawing.text import to_text
 
