@@ -26,24 +26,22 @@ class End(NamedTuple):
     """The other end of a tensor that runs from one rank to the next."""
 
     item: str
-    own: float
-    """Where it meets the item that this is an end for, from 0 at the left to 1 at the right."""
-    other: float
-    """Where it meets the other."""
+    own: float  # where it meets the item that this is an end for: 0 is the left, 1 the right
+    other: float  # where it meets the other
 
 
 Ends = dict[str, list[End]]
 
 
 def arrange(
-    ranks: Ranks, links: Sequence[Link], doors: Mapping[str, float], leaves: Collection[str]
+    ranks: Ranks, links: Sequence[Link], port_places: Mapping[str, float], leaves: Collection[str]
 ) -> Ranks:
     """Order every rank of a group, from the in-ports to the out-ports.
 
     Args:
         ranks: The items of each rank, from the in-ports to the out-ports.
         links: The tensors between them.
-        doors: Where the ports of child groups lie, from 0 at the left to 1 at the right.
+        port_places: Where the ports of child groups lie, from 0 at the left to 1 at the right.
         leaves: The parameters and constants: those that one op alone reads go to the left and the
             right of what else it reads.
     """
@@ -57,43 +55,38 @@ def arrange(
         for leaf, targets in reads.items()
         if len(targets) == 1 and rank[targets[0]] == rank[leaf] + 1
     }
-    above, below = _ends(rank, links, doors)
+    above, below = _ends(rank, links, port_places)
     order = [[item for item in items if item not in beside] for items in ranks]
-    order = _improved(order, *(_without(ends, beside) for ends in (above, below)))
+    others = (
+        {item: [end for end in found if end.item not in beside] for item, found in ends.items()}
+        for ends in (above, below)
+    )
+    order = _improved(order, *others)
     for upper, lower in pairwise(order):
         _insert(upper, lower, above, beside)
     return order
 
 
 def _ends(
-    rank: Mapping[str, int], links: Sequence[Link], doors: Mapping[str, float]
+    rank: Mapping[str, int], links: Sequence[Link], port_places: Mapping[str, float]
 ) -> tuple[Ends, Ends]:
     """For each item, the ends of its tensors in the rank above and in the rank below."""
     above: Ends = {item: [] for item in rank}
     below: Ends = {item: [] for item in rank}
     drawn = set()
     for link in links:
-        inside = len(link.way) - 1
-        if rank[link.target] - rank[link.source] > inside:
-            continue  # it runs outside
-        for index, (upper, lower) in enumerate(pairwise(link.way)):
-            if index + 1 < inside:  # between dummies, a way is shared
+        if link.far:
+            continue
+        for index, (upper, lower) in enumerate(pairwise(link.way), 2):
+            if index < len(link.way):  # between dummies, a way is shared
                 if (upper, lower) in drawn:
                     continue
                 drawn.add((upper, lower))
-            own = doors.get(f"{upper}/out:{link.tensor}", 0.5)
-            other = doors.get(f"{lower}/in:{link.tensor}", 0.5)
+            own = port_places.get(f"{upper}/out:{link.tensor}", 0.5)
+            other = port_places.get(f"{lower}/in:{link.tensor}", 0.5)
             above[lower].append(End(upper, other, own))
             below[upper].append(End(lower, own, other))
     return above, below
-
-
-def _without(ends: Ends, items: Collection[str]) -> Ends:
-    return {
-        item: [end for end in found if end.item not in items]
-        for item, found in ends.items()
-        if item not in items
-    }
 
 
 def _improved(order: Ranks, above: Ends, below: Ends) -> Ranks:

@@ -21,11 +21,11 @@ class Link(NamedTuple):
     """A tensor on its way within one group."""
 
     # The items that it passes, one in each rank: the node, group or in-port that it comes out
-    # of, dummies, and the node, group or out-port that it goes into. Of a tensor that runs
-    # outside only the two ends
+    # of, dummies, and the node, group or out-port that it goes into
     way: tuple[str, ...]
     tensor: str  # the id of the node that computed it
     edges: tuple[int, ...]  # the edges of the diagram that run here
+    far: bool = False  # whether it runs outside of everything: its way has only the two ends
 
     @property
     def source(self) -> str:
@@ -61,19 +61,18 @@ def ranked(
     for link in links:
         span = rank[link.target] - rank[link.source]
         spans[link.tensor] = max(span, spans.get(link.tensor, 0))
-    dummies: dict[str, None] = {}
+    dummies: set[str] = set()
     ways = []
     for link in links:
         source, target = link.way
-        between: list[str] = []
-        if spans[link.tensor] <= FAR:
-            rows = range(rank[source] + 1, rank[target])
-            between = [f"{link.tensor}@{row}" for row in rows]
-            for dummy, row in zip(between, rows, strict=True):
-                if dummy not in dummies:
-                    dummies[dummy] = None
-                    ranks[row].append(dummy)
-        ways.append(link._replace(way=(source, *between, target)))
+        rows = range(rank[source] + 1, rank[target])
+        far = spans[link.tensor] > FAR and len(rows) > 0
+        between = [] if far else [f"{link.tensor}@{row}" for row in rows]
+        for dummy, row in zip(between, rows, strict=False):
+            if dummy not in dummies:
+                dummies.add(dummy)
+                ranks[row].append(dummy)
+        ways.append(link._replace(way=(source, *between, target), far=far))
     return ranks, tuple(ways)
 
 
