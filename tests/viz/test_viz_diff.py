@@ -131,7 +131,7 @@ def test_a_long_chain() -> None:
 
 def test_what_it_refuses() -> None:
     graph = viz.graph(nn.Linear(2, 2), minigrad.ones(1, 2))
-    with pytest.raises(TypeError, match="expected two graphs, got Linear"):
+    with pytest.raises(TypeError, match="graphs.*Linear"):
         viz.diff(graph, nn.Linear(2, 2))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="rtol"):
         viz.diff(graph, graph, rtol=-1.0)
