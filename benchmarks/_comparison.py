@@ -41,7 +41,7 @@ def compare(
         peers: The libraries.
         work: The name of a function that the module of each has.
         *arguments: What this function takes.
-        options: The command line: threads, seconds, least.
+        options: The command line: threads, seconds, least, length.
 
     Returns:
         By the titles of the libraries what each of them did.
@@ -57,7 +57,7 @@ def compare(
         for worker in workers.values():
             worker.wait()  # nobody is timed while another one is being imported
         turns = {title: worker.turn for title, worker in workers.items()}
-        rounds = take_turns(turns, options.seconds, options.least)
+        rounds = take_turns(turns, options.seconds, options.least, length=options.length)
         memory = {title: worker.memory() for title, worker in workers.items()}
         return {
             title: Result(rounds[title], memory[title], worker.answer())

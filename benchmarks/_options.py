@@ -41,7 +41,7 @@ def parser(description: str, seconds: float, threads: int = 2) -> argparse.Argum
 def read(made: argparse.ArgumentParser) -> argparse.Namespace:
     """Read the command line, and set the number of threads for this process and its children."""
     options = made.parse_args()
-    options.least = 2 if options.quick else 5
+    options.least, options.length = (2, 0.0) if options.quick else (5, 0.15)
     if options.quick:
         options.seconds = 0.0
     set_threads(options.threads)

@@ -123,7 +123,7 @@ def measure(size: Any, options: argparse.Namespace) -> str:
         "watched": partial(turn, lambda: watched.append(watch(gradients)[0])),
         "products": partial(turn, floor(watch(gradients)[1])),
     }
-    taken = take_turns(turns, options.seconds, options.least)
+    taken = take_turns(turns, options.seconds, options.least, length=options.length)
     entire, _, bound = (
         statistics.median(s * 1e3 for runs in rounds for s in runs) for rounds in taken.values()
     )

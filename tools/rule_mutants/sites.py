@@ -118,6 +118,7 @@ class _Program:
         self.methods: dict[Key, list[str]] = {}  # of each class
         self.imports: dict[Key, Key] = {}  # a name in a module: where it comes from
         self.primitives: set[Key] = set()
+        self.named: dict[tuple[ast.AST, bool], set[Key]] = {}  # by syntax: many rules come there
         self.rules: list[_Rule] = []
         self.loose: list[Start] = []  # code outside of functions, and what a package hands on
         for name, module in self.modules.items():
@@ -206,7 +207,14 @@ class _Program:
                 waiting += self._of_self(*key)
         return found
 
-    def _named(self, module: str, tree: ast.AST, whole: bool) -> Iterator[Key]:
+    def _named(self, module: str, tree: ast.AST, whole: bool) -> set[Key]:
+        """The functions that a piece of syntax names."""
+        if (tree, whole) not in self.named:
+            named = {self.origin(key) for key in self._names(module, tree, whole)}
+            self.named[tree, whole] = named & self.functions.keys()
+        return self.named[tree, whole]
+
+    def _names(self, module: str, tree: ast.AST, whole: bool) -> Iterator[Key]:
         """What a piece of syntax names; most of it is no function."""
         nodes = list(ast.walk(tree))
         attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
