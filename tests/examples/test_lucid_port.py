@@ -22,7 +22,7 @@ from minigrad.nn import functional as F
 
 PAGE = (Path(__file__).resolve().parents[2] / "examples/lucid_port.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
-MODEL = SECTIONS["A model that moves by its imports"]
+MODEL = SECTIONS["A model for which only the imports change"]
 (LUCIDS,) = re.findall(r"^```py\n(.*?)^```$", MODEL, re.MULTILINE | re.DOTALL)
 (OURS,) = re.findall(r"^```python\n(.*?)^```$", MODEL, re.MULTILINE | re.DOTALL)
 
