@@ -15,7 +15,7 @@ Rounds = list[list[float]]
 """The seconds of the runs of each round."""
 
 TOLERANCE = 5e-5
-"""How far answers in float32 may be apart, as a share of the largest element."""
+"""The allowed difference of float32 answers, relative to the largest element."""
 
 
 def machine(threads: int) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Self
 from _worker import serve
 
 Turn = Callable[[int], list[float]]
-"""Does something so often, and says how many seconds each time took."""
+"""Does something n times, and returns the seconds of each."""
 
 
 class Worker:

@@ -80,10 +80,10 @@ LAYERS = [
 ]
 
 FAR = np.float32(4)
-"""How far from the kink of its ReLU a hidden unit is on average, in standard deviations.
+"""The mean distance of a hidden unit from the kink of its ReLU, in standard deviations.
 
-At the kink rounding would decide on which side of it a gradient is taken, and libraries that are
-all right would differ. So half of the units are on and half are off; the next bias makes up for it.
+Near the kink, rounding would decide on which side a unit is, and correct libraries would differ. So
+half of the units are active and half are not; the next bias compensates.
 """
 
 

@@ -21,7 +21,7 @@ import _options
 
 FORWARD, BACKWARD = "forward", "backward"
 Product = tuple[tuple[int, ...], tuple[int, ...]]
-"""The shapes of two stacks of matrices that are multiplied."""
+"""The shapes of two factors of a (stacked) matrix product."""
 
 
 def seconds(run: Callable[[], Any]) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 __all__ = ["BLAS_DTYPES", "BLAS_LIMIT", "column_sums", "ones"]
 
 BLAS_LIMIT = 1 << 16
-"""Up to how many elements an array is small: above, BLAS would wake its threads."""
+"""The maximum size of a small array: for larger ones BLAS would wake its threads."""
 BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 

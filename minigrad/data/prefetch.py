@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 _PATIENCE = 5.0
-"""How many seconds Python waits at its exit for an item that is being made."""
+"""The seconds that Python waits at exit for an item in progress."""
 
 
 class _Item(NamedTuple):

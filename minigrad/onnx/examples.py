@@ -23,12 +23,12 @@ from minigrad.onnx.runs import flat
 __all__ = ["ENOUGH", "RUNS", "Axes", "Examples", "largest", "several"]
 
 Axes = Mapping[str, Mapping[int, str]]
-"""For each input, its dynamic axes and what their sizes are called."""
+"""For each input, its dynamic axes and the names of their sizes."""
 
 ENOUGH = 3
 RUNS = "runs too"
 ELEMENTS = 1 << 24
-"""How many a model may compute at a size that is tried."""
+"""The maximum number of elements that a model may compute in a trial."""
 
 
 class Examples:

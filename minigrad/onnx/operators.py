@@ -23,7 +23,7 @@ __all__ = ["OPERATORS", "Operator", "table"]
 Operator = Callable[..., str]
 
 OPERATORS: dict[str, Operator] = {}
-"""The function of each op, by the name of the op; those that only move elements stand elsewhere."""
+"""The function of each op, by the name of the op; shape_operators.py has more."""
 
 UNARY = {
     "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh",

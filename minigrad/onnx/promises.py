@@ -116,8 +116,8 @@ class _Search:
                                                          *_axes(event.terms[1]))}  # fmt: skip
         if any(length is None for length in lengths.values()):
             return (
-                f"sizes are compared of which one is no sum or product of the inputs' sizes; write "
-                f"it with ops on tensors, or fix the size with dynamic_axes ({event.place})"
+                f"sizes are compared of which one is not a sum or product of the inputs' sizes; "
+                f"write it with ops on tensors, or fix the size with dynamic_axes ({event.place})"
             )
         symbols = {s for size in lengths.values() if isinstance(size, Size) for s in size.symbols}
         for symbol in sorted(symbols):

@@ -40,7 +40,7 @@ HARMLESS = {
     np.zeros_like, np.ones_like, np.empty_like, np.result_type, np.can_cast, np.array2string,
     np.array_repr, np.array_str,
 }  # fmt: skip
-"""Functions of NumPy whose results are no numbers, or depend on no values."""
+"""NumPy functions whose results are not numbers, or do not depend on values."""
 
 
 class Axis(NamedTuple):

@@ -29,9 +29,9 @@ __all__ = ["Attention", "Options", "attention_backward", "attention_forward"]
 
 BLOCK_BYTES = 1 << 20
 LARGE = 40
-"""Scores up to here have exponentials, and sums of them, that no dtype minds."""
+"""Exponentials of scores up to this, and their sums, do not overflow in any dtype."""
 CAUSAL_ROWS = 128
-"""Rows of a block with `causal`: few, since up to half as many keys are looked at in vain."""
+"""Rows of a block with `causal`: few, because on average half as many masked keys are computed."""
 
 
 class Options(NamedTuple):

@@ -97,7 +97,7 @@ def stopped(g: Any, slope: Any) -> Any:
 
 
 SMALL = 1000
-"""How many elements are too few for a faster way to be one."""
+"""Below this number of elements, the simple way is faster."""
 
 _INTEGERS: Any = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 _ONE = np.ones((), np.int8)
@@ -227,7 +227,7 @@ def total(x: Any, axis: Axis) -> Any:
 
 
 SHORT = 1024
-"""How long a row may be for its sum to lose nothing to NumPy's, which adds up in pairs."""
+"""The maximum row length at which a sum is as accurate as NumPy's pairwise sum."""
 
 
 @formula(

@@ -38,16 +38,17 @@ __all__ = [
 ]  # fmt: skip
 
 WORTHWHILE = 100_000
-"""The least effort, in nanoseconds, that is divided among threads. Of much less, waking them costs
-more than they bring; what is below is left to BLAS, whose own threads then are in the way of ours.
+"""The minimum effort, in nanoseconds, that is divided among threads. Smaller work stays on one
+thread: waking workers costs about 0.1 ms, and BLAS's threads would compete.
 """
 
 PRODUCTS_PER_NS = 60
-"""How many multiplications and additions of float32 a thread does in a nanosecond, about."""
+"""The approximate number of float32 multiply-adds of a thread in a nanosecond."""
 
 ELEMENTS = 1 << 18
-"""How many elements make a block of an element-wise function. Of smaller ones there would be so
-many that threads wait for the interpreter lock between them."""
+"""The number of elements in a block of an elementwise function. With smaller blocks, threads would
+wait for the interpreter lock too often.
+"""
 
 _threads: int | None = None  # None until first used
 _tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()  # tasks for the worker threads

@@ -16,7 +16,7 @@ import numpy as np
 __all__ = ["Offsets", "Padding", "Window", "cut", "offsets", "padded"]
 
 Padding = tuple[tuple[int, int], ...]
-"""How many elements are added before and after each of the axes."""
+"""The number of elements added before and after each axis."""
 
 Offsets = Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]
 

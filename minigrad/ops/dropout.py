@@ -15,7 +15,7 @@ __all__ = ["dropout"]
 
 
 STEPS = 1 << 16
-"""How finely probabilities are told apart: an element takes 16 random bits."""
+"""The resolution of probabilities: 16 random bits for each element."""
 
 
 def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> np.ndarray:

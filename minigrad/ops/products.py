@@ -59,9 +59,9 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 SMALL = 1000
-"""How many elements are too few for a closer look."""
+"""Below this number of elements, products are not examined further."""
 BLOCK = 512
-"""How many rows of a product a thread computes at a time, at most."""
+"""The maximum number of rows of a product that a thread computes at a time."""
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ def _cannot_step(count: int, gates: Any, weight: Any, bias: Any, **states: Any) 
             f"(L, N, {count * width}) expected"
         )
     if not gates.shape[0]:
-        return f"there is no step to take: gates of shape {gates.shape}"
+        return f"at least one step expected: gates of shape {gates.shape}"
     if bias is not None and bias.shape != (count * width,):
         return f"the bias must have shape ({count * width},), got {bias.shape}"
     for name, state in states.items():

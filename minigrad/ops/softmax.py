@@ -15,10 +15,10 @@ __all__ = ["log_softmax", "softmax"]
 
 
 LOWEST = {np.dtype(t): np.finfo(t).min for t in (np.float16, np.float32, np.float64)}
-"""The least finite number of each dtype: subtracted instead of -inf, it makes no NaN."""
+"""The lowest finite number of each dtype: subtracting it instead of -inf gives no NaN."""
 
 _ONE = {dtype: np.ones((), dtype) for dtype in LOWEST}
-"""As arrays, which NumPy takes up faster than the number."""
+"""As arrays, which NumPy handles faster than Python numbers."""
 
 
 def _shifted(x: np.ndarray, axis: int) -> np.ndarray:

@@ -44,7 +44,7 @@ class Adam(Optimizer):
     _kept = (*_required, "max_exp_avg_sq")
     _elementwise = True
     _decoupled = False
-    """Whether decay shrinks the parameter itself instead of entering its gradient."""
+    """Whether weight decay is applied to the parameter instead of its gradient."""
 
     def __init__(
         self,

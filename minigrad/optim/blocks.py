@@ -19,9 +19,9 @@ import numpy as np
 from minigrad.autograd.mutation import owner
 
 BLOCK = 65_536
-"""The most elements that a block has: in float32, four arrays of it are 1 MB."""
+"""The maximum number of elements in a block: in float32, four arrays of it are 1 MB."""
 SMALL = 16_384
-"""Parameters with fewer elements are joined: others take longer to copy than to call."""
+"""Parameters with fewer elements are joined: for larger ones, copying costs more than a call."""
 
 State = dict[str, Any]
 Rule = Callable[[np.ndarray, np.ndarray, State], None]

@@ -52,13 +52,13 @@ class Optimizer:
     """
 
     _kept: tuple[str, ...] = ()
-    """The names of what is kept for a parameter."""
+    """The names of the entries in the state of a parameter."""
     _required: tuple[str, ...] = ()
-    """Those of them that are kept from the first step on."""
+    """Those that exist from the first step on."""
     _numbers: Mapping[str, type] = {"step": int}
-    """Those of them that are no arrays."""
+    """Those that are not arrays."""
     _elementwise = False
-    """Whether `_update` treats every element by itself; then it is called with blocks."""
+    """Whether `_update` is elementwise; then it is called with blocks."""
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults

@@ -30,7 +30,7 @@ BERT_IGNORED = IGNORED | {
     "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
     "pooler_size_per_head", "pooler_type",
 }  # fmt: skip
-"""With what an older program for several languages noted of its pooler, and never read."""
+"""Includes fields of a pooler in older multilingual files, which no program reads."""
 
 E, F, V = "hidden_size", "intermediate_size", "vocab_size"
 NORM: tuple[str, ...] = (E,)
@@ -49,8 +49,9 @@ MASKED_LM = {
     "cls.predictions.transform.dense": ("masked_lm.linear", SQUARE),
     "cls.predictions.transform.LayerNorm": ("masked_lm.norm", NORM),
 }
-"""What the parts of a layer, and of the head for masked tokens, are called in files, and here; and
-the axes of each weight. A bias has the first of them."""
+"""The names of the parts of a layer, and of the head for masked tokens, in files and here; and the
+axes of each weight. A bias has the first axis.
+"""
 
 
 def _places(

@@ -78,7 +78,7 @@ FIXED: dict[str, tuple[Any, ...]] = {
     "torchscript": (False,),
     "use_bfloat16": (False,),
 }
-"""Fields of any model that may only say what a model of ours does anyway, and those values."""
+"""Fields of any model for which only some values are supported, and these values."""
 
 IGNORED = frozenset({
     "_attn_implementation", "_attn_implementation_autoset", "_name_or_path", "_num_labels",
@@ -88,8 +88,9 @@ IGNORED = frozenset({
     "num_labels", "output_past", "problem_type", "return_dict", "sep_token_id",
     "task_specific_params", "tokenizer_class", "torch_dtype", "transformers_version", "use_cache",
 })  # fmt: skip
-"""Fields that do not change what a model computes: notes, tokens, how it was first drawn, how its
-classes are called. A head that one of them speaks of shows in the tensors."""
+"""Fields that do not change what a model computes: notes, tokens, initialisation, names of classes.
+Some describe a head; its tensors would be an error.
+"""
 
 
 def model_folder(function: str, folder: Any) -> Path:

@@ -260,7 +260,7 @@ NORMALIZER = {
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
 }
-"""What BERT's `tokenizer_config.json` says a second time, and what it is called in the first."""
+"""Options that BERT's `tokenizer_config.json` repeats, and their names in `tokenizer.json`."""
 
 
 def _check_normalizer(path: Path, tokenizer: Any) -> None:

@@ -36,7 +36,7 @@ GPT2_IGNORED = IGNORED | {
     "pad_token_id", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
     "summary_type", "summary_use_proj",
 }  # fmt: skip
-"""With what is said of a head that sums texts up; its tensors would be refused."""
+"""Includes fields of a summary head, whose tensors would be an error."""
 
 E, F, THREE = "n_embd", "n_inner", "3 * n_embd"
 LAYER = {
@@ -47,8 +47,9 @@ LAYER = {
     "mlp.c_fc.{}": ("linear1.{}", (E, F)),
     "mlp.c_proj.{}": ("linear2.{}", (F, E)),
 }
-"""What the parts of a layer are called in files, and here; and the axes of each weight in files. A
-bias has the last of them."""
+"""The names of the parts of a layer in files and here, and the axes of each weight in files. A bias
+has the last axis.
+"""
 
 
 def _places(config: GPT2Config) -> dict[str, Place]:

@@ -27,7 +27,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "swish": F.silu,
     "tanh": F.tanh,
 }
-"""The activations by their names in configs. GELU by tanh has three, of three programs."""
+"""The activations by their names in configs. The tanh form of GELU has three names."""
 
 
 def activation(field: str, name: str) -> Callable[[Tensor], Tensor]:

@@ -23,7 +23,7 @@ from minigrad.pretrained.pooling import Pooling
 
 SIMILARITIES = ("cosine", "dot")
 LENGTH_EPS = 1e-12
-"""The least that a length is taken to be where vectors are brought to length 1."""
+"""The minimum length by which vectors are divided when they are scaled to length 1."""
 
 
 class Tokens(NamedTuple):

@@ -100,7 +100,7 @@ WHOLE_FIXED: dict[str, tuple[Any, ...]] = {
     "model_type": ("SentenceTransformer",),
 }
 WHOLE_IGNORED = ("__version__", "prompts")
-"""A prompt is put before a text only where one is asked for by name."""
+"""Prompts are used only if they are requested by name."""
 
 
 def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
@@ -190,7 +190,7 @@ def _module_folders(root: Path) -> dict[str, Path]:
     }
     for kind in ("Transformer", "Pooling"):
         if not places[kind].is_dir():
-            raise FileNotFoundError(f"{path}: path: {places[kind]} is no folder")
+            raise FileNotFoundError(f"{path}: path: {places[kind]} is not a folder")
     if "Normalize" in places and (file := places["Normalize"] / "config.json").exists():
         read_config(file, _NoConfig, fixed=NORMALIZE_FIXED)
     return places

@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["KINDS", "Change", "Place", "changes", "name_of", "number_of"]
 
 Change = tuple[str, ast.AST]
-"""The kind of a mistake, and what it puts in the place of a node."""
+"""The kind of a mistake, and the replacement of a node."""
 
 KINDS = {
     "sign": "a cotangent or a term has the opposite sign",
@@ -28,7 +28,7 @@ KINDS = {
     "argument": "one array stands for another: x for out",
     "branch": "a condition is always true, or never",
 }
-"""Every kind of mistake, and what it does."""
+"""Every kind of mistake, and its effect."""
 
 TRANSPOSES = {"T", "mT", "flip", "moveaxis", "roll", "rot90", "swapaxes", "transpose"}
 GUARDS = {
@@ -41,7 +41,7 @@ UNDONE = {
     **dict.fromkeys(GUARDS, "missing guard"),
     **dict.fromkeys(SPREADS, "missing undo_reduction"),
 }
-"""Functions and methods that may be forgotten: what is left is the argument or the object."""
+"""Functions and methods whose call can be replaced by its argument or object."""
 
 OF_TWO = {"cross", "divide", "floor_divide", "matmul", "subtract", "tensordot"}
 BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -51,7 +51,7 @@ BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 ALIKE = {"g", "out"}
 SHARED = {"dtype", "ndim", "shape", "size"}
-"""What a cotangent and the output that it belongs to have in common."""
+"""What a cotangent has in common with its output."""
 A_CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 
 

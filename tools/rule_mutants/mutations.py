@@ -17,7 +17,7 @@ __all__ = ["Function", "Mutant", "compiled", "mutants_of"]
 
 Function = ast.FunctionDef | ast.Lambda
 EFFORT = {"for_rows": 2, "in_blocks": 1}
-"""Which argument says how long work takes: it decides about threads, and about no number."""
+"""The argument with the estimated effort: it affects the number of threads, not results."""
 
 
 @dataclass(frozen=True)

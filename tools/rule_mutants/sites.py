@@ -19,10 +19,10 @@ from rule_mutants.mutations import Function, Mutant, mutants_of
 __all__ = ["Site", "find_sites"]
 
 Key = tuple[str, str]
-"""A module, and the name of a function in it; of a method, with its class."""
+"""A module, and the name of a function in it; a method has its class in front."""
 
 Start = tuple[str, str | ast.AST]
-"""Where to follow names from: a function, or a piece of syntax of a module."""
+"""A place from which to follow names: a function, or a piece of syntax of a module."""
 
 ARRAY_TYPES = ("Any", "np.ndarray")
 

@@ -20,7 +20,7 @@ from rule_mutants.sites import Site
 __all__ = ["Line", "Test", "passes", "reaching", "with_tests"]
 
 Line = tuple[str, int]
-"""The name of a site, and the line that a statement of it begins on."""
+"""The name of a site, and the line at which one of its statements begins."""
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
         if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(
                 f"qr: mode='complete' has no derivative for shape {shape}: the last columns of Q "
-                f"are any basis of what the matrix leaves; use mode='reduced', or pass .detach()"
+                f"are an arbitrary basis of a null space; use mode='reduced', or pass .detach()"
             )
         return QRResult(*_qr_complete(x))
     q, r = _qr(x)

@@ -224,8 +224,8 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     if full_matrices and len(shape) > 1 and shape[-1] != shape[-2]:
         if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(
-                f"svd: full_matrices=True has no derivative for shape {shape}: the further vectors "
-                f"are any basis of what the matrix leaves; pass full_matrices=False, or .detach()"
+                f"svd: full_matrices=True has no derivative for shape {shape}: the extra vectors "
+                f"are an arbitrary basis of a null space; pass full_matrices=False, or .detach()"
             )
         return SVDResult(*_svd_complete(x))
     return SVDResult(*_svd(x))

@@ -47,7 +47,7 @@ class LRScheduler:
     """
 
     _not_saved: tuple[str, ...] = ("optimizer",)
-    """Attributes that a state dict leaves out: what is no plain value."""
+    """Attributes that are not plain values, which a state dict leaves out."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)

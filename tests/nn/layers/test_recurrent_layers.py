@@ -175,7 +175,7 @@ REFUSALS: list[tuple[Any, str]] = [
      "gru: the bias must have shape (9,), got (3,)"),
     (lambda: minigrad.ops.rnn(
         minigrad.ones((0, 2, 3)), minigrad.ones((3, 3)), minigrad.ones((2, 3))),
-     "rnn: there is no step to take: gates of shape (0, 2, 3)"),
+     "rnn: at least one step expected: gates of shape (0, 2, 3)"),
     (lambda: minigrad.ops.rnn(
         minigrad.ones((5, 2, 4)), minigrad.ones((3, 3)), minigrad.ones((2, 3))),
      "rnn: gates of shape (5, 2, 4) do not fit a weight of shape (3, 3): (L, N, 3) expected"),
