@@ -1,7 +1,7 @@
 """Makes `minigrad.nn` importable where ``minigrad/nn`` is not a symbolic link.
 
 Git on Windows may check the link out as a text file, and an sdist has none. Importing this module
-adds the folder that holds nn/ to the search path of that one package. Type checkers do not see it.
+lets Python find this one package in the folder nn/ beside minigrad/. Type checkers do not see it.
 """
 
 from __future__ import annotations

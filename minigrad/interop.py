@@ -1,7 +1,7 @@
 """Registers tensors with einops and einx, if they are installed.
 
-This runs when minigrad is imported, because both look for tensor types before they see a tensor. It
-takes about 1 ms for each. The order of imports does not matter.
+This runs when minigrad is imported, because neither library can be told later, when it meets the
+first tensor. It takes about 1 ms for each. The order of imports does not matter.
 
 - einops searches the subclasses of its `AbstractBackend`; ours is below.
 - einx accepts every tensor with ``__array_namespace__`` once the package array-api-compat is

@@ -62,7 +62,7 @@ class Prefetched(Iterator[Any]):
 
 
 class _Worker(threading.Thread):
-    """The thread. It holds no reference to its `Prefetched`, so that that can be freed."""
+    """The thread. It has no reference to its `Prefetched`, which so can be freed."""
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
         super().__init__(name="minigrad.data prefetch", daemon=True)

@@ -31,7 +31,7 @@ BLOCK_BYTES = 1 << 20
 LARGE = 40
 """Exponentials of scores up to this, and their sums, do not overflow in any dtype."""
 CAUSAL_ROWS = 128
-"""Rows of a block with `causal`: few, because on average half as many masked keys are computed."""
+"""Rows of a block with `causal`: few, because each row computes up to so many masked keys."""
 
 
 class Options(NamedTuple):

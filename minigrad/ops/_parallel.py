@@ -55,7 +55,7 @@ _tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()  # tasks for the worker 
 _workers: list[int] = []  # the worker threads
 _libraries: list[_Library] | None = None
 _lock = RLock()  # guards the next two, and BLAS's number of threads
-_holders: set[int] = set()  # the calls that limit BLAS to one thread
+_holders: set[int] = set()  # the threads that limit BLAS to one thread
 _before: list[int] = []  # BLAS's number of threads before the first of them
 
 
@@ -212,7 +212,7 @@ def _serve(tasks: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def _hold(thread: int) -> None:
-    """Limit BLAS to one thread, until all calls that asked for it are finished."""
+    """Limit BLAS to one thread, until all threads that asked for it let go."""
     with _lock:
         if not _holders:
             _before[:] = [library.get_num_threads() for library in _blas()]

@@ -55,7 +55,7 @@ def _next(x: np.ndarray) -> np.ndarray:
 
 
 def _carried(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """The sums s[t] = own[t] + factor[t + 1] * s[t + 1], from the last step to the first."""
+    """The sums s[t] = x[t] + factor[t + 1] * s[t + 1], from the last step to the first."""
     steps = [x[-1]]
     for now, later in zip(x[-2::-1], factor[:0:-1], strict=True):
         steps.append(now + later * steps[-1])

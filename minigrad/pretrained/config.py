@@ -241,7 +241,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _wrong(value: Any, hint: Any) -> str:
-    """The message for an invalid value of a field (given and expected), or None."""
+    """The message for an invalid value of a field (given and expected), or an empty string."""
     hints = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     if any(_is(value, one) for one in hints):
         return ""
