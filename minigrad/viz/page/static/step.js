@@ -131,7 +131,8 @@ function partView(part, link) {
 
 /** The rule as it stands in the program. */
 function sourceView({ source, place, origin }) {
-  const kernel = "The rule is a kernel; its formula is written beside it and checked";
+  const tested = place.startsWith("minigrad/") ? " and tested" : ""; // a user's formula is not
+  const kernel = `The rule is a kernel; its formula is written beside it${tested}`;
   const caption = origin === "written" ? kernel : "The rule";
   return e.details(
     { open: source.split("\n").length < 3 },
