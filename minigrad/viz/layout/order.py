@@ -1,4 +1,4 @@
-"""The order of the items of each rank, from left to right: few crossings.
+"""The order of the items in each rank, from left to right, with few crossings.
 
 Sweeps down and up put each item at the mean of its neighbours (the barycentre method of Sugiyama,
 Tagawa and Toda, 1981); then neighbours change places as long as that undoes crossings.
@@ -41,9 +41,9 @@ def arrange(
     Args:
         ranks: The items of each rank, from the in-ports to the out-ports.
         links: The tensors between them.
-        port_places: Where the ports of child groups lie, from 0 at the left to 1 at the right.
-        leaves: The parameters and constants: those that one op alone reads go to the left and the
-            right of what else it reads.
+        port_places: The positions of the ports of child groups, from 0 (left) to 1 (right).
+        leaves: The parameters and constants. Those that only one op reads are placed to the left
+            and right of its other inputs.
     """
     rank = {item: index for index, items in enumerate(ranks) for item in items}
     reads: dict[str, list[str]] = defaultdict(list)
@@ -90,7 +90,7 @@ def _ends(
 
 
 def _improved(order: Ranks, above: Ends, below: Ends) -> Ranks:
-    """Sweep down and up by turns, and keep the best order that turns up."""
+    """Sweep down and up in turn, and keep the best order."""
     best, fewest = order, _crossings(order, below)
     order = [list(items) for items in order]
     for sweep in range(SWEEPS):
@@ -107,7 +107,7 @@ def _improved(order: Ranks, above: Ends, below: Ends) -> Ranks:
 
 
 def _sweep(order: Ranks, ends: Ends) -> None:
-    """Sort each rank by the means of the neighbours in the rank before it."""
+    """Sort each rank by the mean positions of the neighbours in the previous rank."""
     before: Positions = {}
     for items in order:
         means = {
@@ -138,7 +138,7 @@ def _crossings(order: Ranks, below: Ends) -> int:
 
 
 def _exchange(order: Ranks, above: Ends, below: Ends) -> bool:
-    """Let neighbours change places where that undoes crossings."""
+    """Swap neighbours if that removes crossings."""
     changed = False
     for index, items in enumerate(order):
         sides = []
@@ -158,7 +158,7 @@ def _exchange(order: Ranks, above: Ends, below: Ends) -> bool:
 
 
 def _insert(upper: list[str], lower: list[str], above: Ends, beside: Mapping[str, str]) -> None:
-    """Put the leaves of each op by turns to the left and the right of what else it reads."""
+    """Place the leaves of each op alternately to the left and right of its other inputs."""
     for target in lower:
         leaves = [end.item for end in above[target] if beside.get(end.item) == target]
         if not leaves:

@@ -174,7 +174,7 @@ REFUSALS: list[tuple[Any, str]] = [
      "gru: ... bias ... (9,) ... (3,)"),
     (lambda: minigrad.ops.rnn(
         minigrad.ones((0, 2, 3)), minigrad.ones((3, 3)), minigrad.ones((2, 3))),
-     "rnn: ... no step ... (0, 2, 3)"),
+     "rnn: ... at least one step ... (0, 2, 3)"),
     (lambda: minigrad.ops.rnn(
         minigrad.ones((5, 2, 4)), minigrad.ones((3, 3)), minigrad.ones((2, 3))),
      "rnn: ... (5, 2, 4) ... (3, 3) ... (L, N, 3)"),
