@@ -1,4 +1,4 @@
-"""Dtypes: the default one, that of what a user gives, and that in which an op computes.
+"""The default dtype, the conversion of a user's data to an array, and the dtype of an op.
 
 The promotion rules are NumPy 2's with two changes: Python scalars, NumPy scalars and 0-d arrays
 are weak (they never widen an array of their own kind), and integer or bool arrays never widen a
@@ -56,27 +56,27 @@ def set_default_dtype(dtype: Any) -> None:
 
 
 def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
-    """A new array of what a user gave: numbers, nested lists, arrays, a tensor's values.
+    """Copy numbers, nested lists, an array or a tensor's values into a new array.
 
     Args:
-        value: Anything that NumPy makes a numeric array of; its memory is not shared.
-        dtype: The dtype wanted. If None, Python floats become the default dtype, and arrays and
-            NumPy scalars keep theirs.
-        name: The op that it is for, which errors name.
+        value: Anything that NumPy converts to a numeric array; its memory is not shared.
+        dtype: The dtype of the result. If None, Python floats become the default dtype, and arrays
+            and NumPy scalars keep theirs.
+        name: The op that errors name.
 
     Raises:
-        OverflowError: A number lies outside the integer dtype that is wanted.
+        OverflowError: A number does not fit into the requested integer dtype.
         RuntimeError: A list holds tensors whose gradients would be lost.
-        TypeError: It holds something else than bools, integers and floats.
-        ValueError: A nested list is ragged, or a NaN is to be an integer.
+        TypeError: It holds something other than bools, integers and floats.
+        ValueError: A nested list is ragged, or a NaN cannot become an integer.
     """
     has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
     try:
-        # .numpy() of a tensor, so that tracing sees that the values leave the graph
+        # .numpy() of a tensor tells a tracer that the values leave the graph
         array = np.array(value.numpy() if hasattr(value, "numpy") else value)
     except ValueError:
         raise ValueError(
-            f"{name}: a tensor is rectangular: the nested lists have different lengths"
+            f"{name}: nested lists must have equal lengths on each axis, got a ragged list"
         ) from None
     except RuntimeError as error:
         raise RuntimeError(f"{name}: {error}") from None
@@ -95,7 +95,7 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
 
 
 def checked(dtype: Any, name: str) -> np.dtype[Any]:
-    """A dtype of bools, integers or floats, as tensors have; Python's float is the default."""
+    """Return a dtype that tensors can have; Python's `float` stands for the default dtype."""
     if dtype is float:
         return _default
     try:
@@ -110,7 +110,7 @@ def checked(dtype: Any, name: str) -> np.dtype[Any]:
 
 
 def _holds_numpy(value: Any) -> bool:
-    """Whether a nested list has arrays, tensors or NumPy scalars below, which keep their dtype."""
+    """Whether a nested list holds arrays, tensors or NumPy scalars, which keep their dtype."""
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
     return hasattr(value, "dtype")
