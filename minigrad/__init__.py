@@ -73,6 +73,8 @@ else:
             raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
         return _spelling.table().attribute("minigrad", name, __all__)
 
+    autograd.__getattr__ = _spelling.names("autograd", autograd.__all__)
+
 
 _eager = [
     name

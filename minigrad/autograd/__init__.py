@@ -5,9 +5,6 @@ Read it in this order: `node` (what is recorded), `plan` (what an op saves and r
 and `grad`), `mode` (the state of a thread), `mutation` (in-place writes), `errors`.
 """
 
-from typing import TYPE_CHECKING
-
-from minigrad import _spelling
 from minigrad._dtypes import get_default_dtype, set_default_dtype
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from minigrad._hooks import Removable
@@ -34,6 +31,3 @@ __all__ = [
     "gradcheck", "gradgradcheck", "graph_memory", "is_grad_enabled", "no_grad", "primitive",
     "saved_tensors_hooks", "set_default_dtype", "set_grad_enabled", "why_no_grad",
 ]  # fmt: skip
-
-if not TYPE_CHECKING:
-    __getattr__ = _spelling.names("autograd", __all__)

@@ -50,14 +50,11 @@ def call_path(op: Primitive) -> Callable[..., Any]:
     return general
 
 
-def _by_name(
-    op: Primitive, call: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
-) -> Any:
+def _by_name(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A call that names an array, or that is in another library's spelling."""
     given = tuple([value for value in args if value is not _MISSING])
-    if keywords.keys() <= op.places.keys():
-        return call(*op.bind(given, keywords))
-    return respelled(op.name, call, given, keywords)
+    values = op.bind(given, keywords)
+    return respelled(op.name, call, given, keywords) if values is None else call(*values)
 
 
 def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,9 +67,10 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
         if most or static or keywords:
             given = len(static)
             if keywords or not needed <= given <= most:
-                if given > most or not keywords.keys() <= op.places.keys():
+                values = op.bind((x, *static), keywords)
+                if values is None:
                     return respelled(op.name, call, (x, *static), keywords)
-                static = tuple(op.bind((x, *static), keywords)[1:])
+                static = tuple(values[1:])
             elif given < most:
                 static += defaults[given:]
             for value in static:
@@ -175,9 +173,9 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if rewritten:
             update((*args, *kwargs.values()))
-        if kwargs and not kwargs.keys() <= op.places.keys():
-            return respelled(op.name, call, args, kwargs)
         values = op.bind(args, kwargs)
+        if values is None:
+            return respelled(op.name, call, args, kwargs)
         tensors = values[0] if op.variadic else values
         slots, sources = _take_arrays(op, tensors)
         try:

@@ -16,7 +16,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, NoReturn, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -205,29 +205,21 @@ class Primitive:
             )
         return slot
 
-    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """All arguments in the order of `params`; a variadic op's tensors as one list."""
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+        """All arguments in the order of `params`, or None if the call does not fit.
+
+        The tensors of a variadic op are one list.
+        """
         values = [list(args)] if self.variadic else list(args)
         given = 1 if self.variadic else len(args)
         values += self.defaults[given:]
         for name, value in kwargs.items():
             place = self.places.get(name, -1)
             if place < given:
-                self._refuse(args, kwargs)
+                return None
             values[place] = value
         missing = given < self.required and any(v is REQUIRED for v in values[given:])
-        if missing or given > self.positional:
-            self._refuse(args, kwargs)
-        return values
-
-    def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
-        """Say why a call does not fit the signature."""
-        reason = ""
-        try:
-            self.signature.bind(*args, **kwargs)
-        except TypeError as error:
-            reason = f"{error}; "
-        raise TypeError(f"{self.name}: {reason}it takes {', '.join(self.params)}")
+        return None if missing or given > self.positional else values
 
     def call_with(self, function: Any, values: Sequence[Any]) -> Any:
         """Call the forward or the decomposition with the values of `params`."""
