@@ -4,7 +4,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-all mutants lint docs notebook bench bench-all install clean
+.PHONY: help demo test checks check test-all mutants lint docs notebook aliases bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -45,6 +45,9 @@ docs: setup-dev  ## build the documentation; a warning is an error
 
 notebook: setup-demo  ## write the guide of docs/guide as examples/how_minigrad_works.ipynb
 	@$(RUN) tools/write_notebook.py
+
+aliases: setup-dev  ## write docs/aliases.md from the table of spellings
+	@$(RUN) tools/write_aliases.py
 
 bench: setup-bench torch  ## time minigrad beside PyTorch, JAX, MyGrad and HIPS autograd
 	@set -e; for script in encoder_layer training_step layers per_op forward_only chain; do \

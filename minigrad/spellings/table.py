@@ -74,7 +74,13 @@ MODULES = {
 }  # fmt: skip
 """Names of a module, theirs to ours."""
 
+_ONE_RESULT = (
+    "max, min, median and sort give values and indices if they are called with dim=, "
+    "and the values alone with axis= or by position"
+)
+
 ABSENT = {
+    **dict.fromkeys(["values", "indices"], _ONE_RESULT),
     "bfloat16": "the floats are float16, float32 and float64",
     **dict.fromkeys(["cfloat", "complex64", "complex128", "fft"], "there are no complex numbers"),
     **dict.fromkeys(["sparse", "sparse_coo_tensor"], "tensors are dense"),
@@ -84,7 +90,7 @@ ABSENT = {
     "Generator": "random.seed seeds the one generator; a loader takes generator=",
     "H": "there are no complex numbers; .mT swaps the last two axes",
     "storage": ".data is the array", "stride": ".data.strides is NumPy's, in bytes",
-    "as_strided": "index, or use unfold", "quantization": "there is no quantization",
+    "as_strided": "a slice is a view", "quantization": "there is no quantization",
 }  # fmt: skip
 """What is not here, and what to do instead."""
 

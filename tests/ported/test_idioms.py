@@ -150,6 +150,25 @@ def test_a_remedy_stays_away_from_other_errors(tmp_path: Path) -> None:
     assert "maximum" not in str(error.value)
 
 
+ROW = re.compile(r"^\| `([^`]+)` \| [^|]+ \| `([^`]+)` \|$", re.MULTILINE)
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_pytorch.md"
+TWO_MEANINGS = ROW.findall(PAGE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("theirs", "here"), TWO_MEANINGS)
+def test_what_the_page_tells_to_write_gives_pytorchs_answer(
+    theirs: str, here: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    pytest.importorskip("torch")
+    wanted = plain(run(theirs, "torch", tmp_path))
+    assert same(plain(run(here, "minigrad", tmp_path)), wanted)
+    assert not same(plain(run(theirs, "minigrad", tmp_path)), wanted), "it means the same: no row"
+
+
+def test_the_page_has_its_rows() -> None:
+    assert len(TWO_MEANINGS) > 25
+
+
 def test_every_spelling_of_the_table_is_an_idiom() -> None:
     used = set(re.findall(r"\w+", TENSORS + TRAINING))
     theirs = {*ATTRIBUTES, *(name for names in MODULES.values() for name in names)}
