@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from minigrad import _spelling, random
+from minigrad._spelling import spelled
 from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
@@ -71,6 +72,7 @@ def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     return _write("normal", tensor, random.generator().normal(mean, std, tensor.shape))
 
 
+@spelled
 def constant(tensor: Tensor, value: float) -> Tensor:
     """Fill with a constant.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from minigrad._spelling import spelled
 from minigrad.io import npz, safetensors
 from minigrad.io.atomic import remove_unfinished, replacing
 from minigrad.io.errors import LoadError
@@ -59,6 +60,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         raise OSError(error.errno, message) from error
 
 
+@spelled
 def load(path: str | os.PathLike[str]) -> Any:
     """Load a file written by `save` or `np.savez`, or a safetensors file of any program.
 

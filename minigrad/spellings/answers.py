@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 import minigrad as ours
-from minigrad._creation import Device
+from minigrad._creation import Device, on_cpu
 from minigrad._inplace import overwritten
 from minigrad._tensor import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
@@ -72,8 +72,8 @@ class set_detect_anomaly(contextlib.ExitStack):
 
 
 def refuse_gpu(device: Any) -> NoReturn:
-    """Say that there is no GPU."""
-    raise RuntimeError(f"cuda: minigrad runs on the CPU; leave .cuda() out (got {device!r})")
+    """An error: there is no GPU."""
+    raise RuntimeError(f"cuda: minigrad runs on the CPU; leave .cuda() and .gpu() out (got {device!r})")
 
 
 def one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -191,6 +191,12 @@ def normal(mean: Any, std: Any, size: Any) -> Tensor:
     with ours.no_grad():
         spread = ours.ones_like(mean) * std if isinstance(mean, Tensor) else std
         return mean + spread * ours.randn(*spread.shape, dtype=spread.dtype)
+
+
+def loaded(path: Any, device: Any) -> Any:
+    """The content of a file, on the CPU."""
+    on_cpu(device)
+    return ours.load(path)
 
 
 def is_array(value: Any) -> bool:

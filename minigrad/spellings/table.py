@@ -31,6 +31,13 @@ Int8 int8  # 2
 Int16 int16  # 2
 Int32 int32  # 2
 Int64 int64  # 2
+Float float32  # 2
+Double float64  # 2
+Half float16  # 2
+Long int64  # 2
+Int int32  # 2
+Short int16  # 2
+Char int8  # 2
 float float32
 double float64
 half float16
@@ -48,6 +55,8 @@ ATTRIBUTES = {
 
 ARGUMENTS = {
     "TransformerEncoder": {"mask": "src_mask"},
+    "constant": {"val": "value"},
+    "pinv": {"rcond": "rtol"},
 }
 """Keywords of one class or its forward, theirs to ours."""
 
@@ -84,6 +93,8 @@ ABSENT = {
     "bfloat16": "the floats are float16, float32 and float64",
     **dict.fromkeys(["cfloat", "complex64", "complex128", "fft"], "there are no complex numbers"),
     **dict.fromkeys(["sparse", "sparse_coo_tensor"], "tensors are dense"),
+    **dict.fromkeys(["Conv3d", "MaxPool3d", "AvgPool3d", "BatchNorm3d"], "no layer has three axes"),
+    "visual": "viz.graph draws", "mlx": "there is no GPU",
     "vmap": "write the function for a batch, or stack its results",
     "func": "the transformations are in autograd.functional: grad, vjp, jvp, jacobian, hessian",
     "special": "its functions stand in minigrad itself",
@@ -155,6 +166,7 @@ std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None) => (inp
 norm(input, p=2, dim=None, keepdim=False) => vector_norm(input, p, dim, keepdim)
 clamp(input, min=None, max=None) => input.clip(min, max)
 clip(input, min=None, max=None) => input.clip(min, max)
+clip(input, min_value=None, max_value=None) => input.clip(min_value, max_value)  # 2
 clamp_min(input, min) => input.clip(min)
 clamp_max(input, max) => input.clip(None, max)
 add(input, other, *, alpha=1) => input + alpha * other
@@ -219,6 +231,12 @@ to(self, *target, dtype=None, device=None, non_blocking=False, copy=False) => co
 cpu(self) => self
 astype(self, dtype, copy=True) => self.astype(dtype)  # N
 cuda(self, device=None) => refuse_gpu(device)
+gpu(self) => refuse_gpu("gpu")  # 2
+is_cpu(self) => True  # 2
+is_gpu(self) => False  # 2
+char(self) => self.astype(int8)  # 2
+zero(self) => write(self, 0)  # 2
+grad_enabled() => is_grad_enabled()  # 2
 is_floating_point(input) => input.dtype.kind == "f"
 is_tensor(obj) => isinstance(obj, Tensor)
 is_contiguous(self) => bool(self.data.flags.c_contiguous)
@@ -230,6 +248,11 @@ as_tensor(data, dtype=None, device=None) => as_tensor(data, dtype, device)
 from_numpy(ndarray) => as_tensor(ndarray, None, None)
 FloatTensor(data) => tensor(data, dtype=float32)
 LongTensor(data) => tensor(data, dtype=int64)
+DoubleTensor(data) => tensor(data, dtype=float64)
+IntTensor(data) => tensor(data, dtype=int32)
+BoolTensor(data) => tensor(data, dtype=bool_)
+to_tensor(a, requires_grad=False, dtype=None, device="cpu") => tensor(a, requires_grad, dtype, device)  # 2
+unsqueeze(input, dim) => input.expand_dims(dim)
 zeros(size, *, dtype=None, requires_grad=False, device="cpu") => zeros(size, dtype=dtype, requires_grad=requires_grad, device=device)
 full(size, fill_value, *, dtype=None, requires_grad=False, device="cpu") => full(size, fill_value, dtype=dtype, requires_grad=requires_grad, device=device)
 manual_seed(seed) => random.seed(seed)
@@ -245,4 +268,5 @@ finfo(type) => np.finfo(type)
 iinfo(type) => np.iinfo(type)
 inference_mode(mode=True) => set_grad_enabled(not mode)
 compile(model, **options) => model
+load(f, map_location=None, *, weights_only=True) => loaded(f, map_location)
 """

@@ -12,6 +12,9 @@ torch.as_tensor([1.0, 2.0])
 torch.from_numpy(np.arange(6.0).reshape(2, 3))
 torch.FloatTensor([1.0, 2.0])
 torch.LongTensor([1, 2])
+torch.DoubleTensor([1, 2])
+torch.IntTensor([1, 2])
+torch.BoolTensor([True, False])
 torch.zeros(2, 3)
 torch.zeros((2, 3))
 torch.zeros(size=(2, 3))
@@ -72,6 +75,7 @@ b.flatten(start_dim=0, end_dim=1)
 b.unflatten(2, (2, 2))
 x.unsqueeze(0)
 x.unsqueeze(dim=-1)
+torch.unsqueeze(x, 0)
 x[:, None].squeeze(1)
 x[:, None].squeeze(dim=1)
 torch.squeeze(x[None])
@@ -419,6 +423,7 @@ nn.init.normal_(parameter, mean=0.0, std=0.0)
 nn.init.zeros_(parameter)
 nn.init.ones_(parameter)
 nn.init.constant_(parameter, 0.5)
+nn.init.constant_(parameter, val=0.5)
 nn.init.uniform_(parameter, -0.1, 0.1).shape
 nn.init.trunc_normal_(parameter, std=0.02).shape
 nn.init.orthogonal_(parameter).shape
@@ -461,6 +466,7 @@ list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_siz
 len(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=2, drop_last=True))
 torch.utils.data.random_split(torch.utils.data.TensorDataset(x), [2, 1])[0][0][0].shape
 torch.save({"x": x}, path); torch.load(path, map_location="cpu")["x"]
+torch.save({"x": x}, path + ".npz"); torch.load(path + ".npz", map_location="cpu", weights_only=True)["x"]
 torch.distributions.Categorical(logits=x).log_prob(i[0, :3])
 torch.distributions.Normal(0.0, 1.0).log_prob(x)
 torch.nn.functional.relu(x)

@@ -114,7 +114,7 @@ MEANT_OTHERWISE = {
     "x.max(y)": "max(x, axis) reduces, as in NumPy; PyTorch's max(x, other) is maximum",
     "torch.min(x, y)": "min(x, axis) reduces, as in NumPy; PyTorch's min(x, other) is minimum",
     "x.split(3, 1)": "makes n parts, as in NumPy; PyTorch's pieces of size n are split(x, n, dim=",
-    "x.norm('fro')": "of vectors, and norm(x) is PyTorch's norm(x, \"fro\")",
+    "x.norm('fro')": 'of vectors, and norm(x) is PyTorch\'s norm(x, "fro")',
     "x.var(1, True)": "PyTorch's var(x, 1, True) is var(x, 1, ddof=1), Lucid 2's is",
     "x.var(True)": "PyTorch's var(x, 1, True) is var(x, 1, ddof=1), Lucid 2's is",
     "torch.std(x, 1, False)": "PyTorch's std(x, 1, True) is std(x, 1, ddof=1)",
@@ -150,6 +150,42 @@ def test_a_remedy_stays_away_from_other_errors(tmp_path: Path) -> None:
     assert "maximum" not in str(error.value)
 
 
+LUCID2 = """
+torch.Float32, torch.Float64, torch.Float16 => torch.float32, torch.float64, torch.float16
+torch.Int8, torch.Int16, torch.Int32, torch.Int64 => torch.int8, torch.int16, torch.int32, torch.int64
+torch.Float, torch.Double, torch.Half => torch.float32, torch.float64, torch.float16
+torch.Char, torch.Short, torch.Int, torch.Long => torch.int8, torch.int16, torch.int32, torch.int64
+torch.to_tensor([1.0, 2.0], requires_grad=True) => torch.tensor([1.0, 2.0])
+x.clip(min_value=0, max_value=1) => x.clip(0, 1)
+torch.clip(x, min_value=0) => x.clip(0)
+torch.linalg.pinv(x, rcond=1e-6) => torch.linalg.pinv(x, rtol=1e-6)
+torch.grad_enabled() => True
+x.is_cpu() and not x.is_gpu() => True
+x.char() => x.astype(torch.int8)
+x.zero() => torch.zeros(3, 4)
+"""
+
+
+@pytest.mark.parametrize("line", LUCID2.strip().splitlines())
+def test_lucid_2(line: str, tmp_path: Path) -> None:
+    theirs, here = line.split(" => ")
+    found, wanted = (run(part, "minigrad", tmp_path) for part in (theirs, here))
+    assert (
+        found == wanted
+        if "_" not in line and "(" not in line
+        else same(plain(found), plain(wanted))
+    )
+
+
+def test_every_spelling_of_lucid_2_is_run(tmp_path: Path) -> None:
+    used = set(re.findall(r"\w+", LUCID2))
+    theirs = {name for name, lines in spellings().items() if any(s.whose == "2" for s in lines)}
+    theirs |= {line.split()[0] for line in NAMES.strip().splitlines() if "# 2" in line}
+    assert not theirs - used - {"gpu"}, "add a line to LUCID2"
+    with pytest.raises(RuntimeError, match="runs on the CPU"):
+        run("x.gpu()", "minigrad", tmp_path)
+
+
 ROW = re.compile(r"^\| `([^`]+)` \| [^|]+ \| `([^`]+)` \|$", re.MULTILINE)
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_pytorch.md"
 TWO_MEANINGS = ROW.findall(PAGE.read_text(encoding="utf-8"))
@@ -172,6 +208,6 @@ def test_the_page_has_its_rows() -> None:
 def test_every_spelling_of_the_table_is_an_idiom() -> None:
     used = set(re.findall(r"\w+", TENSORS + TRAINING))
     theirs = {*ATTRIBUTES, *(name for names in MODULES.values() for name in names)}
-    theirs |= {name for name, lines in spellings().items() if "T" in lines[0].whose}
+    theirs |= {name for name, lines in spellings().items() if any(s.whose == "T" for s in lines)}
     theirs |= {line.split()[0] for line in NAMES.strip().splitlines() if "# 2" not in line}
     assert not theirs - used, "add an idiom that uses it to tests/ported/idioms.py"
