@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from minigrad import _spelling, random
-from minigrad._spelling import spelled
 from minigrad._checks import check_number
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 

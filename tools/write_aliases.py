@@ -69,7 +69,7 @@ def shown_call(spelling: Spelling) -> str:
 
 
 def shown_answer(spelling: Spelling) -> str:
-    """What it is here: an expression in our names, or the words of the function that computes it."""
+    """What it is here: an expression in our names, or the helper's words."""
     ours = spelling.ours
     for pattern, replacement in SHOWN:
         ours = re.sub(pattern, replacement, ours)
@@ -115,7 +115,7 @@ def names_of_modules() -> Iterator[tuple[str, str]]:
 
 
 def words_of(helper: object) -> str:
-    """What something does: its names if that is all it holds, otherwise its docstring's sentence."""
+    """What something does: the names that it holds, or its docstring's sentence."""
     if isinstance(helper, types.SimpleNamespace):
         return "only " + ", ".join(f"`{name}`" for name in vars(helper))
     return (helper.__doc__ or "").partition("\n")[0].removesuffix(".").replace("``", "`")
@@ -133,6 +133,7 @@ def keywords() -> Iterator[tuple[str, str]]:
 def page() -> str:
     """The text of docs/aliases.md."""
     aliases = ((f"`{a}`", f"`{b}`", FROM[a]) for a, b in sorted(own_aliases()))
+    attributes = ((f"`x.{a}`", f"`{b}`".replace("self", "x")) for a, b in table.ATTRIBUTES.items())
     heads = "PyTorch, Lucid 3 | minigrad"
     parts = [
         INTRODUCTION.strip(),
@@ -144,7 +145,7 @@ def page() -> str:
         "\n### Functions and methods of tensors\n",
         *rows(heads, calls("T")),
         "\n### Attributes of tensors\n",
-        *rows(heads, ((f"`x.{a}`", f"`{b}`".replace("self", "x")) for a, b in table.ATTRIBUTES.items())),
+        *rows(heads, attributes),
         "\n### Names of modules\n",
         *rows(heads, names_of_modules()),
         "\n### Dtypes\n\nAs a method, `x.long()`, a name converts a tensor.\n",

@@ -73,7 +73,9 @@ class set_detect_anomaly(contextlib.ExitStack):
 
 def refuse_gpu(device: Any) -> NoReturn:
     """An error: there is no GPU."""
-    raise RuntimeError(f"cuda: minigrad runs on the CPU; leave .cuda() and .gpu() out (got {device!r})")
+    raise RuntimeError(
+        f"cuda: minigrad runs on the CPU; leave .cuda() and .gpu() out (got {device!r})"
+    )
 
 
 def one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -152,7 +152,8 @@ def test_a_remedy_stays_away_from_other_errors(tmp_path: Path) -> None:
 
 LUCID2 = """
 torch.Float32, torch.Float64, torch.Float16 => torch.float32, torch.float64, torch.float16
-torch.Int8, torch.Int16, torch.Int32, torch.Int64 => torch.int8, torch.int16, torch.int32, torch.int64
+torch.Int8, torch.Int16 => torch.int8, torch.int16
+torch.Int32, torch.Int64 => torch.int32, torch.int64
 torch.Float, torch.Double, torch.Half => torch.float32, torch.float64, torch.float16
 torch.Char, torch.Short, torch.Int, torch.Long => torch.int8, torch.int16, torch.int32, torch.int64
 torch.to_tensor([1.0, 2.0], requires_grad=True) => torch.tensor([1.0, 2.0])
