@@ -15,6 +15,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@functools.cache
 def table() -> ModuleType:
     """The package `minigrad.spellings`, loaded when it is first needed: it imports all others."""
     return importlib.import_module("minigrad.spellings")

@@ -97,18 +97,27 @@ def called(name: str, lines: list[Spelling], args: Any, kwargs: Any) -> Any:
     raise TypeError(f"{name}: it takes ({takes}), got ({', '.join(given)})")
 
 
+_signature = functools.lru_cache(maxsize=1024)(inspect.signature)
+
+
 def _fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     try:
-        inspect.signature(function).bind(*args, **kwargs)
+        _signature(function).bind(*args, **kwargs)
     except TypeError:
         return False
     return True
 
 
-def _of(name: str, lines: list[Spelling]) -> Callable[..., Any]:
-    """What a name of others stands for, as one function."""
-    if len(lines) == 1 and "=>" not in lines[0].ours:
-        return compiled(lines[0])
+@functools.cache
+def _of(name: str, as_method: bool) -> Callable[..., Any] | None:
+    """What a name of others stands for, as one function; None if it is unknown."""
+    lines = [
+        line
+        for line in spellings().get(name, ())
+        if (line.is_method if as_method else line.is_function)
+    ]
+    if len(lines) < 2:
+        return compiled(lines[0]) if lines else None
     return functools.wraps(compiled(lines[0]))(
         lambda *args, **kwargs: called(name, lines, args, kwargs)
     )
@@ -127,9 +136,9 @@ def attribute(module: str, name: str, known: Sequence[str]) -> Any:
         raise AttributeError(
             _unknown(f"minigrad.{module}", name, [*known, *MODULES.get(module, ())])
         )
-    lines = [line for line in spellings().get(name, ()) if line.is_function]
-    if lines:
-        return _of(name, lines)
+    function = _of(name, False)
+    if function is not None:
+        return function
     if name in dtype_names():
         return answers.namespace()[dtype_names()[name]]
     if name in answers.VALUES:
@@ -145,9 +154,9 @@ def method(tensor: Any, name: str) -> Any:
     """
     if name in ATTRIBUTES:
         return eval(ATTRIBUTES[name], {**answers.namespace(), "self": tensor})
-    lines = [line for line in spellings().get(name, ()) if line.is_method]
-    if lines:
-        return functools.partial(_of(name, lines), tensor)
+    function = _of(name, True)
+    if function is not None:
+        return functools.partial(function, tensor)
     if name.startswith("__"):
         raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}")
     plain = name.removesuffix("_")
@@ -180,12 +189,12 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
     for line in spellings().get(name, ()):
         if _fits(compiled(line), args, kwargs):
             return compiled(line)(*args, **kwargs)
-    names = [parameter.name for parameter in inspect.signature(function).parameters.values()]
+    names = [parameter.name for parameter in _signature(function).parameters.values()]
     ours = renamed(name, names, kwargs)
     if ours.keys() != kwargs.keys() and _fits(function, args, ours):
         return function(*args, **ours)
     try:
-        inspect.signature(function).bind(*args, **kwargs)
+        _signature(function).bind(*args, **kwargs)
     except TypeError as error:
         meant = remedy(name, args, kwargs)
         raise TypeError(f"{name}: {error}; it takes {', '.join(names)}{meant}") from None
