@@ -44,7 +44,6 @@ def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[st
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function take the keywords of other libraries too, such as ``dim=`` for ``axis=``."""
-
     code: Any = inspect.unwrap(function).__code__
     known = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
 
