@@ -17,13 +17,16 @@ from minigrad.nn.layers.dropout import *
 from minigrad.nn.layers.einops_layers import *
 from minigrad.nn.layers.embedding import *
 from minigrad.nn.layers.flatten import *
+from minigrad.nn.layers.instance_norm import *
 from minigrad.nn.layers.linear import *
 from minigrad.nn.layers.loss import *
+from minigrad.nn.layers.metric_loss import *
 from minigrad.nn.layers.normalization import *
 from minigrad.nn.layers.pooling import *
 from minigrad.nn.layers.positional import *
 from minigrad.nn.layers.recurrence import *
 from minigrad.nn.layers.recurrent_cells import *
+from minigrad.nn.layers.resampling import *
 from minigrad.nn.module.base import *
 from minigrad.nn.module.containers import *
 from minigrad.nn.module.parameter import *

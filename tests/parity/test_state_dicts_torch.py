@@ -30,6 +30,10 @@ LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[tuple[int, ...]]]]
     ("BatchNorm1d", (3,), {"affine": False}, [(4, 3)]),
     ("BatchNorm2d", (3,), {"momentum": None}, [(2, 3, 4, 5)]),
     ("GroupNorm", (2, 4), {}, [(2, 4, 3)]),
+    ("InstanceNorm1d", (3,), {"affine": True}, [(4, 3, 5)]),
+    ("InstanceNorm2d", (3,), {"track_running_stats": True}, [(2, 3, 4, 5)]),
+    ("PReLU", (3,), {}, [(4, 3)]),
+    ("Bilinear", (3, 4, 2), {}, [(5, 3), (5, 4)]),
     ("Conv1d", (4, 6), WINDOW, [(2, 4, 9)]),
     ("Conv2d", (4, 6), WINDOW | {"bias": False}, [(2, 4, 7, 9)]),
     ("ConvTranspose1d", (4, 6), WINDOW, [(2, 4, 5)]),
@@ -119,8 +123,11 @@ def has_state(kind: type[nn.Module]) -> bool:
     """Whether a layer has parameters or buffers: one that can be made without sizes has none."""
     try:
         return bool(kind().state_dict())
-    except TypeError:
-        return not kind.__name__.endswith(("Pool1d", "Pool2d", "Unflatten"))
+    except (TypeError, ValueError):
+        stateless = (
+            "Pool1d", "Pool2d", "Pad2d", "Unflatten", "Fold", "PixelShuffle", "Unfold", "Upsample",
+        )  # fmt: skip
+        return not kind.__name__.endswith(stateless)
 
 
 def test_the_arrays_are_copies() -> None:

@@ -48,6 +48,14 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "RMSNorm": (lambda: nn.RMSNorm(4), [X], lambda m, x: m(x)),
     "SwiGLU": (lambda: nn.SwiGLU(4, 5), [X], lambda m, x: m(x)),
     "Dropout": (lambda: nn.Dropout(0.4), [X], lambda m, x: m(x)),
+    "dropout of channels and samples": (
+        lambda: nn.Sequential(nn.Dropout1d(0.4), nn.DropPath(0.3)), [X], lambda m, x: m(x)),
+    "Dropout2d": (lambda: nn.Dropout2d(0.4), [(2, 3, 2, 2)], lambda m, x: m(x)),
+    "Bilinear": (lambda: nn.Bilinear(4, 3, 2), [X, (2, 3, 3)], lambda m, x, y: m(x, y)),
+    "PReLU": (lambda: nn.PReLU(3), [X], lambda m, x: m(x)),
+    "smooth activations of PyTorch": (
+        lambda: nn.Sequential(nn.LogSigmoid(), nn.Softsign(), nn.GLU(1)), [(2, 4, 3)],
+        lambda m, x: m(2 * x)),
     "activations": (
         lambda: nn.Sequential(
             nn.GELU(), nn.SiLU(), nn.Tanh(), nn.Sigmoid(), nn.Softplus(2.0), nn.GELU("tanh")
@@ -58,7 +66,7 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
         lambda: nn.Sequential(nn.LeakyReLU(0.2), nn.ELU(0.7), nn.SELU(), nn.Mish()),
         [X], lambda m, x: m(3 * x)),
     "hard activations": (
-        lambda: nn.Sequential(nn.HardSwish(), nn.HardSigmoid(), nn.ReLU6()),
+        lambda: nn.Sequential(nn.HardSwish(), nn.Hardtanh(-1, 1.5), nn.HardSigmoid(), nn.ReLU6()),
         [X], lambda m, x: m(2 * x)),
     "Conv1d": (
         lambda: nn.Conv1d(2, 4, 2, 2, 1, 1, 2), [(2, 2, 5)], lambda m, x: m(x)),
@@ -83,6 +91,18 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "BatchNorm2d": (lambda: nn.BatchNorm2d(2), [(2, 2, 2, 3)], lambda m, x: m(x)),
     "BatchNorm, evaluated": (lambda: nn.BatchNorm1d(4).eval(), [(5, 4)], lambda m, x: m(x)),
     "GroupNorm": (lambda: nn.GroupNorm(2, 4), [(2, 4, 3)], lambda m, x: m(x)),
+    "InstanceNorm1d": (
+        lambda: nn.InstanceNorm1d(2, affine=True, track_running_stats=True), [(2, 2, 3)],
+        lambda m, x: m(x)),
+    "InstanceNorm2d": (lambda: nn.InstanceNorm2d(2), [(2, 2, 2, 2)], lambda m, x: m(x)),
+    "resizing": (
+        lambda: nn.Sequential(
+            nn.Upsample(scale_factor=2), nn.PixelShuffle(2), nn.ZeroPad2d((1, -1, 0, 1)),
+            nn.ReflectionPad2d(1), nn.Upsample((5, 3), mode="bilinear")),
+        [(1, 4, 2, 2)], lambda m, x: m(x)),
+    "windows as columns": (
+        lambda: nn.Sequential(nn.Unfold(2, padding=1), nn.Tanh(), nn.Fold((2, 3), 2, padding=1)),
+        [(2, 2, 2, 3)], lambda m, x: m(x)),
     "RNN": (
         lambda: nn.RNN(4, 2, 2, batch_first=True, bidirectional=True), [X], lambda m, x: m(x)),
     "LSTM": (
@@ -170,7 +190,27 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "NLLLoss": (
         lambda: nn.NLLLoss(), [(3, 4)], lambda m, x: m(F.log_softmax(x, 1), CLASSES)),
     "cosine similarity": (
-        lambda: nn.Identity(), [X, X], lambda m, x, y: F.cosine_similarity(x, y)),
+        lambda: nn.ModuleList([nn.Identity(), nn.CosineSimilarity()]), [X, X],
+        lambda m, x, y: m[1](m[0](x), y)),
+    "soft targets": (
+        lambda: nn.CrossEntropyLoss(label_smoothing=0.1), [(3, 4), (3, 4)],
+        lambda m, x, y: m(x, F.softmax(y))),
+    "TripletMarginLoss": (
+        lambda: nn.TripletMarginLoss(0.7, swap=True), [(5, 3)] * 3, lambda m, *x: m(*x)),
+    "MarginRankingLoss": (
+        lambda: nn.MarginRankingLoss(0.3), [(6,)] * 2,
+        lambda m, x, y: m(x, y, np.array([1.0, -1, 1, -1, 1, -1]))),
+    "CosineEmbeddingLoss": (
+        lambda: nn.CosineEmbeddingLoss(-0.5), [(4, 3)] * 2,
+        lambda m, x, y: m(x, y, np.array([1, -1, 1, -1]))),
+    "GaussianNLLLoss": (
+        lambda: nn.GaussianNLLLoss(full=True), [(4, 3)] * 3,
+        lambda m, x, y, v: m(x, y, v.exp())),
+    "normalize": (lambda: nn.Identity(), [X], lambda m, x: F.normalize(m(x), 3.0)),
+    "grouped queries": (
+        lambda: nn.Identity(), [(2, 4, 3, 2), (2, 2, 5, 2), (2, 2, 5, 3)],
+        lambda m, q, k, v: F.scaled_dot_product_attention(m(q), k, v, enable_gqa=True)),
+    "gumbel softmax": (lambda: nn.Identity(), [X], lambda m, x: F.gumbel_softmax(m(x), 0.7)),
 }  # fmt: skip
 
 
