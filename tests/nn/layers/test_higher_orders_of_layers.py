@@ -110,6 +110,9 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
         lambda m, x, h, c: sum(m(x, (h, c))[1], m(x, (h, c))[0].sum())),
     "LSTM, dropout": (
         lambda: nn.LSTM(4, 2, 2, batch_first=True, dropout=0.4), [X], lambda m, x: m(x)[0]),
+    "GRU, packed": (
+        lambda: nn.GRU(4, 2, 2, bidirectional=True, dropout=0.4), [(3, 2, 4)],
+        lambda m, x: m(nn.utils.rnn.pack_padded_sequence(x, [1, 3], False, False))[0].data),
     "GRU": (
         lambda: nn.GRU(4, 2, 2, batch_first=True), [X, (2, 2, 2)], lambda m, x, h: m(x, h)),
     "cells": (

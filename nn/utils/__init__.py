@@ -14,6 +14,7 @@ from minigrad.nn.attention.maps import attention_weights
 from minigrad.nn.module.eval_mode import evaluating
 from minigrad.nn.module.state_dict import to_pytorch
 from minigrad.nn.module.stateless import functional_call
+from minigrad.nn.utils import rnn as rnn
 
 __all__ = [
     "attention_weights", "clip_grad_norm", "clip_grad_value", "evaluating", "functional_call",
