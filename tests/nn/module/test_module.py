@@ -410,3 +410,90 @@ def test_the_folder_is_imported_as_minigrad_nn() -> None:
     assert spec.loader is not None
     with pytest.raises(ImportError, match="import minigrad.nn"):
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def seen(gradients: Any) -> list[Any]:
+    return [None if gradient is None else gradient.tolist() for gradient in gradients]
+
+
+class TestBackwardHooks:
+    """What PyTorch's register_full_backward_hook does."""
+
+    class Both(nn.Module):
+        def forward(self, x: Any, k: Any = 1) -> Any:
+            return {"a": x * 2}, x * 3, x * 5
+
+    def test_gradients_of_inputs_and_outputs(self) -> None:
+        log: list[Any] = []
+        both = self.Both()
+        remove = both.register_full_backward_hook(lambda m, i, o: log.append((m, seen(i), seen(o))))
+        x = minigrad.ones(2, requires_grad=True)
+        both(x, 5)[1].sum().backward()
+        assert log == [(both, [[3.0, 3.0], None], [None, [1.0, 1.0], [0.0, 0.0]])]
+        remove()
+        both(x, 5)[1].sum().backward()
+        assert len(log) == 1
+        with pytest.raises(TypeError, match="a backward hook must be callable, got int"):
+            both.register_full_backward_hook(3)  # type: ignore[arg-type]
+
+    def test_no_input_that_requires_grad(self) -> None:
+        log: list[Any] = []
+        layer = nn.Linear(2, 1)
+        layer.register_full_backward_hook(lambda m, i, o: log.append((seen(i), seen(o))))
+        layer(minigrad.ones(1, 2)).sum().backward()
+        assert log == [([None], [[[1.0]]])]
+        assert layer.weight.grad is not None
+        with minigrad.no_grad():
+            assert not layer(minigrad.ones(1, 2)).requires_grad
+
+    def test_replaced_gradients(self) -> None:
+        layer = nn.Bilinear(2, 2, 1, bias=False)
+        layer.weight.data[...] = 1.0
+        layer.register_full_backward_pre_hook(lambda m, o: 100 * o[0])
+        layer.register_full_backward_hook(lambda m, i, o: (i[0] * 10, None))
+        layer.register_full_backward_hook(lambda m, i, o: (i[0] + o[0], i[1]))
+        x, y = (minigrad.ones(1, 2, requires_grad=True) for _ in range(2))
+        layer(x, y).sum().backward()
+        assert seen([x.grad, y.grad]) == [[[2100.0, 2100.0]], None]
+        assert layer.weight.grad is not None and layer.weight.grad.tolist() == [[[100.0] * 2] * 2]
+
+    def test_higher_orders(self) -> None:
+        """A replaced gradient is differentiated as what it is."""
+        tanh = nn.Tanh()
+        tanh.register_full_backward_hook(lambda m, i, o: (i[0] * 3,))
+        x = minigrad.tensor([0.3, -1.2], dtype=minigrad.float64, requires_grad=True)
+        first = minigrad.autograd.grad(tanh(x).sum(), x, create_graph=True)
+        second = minigrad.autograd.grad(first.sum(), x)
+        t = np.tanh(x.data)
+        np.testing.assert_allclose(first.data, 3 * (1 - t**2), rtol=1e-12)
+        np.testing.assert_allclose(second.data, 3 * -2 * t * (1 - t**2), rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("returned", "message"),
+        [
+            ((1, 2, 3), "returned 3 gradients; None or a tuple of 1"),
+            (1.0, r"returned float .*Tensor of shape \(1, 2\)"),
+            (minigrad.ones(3), r"returned Tensor \(3,\)"),
+        ],
+    )
+    def test_refusals(self, returned: Any, message: str) -> None:
+        layer = nn.Linear(2, 1)
+        layer.register_full_backward_hook(lambda m, i, o: returned)
+        with pytest.raises(ValueError, match=f"Linear: a backward hook {message}"):
+            layer(minigrad.ones(1, 2, requires_grad=True)).sum().backward()
+
+    def test_the_graph_is_freed_and_packed_sequences_pass(self) -> None:
+        gc.disable()
+        try:
+            lstm = nn.LSTM(2, 3)
+            lstm.register_full_backward_hook(lambda m, i, o: None)
+            x = minigrad.ones((4, 2), requires_grad=True)
+            packed = nn.utils.rnn.pack_sequence([x, x[:2]])
+            output, _ = lstm(packed)
+            assert isinstance(output, nn.utils.rnn.PackedSequence)
+            reference = weakref.ref(output.data)
+            output.data.sum().backward()
+            del output
+            assert reference() is None
+        finally:
+            gc.enable()
