@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from side_by_side import assert_close, draw, torch
+from side_by_side import assert_close, compare, draw, torch
 
 from minigrad import Tensor, nn
 
@@ -128,6 +128,14 @@ def has_state(kind: type[nn.Module]) -> bool:
             "Pool1d", "Pool2d", "Pad2d", "Unflatten", "Fold", "PixelShuffle", "Unfold", "Upsample",
         )  # fmt: skip
         return not kind.__name__.endswith(stateless)
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm.* is deprecated")
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_weight_norm(axis: int | None) -> None:
+    theirs = torch.nn.utils.weight_norm(torch.nn.Conv2d(2, 3, 2).double(), dim=axis)
+    ours = nn.utils.weight_norm(nn.Conv2d(2, 3, 2).double(), axis=axis)
+    compare(ours, theirs, [draw(1, 2, 4, 4)], ours, theirs)
 
 
 def test_the_arrays_are_copies() -> None:

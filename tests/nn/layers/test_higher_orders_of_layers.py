@@ -42,6 +42,8 @@ X = (2, 3, 4)  # (batch, length, width)
 
 LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "Linear": (lambda: nn.Linear(4, 2), [X], lambda m, x: m(x)),
+    "Linear, normalized": (
+        lambda: nn.utils.weight_norm(nn.Linear(4, 2)), [X], lambda m, x: m(x)),
     "Embedding": (lambda: nn.Embedding(5, 4), [], lambda m: m(IDS)),
     "LayerNorm": (lambda: nn.LayerNorm(4), [X], lambda m, x: m(x)),
     "LayerNorm of two axes": (lambda: nn.LayerNorm((3, 4)), [X], lambda m, x: m(x)),
@@ -268,5 +270,8 @@ def test_every_layer_is_here() -> None:
     public = {kind for kind in vars(nn).values() if isinstance(kind, type)}
     layers = {kind.__name__ for kind in public if issubclass(kind, nn.Module)}
     made = {type(part).__name__ for make, _, _ in LAYERS.values() for part in make().modules()}
-    elsewhere = {"CausalSelfAttention", "EinMix", "Module", "ModuleDict", "Rearrange", "Reduce"}
+    elsewhere = {
+        "CausalSelfAttention", "EinMix", "Module", "ModuleDict", "ParameterDict", "ParameterList",
+        "Rearrange", "Reduce",
+    }  # fmt: skip
     assert layers - made <= elsewhere

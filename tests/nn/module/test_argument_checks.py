@@ -88,7 +88,7 @@ def test_the_device_may_be_the_cpu(name: str) -> None:
 
 
 PASS_ANYTHING = {"Identity", "Sequential"}
-HAVE_NO_FORWARD = {"Module", "ModuleDict", "ModuleList"}
+HAVE_NO_FORWARD = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
 TAKE_A_NUMBER = {
     "ELU", "GELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU", "ReLU6",
     "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout", "Embedding",
@@ -249,6 +249,8 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "init.kaiming_normal": (weight(),),
     "init.kaiming_uniform": (weight(),),
     "init.normal": (weight(),),
+    "init.orthogonal": (weight(),),
+    "init.trunc_normal": (weight(),),
     "init.uniform": (weight(),),
     "init.xavier_normal": (weight(),),
     "init.xavier_uniform": (weight(),),
@@ -279,7 +281,9 @@ def test_every_function_with_a_number_is_walked() -> None:
 
 MEANT_BY_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "elu.alpha": (-1, -0.5), "leaky_relu.negative_slope": (-1, -0.5), "uniform.a": (-1, -0.5),
-    "normal.mean": (-1, -0.5), "calculate_gain.param": (-1, -0.5), "kaiming_normal.a": (-1, -0.5),
+    "normal.mean": (-1, -0.5), "trunc_normal.mean": (-1, -0.5), "trunc_normal.a": (-1, -0.5),
+    "trunc_normal.b": (-1, -0.5), "orthogonal.gain": (-1, -0.5),
+    "calculate_gain.param": (-1, -0.5), "kaiming_normal.a": (-1, -0.5),
     "kaiming_uniform.a": (-1, -0.5), "embedding.norm_type": (float("inf"),),
     "clip_grad_norm.max_norm": (float("inf"),), "clip_grad_norm.norm_type": (float("inf"),),
     "clip_grad_value.clip_value": (float("inf"),), "get_total_norm.norm_type": (float("inf"),),

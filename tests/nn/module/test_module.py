@@ -497,3 +497,94 @@ class TestBackwardHooks:
             assert reference() is None
         finally:
             gc.enable()
+
+
+class TestBuffer:
+    def test_an_assigned_buffer_is_registered(self) -> None:
+        module = nn.Module()
+        module.table = nn.Buffer([1.0, 2.0])
+        module.cache = nn.Buffer([3], persistent=False)
+        assert [name for name, _ in module.named_buffers()] == ["table", "cache"]
+        assert list(module.state_dict()) == ["table"] and not list(module.parameters())
+        module.table = minigrad.zeros(3)
+        module.cache = nn.Buffer([4.0])
+        assert list(module.state_dict()) == ["table", "cache"]
+        again = pickle.loads(pickle.dumps(copy.deepcopy(module))).double()
+        assert [(n, b.dtype) for n, b in again.named_buffers()] == [
+            ("table", np.float64), ("cache", np.float64)
+        ]  # fmt: skip
+        module.plain = 3
+        module.plain = nn.Buffer(1.0)
+        assert "plain" in module.state_dict()
+
+    def test_refusals(self) -> None:
+        linear = nn.Linear(2, 3)
+        with pytest.raises(TypeError, match="Linear.weight is a Parameter and cannot become a"):
+            linear.weight = nn.Buffer([1.0])  # type: ignore[assignment]
+
+
+class TestWeightNorm:
+    def test_it_is_computed_at_each_access_and_removable(self) -> None:
+        linear = nn.Linear(3, 2)
+        before = linear.weight.data.copy()
+        assert nn.utils.weight_norm(linear) is linear
+        assert not isinstance(linear.weight, nn.Parameter)
+        np.testing.assert_allclose(linear.weight.data, before, rtol=1e-6)
+        linear.weight_g.data *= 2
+        np.testing.assert_allclose(linear.weight.data, 2 * before, rtol=1e-6)
+        linear.weight.sum().backward()
+        assert linear.weight_g.grad is not None and linear.weight_v.grad is not None
+        x = minigrad.ones(3)
+        wanted = linear(x).data
+        for again in (copy.deepcopy(linear), pickle.loads(pickle.dumps(linear))):
+            np.testing.assert_array_equal(again(x).data, wanted)
+        half = {"weight_g": linear.weight_g / 2}
+        np.testing.assert_allclose(
+            nn.utils.functional_call(linear, half, x).data, before.sum(1) + linear.bias.data,
+            rtol=1e-5,
+        )  # fmt: skip
+        assert nn.utils.remove_weight_norm(linear) is linear
+        assert [name for name, _ in linear.named_parameters()] == ["bias", "weight"]
+        np.testing.assert_allclose(linear(x).data, wanted, rtol=1e-6)
+
+    def test_any_weight(self) -> None:
+        lstm = nn.utils.weight_norm(nn.LSTM(2, 3), "weight_hh_l0", None)
+        assert lstm.weight_hh_l0_g.shape == ()
+        lstm(minigrad.ones((4, 2)))[0].sum().backward()
+        assert lstm.weight_hh_l0_v.grad is not None
+
+    def test_refusals(self) -> None:
+        linear = nn.Linear(3, 2)
+        with pytest.raises(ValueError, match="Linear has no parameter 'w' .* it has .*'weight'"):
+            nn.utils.weight_norm(linear, "w")
+        for axis in (2, -1):
+            with pytest.raises(ValueError, match=rf"axis {axis} is none of .* shape \(2, 3\)"):
+                nn.utils.weight_norm(linear, axis=axis)
+        with pytest.raises(ValueError, match="'weight' of Linear is not normalized"):
+            nn.utils.remove_weight_norm(linear)
+        nn.utils.weight_norm(linear)
+        with pytest.raises(ValueError, match="'weight' of Linear is normalized already"):
+            nn.utils.weight_norm(linear)
+        with pytest.raises(ValueError, match="'weight' is computed from other parameters"):
+            linear.weight = nn.Parameter(minigrad.ones((2, 3)))
+        with pytest.raises(AttributeError, match="'Linear' object has no attribute 'nothing'"):
+            linear.nothing
+
+
+def test_parameters_as_a_vector_and_back() -> None:
+    linear = nn.Linear(3, 2)
+    vector = nn.utils.parameters_to_vector(linear.parameters())
+    assert vector.tolist() == [*linear.weight.data.ravel(), *linear.bias.data]
+    (vector * np.arange(8.0, dtype=np.float32)).sum().backward()
+    assert linear.bias.grad is not None and linear.bias.grad.tolist() == [6.0, 7.0]
+    nn.utils.vector_to_parameters(minigrad.arange(8.0), linear.parameters())
+    assert linear.weight.tolist() == [[0, 1, 2], [3, 4, 5]] and linear.bias.tolist() == [6, 7]
+    assert linear.weight.dtype == np.float32
+    with pytest.raises(ValueError, match=r"vector of shape \(8,\) expected, got \(7,\)"):
+        nn.utils.vector_to_parameters(minigrad.ones(7), linear.parameters())
+    with pytest.raises(ValueError, match="parameters_to_vector: there is no parameter"):
+        nn.utils.parameters_to_vector([])
+    y = linear.weight * linear.weight
+    nn.utils.vector_to_parameters(minigrad.ones(8), linear.parameters())
+    with pytest.raises(RuntimeError, match="in place"):
+        y.sum().backward()
