@@ -13,6 +13,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
+from minigrad.ops.casting import as_tensor
 
 __all__ = ["interpolate", "pixel_shuffle"]
 
@@ -58,6 +59,7 @@ def interpolate(
         >>> nn.functional.interpolate(x, size=3, mode="linear", align_corners=True).tolist()
         [[[1.0, 2.0, 3.0]]]
     """
+    input_ = as_tensor(input_)
     axes = input_.ndim - 2
     check_interpolation("interpolate", size, scale_factor, mode, align_corners)
     if axes not in _LINEAR or (mode in _LINEAR.values() and mode != _LINEAR[axes]):
@@ -180,6 +182,7 @@ def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
         [[[1.0, 2.0], [3.0, 4.0]]]
     """
     r = check_size("pixel_shuffle", "upscale_factor", upscale_factor)
+    input_ = as_tensor(input_)
     if input_.ndim < 3 or input_.shape[-3] % (r * r):
         raise ValueError(
             located(f"pixel_shuffle: an input of shape (..., C, H, W) with C divisible by {r * r} "
