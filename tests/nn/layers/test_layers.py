@@ -423,6 +423,7 @@ class TestGumbelSoftmax:
         (lambda x: F.interpolate(x[None], scale_factor=0.1), r"leaves sizes \(0,\)"),
         (lambda x: F.interpolate(x[None], 2, align_corners=True), "align_corners is for"),
         (lambda x: F.interpolate(x[None, :, :0], 2), r"nothing to resize in shape \(1, 2, 0\)"),
+        (lambda x: F.interpolate(x[None].astype("int64"), 2, mode="linear"), "floating.*got int64"),
         (lambda x: nn.Upsample(2, mode="bicubic"), "^Upsample: mode must be one of .*'bicubic'"),
         (lambda x: F.pixel_shuffle(x[None], 2), r"divisible by 4 expected, got \(1, 2, 3\)"),
         (lambda x: F.unfold(x[None], 3), r"window of \(3, 3\) does not fit into \(2, 3\)"),
