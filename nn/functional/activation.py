@@ -273,7 +273,7 @@ def logsigmoid(input_: Tensor) -> Tensor:
 
 
 def softsign(input_: Tensor) -> Tensor:
-    """Compute softsign, x / (1 + |x|).
+    """Compute softsign, ``x / (1 + |x|)``.
 
     Args:
         input_: x, a tensor of any shape.
