@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from minigrad._foreign import spelled
 from minigrad._sums import BLAS_DTYPES, BLAS_LIMIT, ones
 from minigrad.autograd.node import Variable
 
@@ -66,6 +67,7 @@ def within_rule(op: Any, *args: Any) -> Any:
     return op.op.forward(*args)
 
 
+@spelled
 def row_sums(x: np.ndarray) -> np.ndarray:
     """Sums over the last axis, kept with length 1; computed as a product with ones."""
     if x.size > BLAS_LIMIT:
@@ -163,6 +165,7 @@ def widened(x: Any) -> Any:
     return x if x is None or x.dtype != np.float16 else x.astype(np.float32)
 
 
+@spelled
 def reduced_axes(ndim: int, axis: Axis) -> set[int]:
     """The axes of a reduction as non-negative numbers."""
     if axis is None or not ndim:
@@ -181,6 +184,7 @@ def reduced_size(shape: tuple[int, ...], axis: Axis) -> int:
     return math.prod(shape[a] for a in reduced_axes(len(shape), axis))
 
 
+@spelled
 def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
     """The shape after a reduction over `axis` with ``keepdims=True``."""
     gone = reduced_axes(len(shape), axis)
@@ -210,6 +214,7 @@ def undo_reduction(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
 _sum: Any = np.add.reduce  # np.sum without its overhead
 
 
+@spelled
 def add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
     """Sum an array over axes; float16 is accumulated in float32."""
     return _sum(x, axis, np.float32 if x.dtype == np.float16 else None, None, keepdims)
@@ -261,6 +266,7 @@ _R64 = (0.17900115118138923, -0.3262335600430453, 0.245603801712746, -0.15011593
         5.299013187569616e-07)  # fmt: skip
 
 
+@spelled
 def erf_array(x: np.ndarray) -> np.ndarray:
     """The error function of a float array, accurate to the precision of its dtype."""
     if x.dtype == np.float64:
