@@ -22,7 +22,6 @@ from minigrad.ops._numerics import (
     formula,
     kept_shape,
     reduced_axes,
-    undo_reduction,
     zeroed,
 )
 from minigrad.ops.gathering import open_grid, take_along_axis
@@ -237,7 +236,7 @@ def quantile(
 
 def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
     values, q, kept = array_of(x), np.asarray(q, np.float64), kept_shape(x.shape, axis)
-    if not x.size or not q.size:
+    if not g.size:
         return flat(x)
     gone = sorted(reduced_axes(x.ndim, axis))
     rows = np.moveaxis(values, gone, range(-len(gone), 0))
@@ -251,8 +250,7 @@ def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
             found = np.where(np.isnan(ordered[..., -1]), np.nan, ordered[..., rank])
             attained = values == found.reshape(kept)
             share = share + part * attained / attained.sum(axis=axis, keepdims=True)
-        part_of_g = zeroed(undo_reduction(g[i], x.shape, axis), share == 0)
-        total = total + part_of_g * share.astype(x.dtype)
+        total = total + zeroed(g[i], share == 0) * share
     return total
 
 

@@ -288,10 +288,8 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
 )
 def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
     gone = np.isnan(array_of(x))
-    part = 1 / (~gone).sum(axis=axis, keepdims=True)
-    return zeroed(undo_reduction(g, x.shape, axis), gone) * zeroed(part, part == np.inf).astype(
-        x.dtype
-    )
+    n = (~gone).sum(axis=axis, keepdims=True)
+    return zeroed(undo_reduction(g, x.shape, axis), gone) / np.maximum(n, 1)
 
 
 nanmean.defvjp(x=_nanmean_x)

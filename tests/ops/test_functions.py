@@ -275,3 +275,25 @@ def test_the_slope_of_fmod_is_that_of_its_value() -> None:
     for a, b in ((1.0, 0.1), (-1.0, 0.1), (3.0, -0.3), (1.0, 1 / 49)):
         times = round((a - math.fmod(a, b)) / b)
         assert slope(ops.fmod, a, b) == [1.0, -times]
+    with np.errstate(invalid="ignore"):
+        assert math.isnan(slope(ops.fmod, 1.0, 0.0)[1])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_an_infinite_slope_that_is_not_wanted_is_zero(create_graph: bool) -> None:
+    for call, at in (
+        (ops.rsqrt, 0.0), (ops.erfinv, 1.0), (ops.erfinv, -1.0), (ops.logit, 0.0), (ops.logit, 1.0),
+        (lambda x: ops.fmod(1.0, x), 0.0), (lambda x: ops.fmod(x, x), 0.0),
+    ):  # fmt: skip
+        x = variable(at, 0.5)
+        y = ops.where([False, True], call(x), 0.0)
+        assert grad(y, x, np.ones(2), create_graph=create_graph)[0].item() == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_logit_beyond_its_domain_and_its_limits() -> None:
+    assert all(math.isnan(slope(ops.logit, x)[0]) for x in (-0.5, -3.0, 1.25, NAN))
+    x = variable(0.1, 0.25, 0.5, 0.75, 0.9)
+    found = grad(ops.logit(x, 0.25), x, np.ones(5))
+    np.testing.assert_allclose(found.numpy(), [0.0, 16 / 3, 4.0, 16 / 3, 0.0])

@@ -235,6 +235,11 @@ def test_the_median_is_a_quantile() -> None:
     assert grad(ops.quantile(x, 0.5), x).tolist() == [0.5, 0.25, 0.25, 0.0]
 
 
+def test_what_has_no_quantile_has_no_gradient() -> None:
+    x = Tensor([[1.0, NAN, 2.0], [1.0, 3.0, 2.0]], requires_grad=True)
+    same(grad(ops.quantile(x, 0.0, 1).sum(), x).numpy(), [[NAN] * 3, [1.0, 0.0, 0.0]])
+
+
 def test_the_callers_fractions_may_change_between_forward_and_backward() -> None:
     x, q = Tensor([1.0, 2.0, 3.0], requires_grad=True), np.array([0.0])
     out = ops.quantile(x, q)
