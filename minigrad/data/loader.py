@@ -1,4 +1,4 @@
-"""DataLoader: a dataset in batches, shuffled if wanted, one epoch at a time."""
+"""DataLoader: iterates over a dataset in batches, optionally shuffled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Seed = np.random.Generator | int | None
 
 
 class _Progress:
-    """An epoch: the order of its samples, where that came from, and how many batches are out."""
+    """An epoch: the order of its samples, its source, and the number of batches returned."""
 
     def __init__(self, order: np.ndarray, drawn_from: Any, position: int = 0) -> None:
         self.order = order
@@ -30,28 +30,27 @@ class _Progress:
 
 
 class DataLoader(Generic[B]):
-    """Iterate over a dataset in batches. Each ``for`` is one epoch, independent of others.
+    """Iterate over a dataset in batches; each ``for`` loop is one independent epoch.
 
     An epoch can be interrupted and resumed in another process, with `state_dict`.
 
     Args:
         dataset: Anything with ``len`` and whole-number indices.
-        batch_size: How many samples a batch has; the last may have fewer.
-        shuffle: Draw another order for each epoch, when it begins.
-        drop_last: Leave the last batch out if it has fewer.
-        collate_fn: Makes a batch of a list of samples; `default_collate` if None.
-        generator: Where the order comes from: a NumPy generator or a seed; `minigrad.random` if
-            None.
-        prefetch: How many batches a thread makes ahead; 0 for no thread. What the dataset draws
-            from `minigrad.random` is then drawn earlier.
+        batch_size: The number of samples in a batch; the last may have fewer.
+        shuffle: Draw a new random order at the start of each epoch.
+        drop_last: Skip the last batch if it is smaller.
+        collate_fn: A function that makes a batch from a list of samples; `default_collate` if None.
+        generator: A NumPy generator or a seed for the order; `minigrad.random` if None.
+        prefetch: The number of batches that a thread prepares in advance; 0 for no thread. With a
+            thread, the dataset's draws from `minigrad.random` happen earlier.
 
     Attributes:
         dataset: The dataset.
-        batch_size: How many samples a batch has.
+        batch_size: The number of samples in a batch.
 
     Raises:
-        TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is no function.
-        ValueError: `batch_size` or `prefetch` is no whole number, or too small.
+        TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is not a function.
+        ValueError: `batch_size` or `prefetch` is not a whole number, or too small.
 
     Example:
         >>> import minigrad
@@ -116,7 +115,7 @@ class DataLoader(Generic[B]):
         self._loaded: _Progress | None = None
 
     def __len__(self) -> int:
-        """The number of batches of an epoch."""
+        """The number of batches in an epoch."""
         whole, rest = divmod(len(self.dataset), self.batch_size)
         return whole + (rest > 0 and not self.drop_last)
 
@@ -142,14 +141,14 @@ class DataLoader(Generic[B]):
             yield _batch(self.dataset, indices, self.collate_fn)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the latest epoch stands, in plain values.
+        """The progress of the latest epoch, as plain values.
 
         Returns:
-            "position": how many batches were handed out. "generator": the state that the order of
-            the epoch was drawn from; None if it is not shuffled, or not begun (then, without a
-            generator of its own, the loader goes on from `minigrad.random`, whose state is to be
-            saved beside this one). And what the loader must have in common with the one that
-            loads it.
+            "position": the number of batches returned. "generator": the state from which the order
+            of the epoch was drawn. It is None if the loader does not shuffle, or if no epoch was
+            started; in the latter case, without a generator of its own, the loader draws from
+            `minigrad.random`, whose state must be saved too. The other entries are options that
+            must be the same in the loader that loads the state.
 
         Example:
             >>> from minigrad.data import DataLoader
@@ -172,13 +171,13 @@ class DataLoader(Generic[B]):
         return {"position": position, "generator": copy.deepcopy(drawn_from), **self._kind()}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Let the next epoch resume a saved one, at exactly the next batch.
+        """Make the next epoch resume a saved one at the next batch.
 
         Args:
-            state_dict: What `state_dict` returned, for a loader that is made alike.
+            state_dict: The result of `state_dict` of a loader with the same options.
 
         Raises:
-            ValueError: It is of another kind of loader; nothing was changed.
+            ValueError: The options differ; nothing was changed.
         """
         kind = self._kind()
         expected = {"position", "generator", *kind}
@@ -203,7 +202,7 @@ class DataLoader(Generic[B]):
         elif position == 0:
             self._loaded = None
         else:
-            raise ValueError("DataLoader: the state does not say what its order was drawn from")
+            raise ValueError("DataLoader: the state lacks the generator state of its order")
         self._latest = None
 
     def _kind(self) -> dict[str, Any]:
@@ -236,7 +235,7 @@ class _Epoch(Iterator[Any]):
 
 
 def _batch(dataset: Any, indices: np.ndarray, collate_fn: Collate | None) -> Any:
-    """Some samples as one batch; those of tensors with one index for all."""
+    """Make a batch of some samples; a TensorDataset is indexed once for all."""
     if collate_fn is None:
         access = getattr(type(dataset), "__getitem__", None)
         if access is Subset.__getitem__:

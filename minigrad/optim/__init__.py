@@ -1,4 +1,4 @@
-"""Optimizers, and schedules of their learning rates."""
+"""Optimizers and learning-rate schedulers."""
 
 from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop
