@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._foreign import spelled
-
 __all__ = ["Offsets", "Padding", "Window", "cut", "offsets", "padded"]
 
 Padding = tuple[tuple[int, int], ...]
@@ -77,7 +75,6 @@ def offsets(window: Window, counts: tuple[int, ...]) -> Offsets:
         yield offset, (slice(None), slice(None), *places)
 
 
-@spelled
 def padded(x: np.ndarray, padding: Padding, value: float = 0.0) -> np.ndarray:
     """An array with its last axes padded; the array itself without padding."""
     if not any(before or after for before, after in padding):
@@ -89,7 +86,6 @@ def padded(x: np.ndarray, padding: Padding, value: float = 0.0) -> np.ndarray:
     return out
 
 
-@spelled
 def cut(x: Any, padding: Padding) -> Any:
     """Undo `padded`: a view without the padding."""
     inner = [slice(before, n - after) for n, (before, after) in

@@ -11,7 +11,6 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad import ops, random
 from minigrad._checks import check_number
-from minigrad._foreign import spelled
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor

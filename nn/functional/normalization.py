@@ -9,7 +9,6 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number, check_probability, check_size
-from minigrad._foreign import spelled
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad

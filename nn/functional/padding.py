@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
-from minigrad._foreign import spelled
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad._checks import check_flag, check_number, check_size, check_sizes
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_sizes
-from minigrad._foreign import spelled
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.convolution import Sizes, over_a_batch

@@ -6,26 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._foreign import spelled
 from minigrad.ops._numerics import array_of
 
 __all__ = ["holds_nan", "mT", "no_matrix", "no_square", "refuse", "resolution", "singular", "which",
            "wide"]  # fmt: skip
 
 
-@spelled
 def mT(x: Any) -> Any:
     """Exchange the last two axes."""
     return x.swapaxes(-1, -2)
 
 
-@spelled
 def wide(x: np.ndarray) -> np.ndarray:
     """Convert float16 to float32, because LAPACK has no half precision."""
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
-@spelled
 def no_matrix(x: Any) -> str | None:
     """The message if `x` is not a matrix or a stack of matrices."""
     if np.ndim(x) < 2:
@@ -33,7 +29,6 @@ def no_matrix(x: Any) -> str | None:
     return None
 
 
-@spelled
 def no_square(x: Any) -> str | None:
     """The message if `x` is not a square matrix or a stack of them."""
     shape = np.shape(x)
@@ -50,13 +45,11 @@ def which(bad: Any) -> str:
     return f"matrix {tuple(found[0].tolist())} of the stack"
 
 
-@spelled
 def holds_nan(x: np.ndarray) -> Any:
     """Which matrices hold NaN; LAPACK reports some of them as singular."""
     return np.isnan(x).any((-2, -1))
 
 
-@spelled
 def singular(x: np.ndarray) -> Any:
     """Which matrices are singular, so that `np.linalg.inv` refuses them."""
     with np.errstate(invalid="ignore"):
