@@ -206,10 +206,14 @@ class Module(Registry):
                 setattr(module, name, parameter)  # gives a new leaf its name
         return self
 
-    def zero_grad(self) -> None:
-        """Set the ``.grad`` of every parameter to None."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Set the ``.grad`` of every parameter to None.
+
+        Args:
+            set_to_none: False to make the gradients that are there zeros instead.
+        """
         for parameter in self.parameters():
-            parameter.zero_grad()
+            parameter.zero_grad(set_to_none)
 
     def reset_parameters(self) -> None:
         """Initialize all parameters again, as the constructor did.

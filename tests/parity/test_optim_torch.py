@@ -103,7 +103,7 @@ MORE: dict[str, dict[str, Any]] = {
 
 def test_every_optimizer_is_compared() -> None:
     here = {name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler")}
-    assert here == {*EVERY}
+    assert here == {*EVERY, "LBFGS"}
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -125,3 +125,65 @@ def test_their_state_continues_here(name: str) -> None:
         ours.step()
         theirs.step()
         np.testing.assert_allclose(mine.data, other.detach().numpy(), rtol=1e-12)
+
+
+LBFGS: list[dict[str, Any]] = [
+    {},
+    {"lr": 0.5, "max_iter": 5, "history_size": 3},
+    {"max_iter": 1},
+    {"tolerance_change": 1e-3, "tolerance_grad": 1e-3},
+    {"line_search_fn": "strong_wolfe"},
+    {"line_search_fn": "strong_wolfe", "lr": 30.0, "max_iter": 4},
+    {"line_search_fn": "strong_wolfe", "max_iter": 3, "history_size": 2, "max_eval": 5},
+    {"line_search_fn": "strong_wolfe", "max_iter": 1},
+]
+
+
+def regression(dtype: Any, **options: Any) -> list[tuple[Any, Any, list[Any]]]:
+    """Ours and PyTorch's: an optimizer, a closure that computes the loss, and the parameters."""
+    inputs, first, last = (a.astype(dtype) for a in (draw(30, 6), draw(6, 5) / 2, draw(5) / 2))
+    targets = np.sin(inputs @ draw(6)).astype(dtype)
+    made = []
+    for tensor, of in ((Tensor, optim), (torch.tensor, torch.optim)):
+        x, y = tensor(inputs), tensor(targets)
+        params = [tensor(first, requires_grad=True), tensor(last, requires_grad=True)]
+        idle = tensor(targets, requires_grad=True)
+        optimizer = of.LBFGS([params[0], idle, params[1]], **options)
+
+        def closure(x: Any = x, y: Any = y, p: Any = params, optimizer: Any = optimizer) -> Any:
+            optimizer.zero_grad()
+            loss = (((x @ p[0]).tanh() @ p[1] - y) ** 2).mean()
+            loss.backward()
+            return loss
+
+        made.append((optimizer, closure, params))
+    return made
+
+
+@pytest.mark.parametrize("options", LBFGS, ids=str)
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-8), (np.float32, 1e-3)])
+def test_lbfgs(options: dict[str, Any], dtype: Any, rtol: float) -> None:
+    """The loss of each call, the parameters, and how often the closure was called."""
+    (ours, my_loss, mine), (theirs, their_loss, other) = regression(dtype, **options)
+    for _ in range(4):
+        loss = ours.step(my_loss)
+        np.testing.assert_allclose(loss.item(), theirs.step(their_loss).item(), rtol=rtol)
+    for a, b in zip(mine, other, strict=True):
+        assert_close(a.data, b, rtol=20 * rtol)
+    if dtype == np.float64:
+        counts = [next(iter(optimizer.state.values())) for optimizer in (ours, theirs)]
+        for name in ("func_evals", "n_iter"):
+            assert counts[0][name] == counts[1][name]
+
+
+@pytest.mark.parametrize("options", LBFGS[1::3], ids=str)
+def test_their_state_of_lbfgs_continues_here(options: dict[str, Any]) -> None:
+    (ours, my_loss, mine), (theirs, their_loss, other) = regression(np.float64, **options)
+    for _ in range(2):
+        theirs.step(their_loss)
+    ours.load_state_dict(theirs.state_dict())
+    for a, b in zip(mine, other, strict=True):
+        a.data[...] = b.detach().numpy()
+    for _ in range(2):
+        loss = ours.step(my_loss)
+        np.testing.assert_allclose(loss.item(), theirs.step(their_loss).item(), rtol=1e-9)
