@@ -49,8 +49,12 @@ LAYERS = [
 ]
 
 
-# Users find what stands on the engine here too; nothing below imports it from here.
-FRONT_DOORS = {ROOT / "minigrad/autograd" / name for name in ("__init__.py", "functional.py")}
+# Users find what stands on the engine here too, and on the layers; nothing below imports it from
+# here.
+FRONT_DOORS = {
+    ROOT / "minigrad" / name
+    for name in ("autograd/__init__.py", "autograd/functional.py", "optim/swa_utils.py")
+}
 
 
 def part_of(path: Path) -> str:

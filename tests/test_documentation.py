@@ -50,6 +50,7 @@ PUBLIC = [
     "minigrad.onnx",
     "minigrad.optim",
     "minigrad.optim.lr_scheduler",
+    "minigrad.optim.swa_utils",
     "minigrad.pretrained",
     "minigrad.random",
     "minigrad.viz",

@@ -1,4 +1,7 @@
-"""Optimizers, and schedules of their learning rates."""
+"""Optimizers, schedules of their learning rates, and averages of weights."""
+
+import importlib as _importlib
+import typing as _typing
 
 from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop
@@ -13,5 +16,14 @@ from minigrad.optim.sgd import SGD
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
-    "RAdam", "RMSprop", "Rprop", "lr_scheduler",
+    "RAdam", "RMSprop", "Rprop", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
+
+if _typing.TYPE_CHECKING:
+    from minigrad.optim import swa_utils as swa_utils
+else:
+
+    def __getattr__(name):
+        if name == "swa_utils":  # it needs minigrad.nn, which is loaded only when it is used
+            return _importlib.import_module("minigrad.optim.swa_utils")
+        raise AttributeError(f"module 'minigrad.optim' has no attribute {name!r}")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, draw, torch
 
-from minigrad import Tensor, optim
+from minigrad import Tensor, nn, optim
 
 STEPS = 50
 KINDS: list[tuple[str, dict[str, Any]]] = [
@@ -102,7 +102,9 @@ MORE: dict[str, dict[str, Any]] = {
 
 
 def test_every_optimizer_is_compared() -> None:
-    here = {name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler")}
+    here = {
+        name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler", "swa_utils")
+    }
     assert here == {*EVERY, "LBFGS"}
 
 
@@ -187,3 +189,51 @@ def test_their_state_of_lbfgs_continues_here(options: dict[str, Any]) -> None:
     for _ in range(2):
         loss = ours.step(my_loss)
         np.testing.assert_allclose(loss.item(), theirs.step(their_loss).item(), rtol=1e-9)
+
+
+AVERAGES: dict[str, Any] = {
+    "equal shares": lambda utils: {},
+    "moving": lambda utils: {"avg_fn": utils.get_ema_avg_fn(0.8)},
+    "moving, with buffers": lambda utils: {
+        "avg_fn": utils.get_ema_avg_fn(0.8), "use_buffers": True,
+    },
+    "all at once": lambda utils: {
+        "multi_avg_fn": utils.get_ema_multi_avg_fn(0.8), "use_buffers": True,
+    },
+    "own": lambda utils: {"avg_fn": lambda mine, theirs, n: mine + (theirs - mine) / n},
+    "own, in place": lambda utils: {
+        "multi_avg_fn": lambda mine, theirs, n: [
+            a.add_(b / n) for a, b in zip(mine, theirs, strict=True)
+        ],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", AVERAGES.values(), ids=AVERAGES)
+def test_an_average_of_weights(make: Any) -> None:
+    other = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4)).double()
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)).double()
+    model.load_state_dict({name: t.numpy() for name, t in other.state_dict().items()})
+    averages = [
+        optim.swa_utils.AveragedModel(model, **make(optim.swa_utils)),
+        torch.optim.swa_utils.AveragedModel(other, **make(torch.optim.swa_utils)),
+    ]
+    sgd = [optim.SGD(model.parameters(), lr=0.1), torch.optim.SGD(other.parameters(), lr=0.1)]
+    for step in range(4):
+        array = draw(8, 3, seed=step)
+        for net, optimizer, tensor in zip((model, other), sgd, (Tensor, torch.tensor), strict=True):
+            optimizer.zero_grad()
+            (net(tensor(array)) ** 3).mean().backward()
+            optimizer.step()
+        averages[0].update_parameters(model)
+        averages[1].update_parameters(other)
+        states = [average.state_dict() for average in averages]
+        assert states[0].keys() == states[1].keys()
+        for name, value in states[1].items():
+            assert_close(states[0][name], value.numpy(), name)
+    batches = [draw(5, 3, seed=i) for i in (7, 8)]
+    optim.swa_utils.update_bn([Tensor(batch) for batch in batches], averages[0])
+    pairs = [[torch.tensor(batch), 0] for batch in batches]
+    torch.optim.swa_utils.update_bn(pairs, averages[1])
+    for name, value in averages[1].state_dict().items():
+        assert_close(averages[0].state_dict()[name], value.numpy(), name)
