@@ -255,15 +255,15 @@ class LBFGS(Optimizer):
                 )
             return array
 
-        state: State = {name: int(saved[name]) for name in counts}
-        for name in given - counts:
-            value = saved[name]
-            if name in _NUMBERS:
+        state: State = {}
+        for name, value in saved.items():
+            if name in counts:
+                state[name] = int(value)
+            elif name in _NUMBERS:
                 state[name] = [float(v) for v in value] if name == "ro" else float(value)
-            elif isinstance(value, (list, tuple)):
-                state[name] = [vector(name, entry) for entry in value]
-            else:
-                state[name] = vector(name, value)
+            elif name in _VECTORS:
+                listed = isinstance(value, (list, tuple))
+                state[name] = [vector(name, v) for v in value] if listed else vector(name, value)
         lengths = {len(state[name]) for name in ("old_dirs", "old_stps", "ro") if name in state}
         if len(lengths) > 1:
             raise ValueError("LBFGS: old_dirs, old_stps and ro of a state have different lengths")
