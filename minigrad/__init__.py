@@ -51,11 +51,12 @@ float32 = _dtype("float32")
 float64 = _dtype("float64")
 
 # Loaded when they are first used. Checkers see them in what follows, and that there are no others.
-_LATER = ("data", "io", "nn", "onnx", "optim", "pretrained", "viz")
+_LATER = ("data", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
 _LATER_FROM_IO = ("load", "save")
 
 if _typing.TYPE_CHECKING:
     from minigrad import data as data
+    from minigrad import distributions as distributions
     from minigrad import io as io
     from minigrad import nn as nn
     from minigrad import onnx as onnx

@@ -35,6 +35,7 @@ LAYERS = [
     "_array_api",
     "_numpy",
     "_tensor",
+    "distributions",
     "optim",
     "data",
     "io",

@@ -39,6 +39,7 @@ PUBLIC = [
     "minigrad.autograd",
     "minigrad.autograd.functional",
     "minigrad.data",
+    "minigrad.distributions",
     "minigrad.io",
     "minigrad.linalg",
     "minigrad.nn",
