@@ -57,6 +57,7 @@ _LATER_FROM_IO = ("load", "save")
 if _typing.TYPE_CHECKING:
     from minigrad import data as data
     from minigrad import distributions as distributions
+    from minigrad import einops as einops
     from minigrad import io as io
     from minigrad import nn as nn
     from minigrad import onnx as onnx
@@ -68,7 +69,7 @@ if _typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        if name in _LATER:
+        if name in (*_LATER, "einops"):  # which is no export, as it needs a package
             return _importlib.import_module(f"minigrad.{name}")
         if name in _LATER_FROM_IO:
             return getattr(_importlib.import_module("minigrad.io"), name)

@@ -44,6 +44,7 @@ LAYERS = [
     "onnx",
     "viz",
     "interop",
+    "einops",
     "checking",
     "__init__",
     "__main__",

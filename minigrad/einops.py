@@ -1,0 +1,21 @@
+"""The package einops, for programs that import it from here: it works on tensors as it is."""
+
+try:
+    from einops import (
+        EinopsError,
+        asnumpy,
+        einsum,
+        pack,
+        parse_shape,
+        rearrange,
+        reduce,
+        repeat,
+        unpack,
+    )
+except ModuleNotFoundError:
+    raise ImportError("minigrad.einops: einops is missing: pip install einops") from None
+
+__all__ = [
+    "EinopsError", "asnumpy", "einsum", "pack", "parse_shape", "rearrange", "reduce", "repeat",
+    "unpack",
+]  # fmt: skip
