@@ -4,14 +4,15 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-all mutants lint docs notebook bench bench-all install clean
+.PHONY: help demo test checks check test-all mutants lint docs notebook bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
 # One BLAS thread: on matrices this small, threads spend their time waiting for one another.
 CALM := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN)
 # Tests start Python hundreds of times: compiled files are kept, wherever bytecode is switched off.
-TEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(CALM) -m pytest -n 2
+# Each worker begins with a half, in order: what a file prepares is then prepared by one of them.
+TEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(CALM) -m pytest -n 2 --dist worksteal
 
 help:  ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -19,14 +20,17 @@ help:  ## say what there is
 demo: setup-demo  ## train a transformer on handwritten digits, draw its graph
 	@$(RUN) examples/digits.py $(ARGS)
 
-test: lint docs  ## run everything that must pass: lint, types, documentation, tests
+test: checks  ## run everything that must pass: lint, types, documentation, tests
 	@$(TEST)
 
 check: lint  ## a minute's tests of one op, layer or file: make check WHAT=softmax
 	@$(CALM) tools/check.py $(WHAT)
 
-test-all: lint docs  ## the same, with the long tests and many more random examples
+test-all: checks  ## the same, with the long tests and many more random examples
 	@HYPOTHESIS_PROFILE=long $(TEST) -m ''
+
+checks:  # each has one thread
+	@$(MAKE) --no-print-directory -j 2 lint docs
 
 mutants: setup-dev  ## put a mistake into every derivative, one at a time: a test must fail
 	@$(CALM) tools/mutants.py $(ARGS)

@@ -1,4 +1,4 @@
-"""One kind of work, done by several libraries in turns: times, memory, answers."""
+"""Several libraries do the same work in turns: times, memory, answers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from peers import Peer
 
 @dataclass(frozen=True)
 class Result:
-    """What a library did.
+    """The result of a library.
 
     Attributes:
         rounds: The seconds of the runs of each round.
-        memory: The most bytes that the runs had at once, None where nobody can say.
-        answer: What the work comes to.
+        memory: The peak memory of the runs in bytes, None if unknown.
+        answer: The arrays that the work computes.
     """
 
     rounds: Rounds
@@ -35,16 +35,16 @@ class Result:
 def compare(
     peers: Iterable[Peer], work: str, *arguments: Any, options: argparse.Namespace
 ) -> dict[str, Result]:
-    """Let every library that is installed do the work.
+    """Let every installed library do the work.
 
     Args:
         peers: The libraries.
-        work: The name of a function that the module of each has.
-        *arguments: What this function takes.
-        options: The command line: threads, seconds, least.
+        work: The name of a function in the module of each.
+        *arguments: The arguments of this function.
+        options: The command line: threads, seconds, least, length.
 
     Returns:
-        By the titles of the libraries what each of them did.
+        The result of each library, by its title.
     """
     with ExitStack() as stack:
         workers = {
@@ -55,9 +55,9 @@ def compare(
             if peer.installed
         }
         for worker in workers.values():
-            worker.wait()  # nobody is timed while another one is being imported
+            worker.wait()  # no timing while another library is being imported
         turns = {title: worker.turn for title, worker in workers.items()}
-        rounds = take_turns(turns, options.seconds, options.least)
+        rounds = take_turns(turns, options.seconds, options.least, length=options.length)
         memory = {title: worker.memory() for title, worker in workers.items()}
         return {
             title: Result(rounds[title], memory[title], worker.answer())

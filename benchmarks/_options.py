@@ -18,8 +18,8 @@ def parser(description: str, seconds: float, threads: int = 2) -> argparse.Argum
 
     Args:
         description: The docstring of the script.
-        seconds: How long to measure for one table or point, if nothing is said.
-        threads: How many threads each library has, if nothing is said.
+        seconds: The default time to measure one table or point.
+        threads: The default number of threads of each library.
     """
     made = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -41,7 +41,7 @@ def parser(description: str, seconds: float, threads: int = 2) -> argparse.Argum
 def read(made: argparse.ArgumentParser) -> argparse.Namespace:
     """Read the command line, and set the number of threads for this process and its children."""
     options = made.parse_args()
-    options.least = 2 if options.quick else 5
+    options.least, options.length = (2, 0.0) if options.quick else (5, 0.15)
     if options.quick:
         options.seconds = 0.0
     set_threads(options.threads)
@@ -50,4 +50,4 @@ def read(made: argparse.ArgumentParser) -> argparse.Namespace:
 
 def set_threads(number: int) -> None:
     for library in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM"):
-        os.environ[f"{library}_NUM_THREADS"] = str(number)  # read when NumPy, or another, loads
+        os.environ[f"{library}_NUM_THREADS"] = str(number)  # read when a library is imported

@@ -1,4 +1,4 @@
-"""How results are shown: medians with quartiles, ratios round by round, tables, disagreements."""
+"""Formatting results: medians with quartiles, ratios by round, tables, disagreements."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Rounds = list[list[float]]
 """The seconds of the runs of each round."""
 
 TOLERANCE = 5e-5
-"""How far answers in float32 may be apart, as a share of the largest element."""
+"""The allowed difference of float32 answers, relative to the largest element."""
 
 
 def machine(threads: int) -> str:
-    """One line that says what the figures were measured on."""
+    """One line that describes the machine of the measurements."""
     model = platform.processor() or platform.machine()
     listing = Path("/proc/cpuinfo")
     if listing.exists():
@@ -46,13 +46,13 @@ def spread(values: Sequence[float], digits: int = 3) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """A number with so many significant digits, never in powers of ten."""
+    """A number with so many significant digits, never in scientific notation."""
     whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
     return f"{value:.{max(digits - max(whole, 1), 0)}f}"
 
 
 def ratios(rounds: Rounds, others: Rounds) -> list[float]:
-    """How many times as long it took as the other, in each round."""
+    """The ratio of the times in each round."""
     pairs = zip(rounds, others, strict=True)
     return [statistics.median(runs) / statistics.median(other) for runs, other in pairs]
 
@@ -80,8 +80,8 @@ def disagreements(
     """Compare two answers.
 
     Returns:
-        The greatest distance of two elements, as a share of the largest element of its array, and
-        a line for each array that differs by more than `TOLERANCE`, in shape or in dtype.
+        The largest difference of two elements, relative to the largest element of the array; and a
+        line for each array that differs by more than `TOLERANCE`, in shape or in dtype.
     """
     worst, lines = 0.0, []
     for name in sorted({*ours, *theirs}):
@@ -93,13 +93,13 @@ def disagreements(
             lines.append(f"{name}: {a.shape} {a.dtype} and {b.shape} {b.dtype}")
             continue
         apart = float(np.max(np.abs(a - b), initial=0)) / max(float(np.max(np.abs(a))), 1e-30)
-        worst = apart if not apart <= worst else worst  # a NaN counts as the worst
+        worst = apart if not apart <= worst else worst  # a NaN is the largest difference
         if not apart <= TOLERANCE:
             lines.append(f"{name}: apart by {apart:.1e} of the largest element")
     return worst, lines
 
 
 def fail_if(faults: Sequence[str]) -> None:
-    """End the command, and say what is wrong."""
+    """End the command with an error message, if there is one."""
     if faults:
         raise SystemExit("\nFailed:\n" + "\n".join(faults))

@@ -1,10 +1,10 @@
-"""Processes that take turns: how libraries are compared that would disturb one another.
+"""Processes that take turns, so that libraries do not disturb each other.
 
-The threads of two libraries in one process wait for each other, busily; so each library has a
-process of its own. Only one of them works at a time. In each round every one gets a turn: one run
-that is not timed, and then a few that are. A pause before each turn lets the threads of the one
-before fall asleep. What disturbs the machine for a while disturbs a whole round, so the ratios
-are taken round by round.
+The threads of two libraries in one process would busy-wait and compete. So each library has its own
+process, and only one of them works at a time. In each round every library gets a turn: one run that
+is not timed, then a few timed runs. In a pause before each turn the threads of the previous library
+go to sleep. A temporary disturbance of the machine affects a whole round, so ratios are computed
+for each round.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any, Self
 from _worker import serve
 
 Turn = Callable[[int], list[float]]
-"""Does something so often, and says how many seconds each time took."""
+"""Does something n times, and returns the seconds of each."""
 
 
 class Worker:
     """A process in which one library does one kind of work; a context manager.
 
     Args:
-        peer: The module of `peers` that knows the library.
+        peer: The module of `peers` for the library.
         work: The function in it that builds the work.
-        *arguments: What that function takes.
-        threads: How many threads it may have.
+        *arguments: The arguments of that function.
+        threads: Its number of threads.
     """
 
     def __init__(self, peer: str, work: str, *arguments: Any, threads: int) -> None:
@@ -41,15 +41,15 @@ class Worker:
         self._peer, self._ready = peer, False
 
     def turn(self, runs: int) -> list[float]:
-        """Seconds of each of so many runs, after one that does not count."""
+        """The seconds of each of so many runs, after one that is not timed."""
         return self._ask("turn", runs)
 
     def memory(self) -> int | None:
-        """The most memory that the runs had at once, in bytes; None where nobody can say."""
+        """The peak memory of the runs in bytes; None if unknown."""
         return self._ask("memory")
 
     def answer(self) -> dict[str, Any]:
-        """What the work comes to."""
+        """The arrays that the work computes."""
         return self._ask("answer")
 
     def wait(self) -> None:
@@ -94,14 +94,14 @@ def take_turns(
     pause: float = 0.05,
     length: float = 0.15,
 ) -> dict[str, list[list[float]]]:
-    """Let each have a turn, round after round.
+    """Give each a turn, round after round.
 
     Args:
-        turns: What takes turns, by name.
-        seconds: How long to go on.
-        least: How many rounds there are at least, however long they take.
-        pause: How many seconds there are before each turn.
-        length: About how many seconds of a turn are timed.
+        turns: The functions that take turns, by name.
+        seconds: The total time.
+        least: The minimum number of rounds.
+        pause: The seconds of a pause before each turn.
+        length: The approximate timed seconds of a turn.
 
     Returns:
         For each name the seconds of the runs of each round.
@@ -113,11 +113,11 @@ def take_turns(
         for name in order:
             time.sleep(pause)
             taken[name].append(turns[name](runs[name]))
-        order.reverse()  # what grows steadily, such as heat, favours nobody
+        order.reverse()  # so that a slow drift, such as heat, favours nobody
         least -= 1
     return taken
 
 
 def how_many(turn: Turn, length: float) -> int:
-    """How many runs make a turn of about `length` seconds."""
+    """The number of runs in a turn of about `length` seconds."""
     return min(max(round(length / max(turn(1)[0], 1e-9)), 1), 200)

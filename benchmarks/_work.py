@@ -1,4 +1,4 @@
-"""The work that every library is given: sizes, weights and inputs, from a seed, as NumPy arrays.
+"""The work of every library: sizes, and weights and inputs from a seed, as NumPy arrays.
 
 The names of weights are PyTorch's, so that each library can load them or look them up.
 """
@@ -45,12 +45,12 @@ VOCABULARY = 1000
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer that is called the same in every library, and what goes through it.
+    """A layer with the same name in every library, and the shape of its input.
 
     Attributes:
         kind: The name of its class.
-        arguments: What it is made with.
-        options: And with these keywords.
+        arguments: Its arguments.
+        options: Its keyword arguments.
         shape: The shape of its input.
     """
 
@@ -80,15 +80,15 @@ LAYERS = [
 ]
 
 FAR = np.float32(4)
-"""How far from the kink of its ReLU a hidden unit is on average, in standard deviations.
+"""The mean distance of a hidden unit from the kink of its ReLU, in standard deviations.
 
-At the kink rounding would decide on which side of it a gradient is taken, and libraries that are
-all right would differ. So half of the units are on and half are off; the next bias makes up for it.
+Near the kink, rounding would decide on which side a unit is, and correct libraries would differ. So
+half of the units are active and half are not; the next bias compensates.
 """
 
 
 def smallest(argument: Any) -> Any:
-    """What to build a rehearsal of some work with: a tiny size, a small number."""
+    """Arguments for a rehearsal of some work: a tiny size, a small number."""
     if isinstance(argument, Size):
         return TINY["tiny"]
     if isinstance(argument, Layer):
@@ -98,11 +98,11 @@ def smallest(argument: Any) -> Any:
 
 @dataclass(frozen=True)
 class Task:
-    """Something to be timed.
+    """Work to be timed.
 
     Attributes:
         run: Does it once.
-        answer: What it comes to, by name.
+        answer: The arrays that it computes, by name.
     """
 
     run: Callable[[], Any]
@@ -170,6 +170,6 @@ def model_weights(size: Size) -> Arrays:
 
 
 def model_input(size: Size) -> tuple[np.ndarray, np.ndarray]:
-    """The tokens that the model reads, and those that it should say."""
+    """The input tokens and the target tokens of the model."""
     draw = Draw(4)
     return draw.ids(size.batch, size.length), draw.ids(size.batch, size.length)

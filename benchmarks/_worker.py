@@ -1,12 +1,12 @@
-"""What runs in a process of its own: one library at work, as the parent tells it over a pipe.
+"""The process of one library, which the parent controls over a pipe.
 
 `serve` answers these commands:
 
     ("turn", n)     one run that is not timed, then the seconds of each of n
-    ("memory",)     the most memory that the runs had at once, in bytes: see `peak_memory`
-    ("answer",)     what the work comes to, as NumPy arrays by name
+    ("memory",)     the peak memory of the runs in bytes: see `peak_memory`
+    ("answer",)     the arrays that the work computes, by name
 
-What goes wrong is sent as a text. The parent ends the process.
+Errors are sent as text. The parent ends the process.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from _work import smallest
 
 
 def serve(connection: Connection, peer: str, work: str, arguments: Any, threads: int) -> None:
-    """Import one library, build its work, and do what is asked."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    """Import one library, build its work, and answer commands."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     try:
         keep_to_cores(threads)
         module = importlib.import_module(f"peers.{peer}")
         build = getattr(module, work)
-        build(*map(smallest, arguments)).run()  # loads what is loaded on first use
+        build(*map(smallest, arguments)).run()  # triggers imports on first use
         gc.collect()
         before = resident("VmRSS")
         task = build(*arguments)
-        task.run()  # compiles what is compiled
+        task.run()  # triggers compilation
         gc.collect()
         forget_peak()
         connection.send(None)
@@ -49,7 +49,7 @@ def serve(connection: Connection, peer: str, work: str, arguments: Any, threads:
                     connection.send(peak_memory(before))
                 case ("answer",):
                     connection.send(task.answer())
-    except EOFError:  # the parent is gone
+    except EOFError:  # the parent has ended
         pass
     except Exception:
         connection.send(traceback.format_exc())
@@ -67,9 +67,9 @@ def turn(run: Any, runs: int) -> list[float]:
 
 
 def keep_to_cores(threads: int) -> None:
-    """Let the process use as many cores as it may have threads, where the system can say so.
+    """Limit the process to as many cores as threads, where the system supports it.
 
-    Most libraries read a number from the environment; JAX asks how many cores there are.
+    Most libraries read the number from the environment; JAX counts the cores.
     """
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
@@ -77,7 +77,7 @@ def keep_to_cores(threads: int) -> None:
 
 
 def resident(field: str) -> int | None:
-    """Resident memory in bytes: now (VmRSS) or at its most (VmHWM); None where nobody can say."""
+    """Resident memory in bytes: current (VmRSS) or peak (VmHWM); None if unknown."""
     if not sys.platform.startswith("linux"):
         return None
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -88,12 +88,12 @@ def resident(field: str) -> int | None:
 
 
 def forget_peak() -> None:
-    """Let VmHWM start anew; where that is forbidden, the first run counts too."""
+    """Reset VmHWM; if that is not allowed, the first run counts too."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory(before: int | None) -> int | None:
-    """How far resident memory went above what imports and a rehearsal took."""
+    """Peak resident memory, minus that of imports and a rehearsal."""
     peak = resident("VmHWM")
     return None if before is None or peak is None else peak - before

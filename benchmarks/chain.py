@@ -1,8 +1,8 @@
-"""What a long chain of small operations costs, and a call of a module, beside PyTorch.
+"""The cost of a long chain of small ops, and of a module call, beside PyTorch.
 
-A chain of `h * w` on eight numbers, forward and backward: the time and the memory of one operation
-must not depend on how many there are. Each length has processes of its own. Then modules within
-modules that do nothing: the time of one level.
+A chain of `h * w` on eight numbers, forward and backward: time and memory of one op must not depend
+on the length. Each length has its own processes. Then nested modules that do nothing: the time of
+one level.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEVELS, CALLS = 100, 20
 def measure(
     work: str, *arguments: Any, units: int, options: argparse.Namespace
 ) -> tuple[list[str], list[str]]:
-    """The cells of a row, microseconds and bytes per unit, and what the two disagree on."""
+    """The cells of a row (microseconds and bytes per unit), and disagreements."""
     results = compare((OURS, PYTORCH), work, *arguments, options=options)
     times = [spread(result.per(units * 1e-6)) for result in results.values()]
     bytes_each = [

@@ -1,9 +1,9 @@
 """One encoder layer, forward and backward, beside other libraries, from the same weights.
 
-Each library has a process of its own and they take turns (see _turns.py). The outputs and all
-gradients are compared with ours: the command fails if they differ. Post-norm, no dropout; the
-gradients are those of all weights and of the input. "apart by" is the greatest difference of two
-elements, as a share of the largest element of its array.
+Each library has its own process, and they take turns (see _turns.py). The outputs and all gradients
+are compared with ours: the command fails if they differ. Post-norm, no dropout; the gradients are
+those of all weights and of the input. "apart by" is the largest difference of two elements,
+relative to the largest element of the array.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEADINGS = ["", "ms (quartiles)", "÷ PyTorch (quartiles)", "peak MiB", "apart b
 
 
 def measure(size: Size, options: argparse.Namespace) -> tuple[str, list[str]]:
-    """The table of one size, and what the libraries disagree on."""
+    """The table of one size, and disagreements."""
     results = compare(PEERS, "encoder", size, options=options)
     ours, beside = results[OURS.title], results.get(PYTORCH.title)
     rows, faults = [], []

@@ -1,8 +1,8 @@
-"""What a forward pass costs beyond its arithmetic: a layer under `no_grad` beside plain NumPy.
+"""The overhead of a forward pass: a layer under `no_grad` beside plain NumPy.
 
-The same encoder layer, with the same weights, is written out below in NumPy's functions alone, as
-one would write it by hand. Both run in this process and share one BLAS, so they take turns, with
-pauses in which its threads come to rest. The command fails if the outputs differ.
+Below is the same encoder layer, with the same weights, in plain NumPy. Both run in this process and
+share one BLAS, so they take turns, with pauses in which its threads go to sleep. The command fails
+if the outputs differ.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def in_numpy(weights: dict[str, Any], x: Any, heads: int) -> Any:
 
 
 def both(name: str) -> tuple[Run, Run]:
-    """The layer of minigrad and the one in NumPy, ready to run."""
+    """The layer of minigrad and the one in NumPy."""
     from _work import SIZES, TINY, encoder_input, encoder_weights
     from peers.ours import stack
 

@@ -1,9 +1,9 @@
 """How time and peak memory grow with length, width, depth and batch, beside PyTorch.
 
-Encoder layers, forward and backward, as in encoder_layer.py. One of the four grows, the others
-stay. Each point has processes of its own, since a process does not forget how much memory it once
-had. The figures are written as a table (CSV), and drawn on logarithmic axes: a straight line is a
-power, and its slope the exponent.
+Encoder layers, forward and backward, as in encoder_layer.py. One of the four grows, the others are
+fixed. Each point has its own processes, because a process may keep memory that it
+once had. The results are written as a table (CSV), and drawn on logarithmic axes: a straight line
+is a power, its slope the exponent.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Rows = list[dict[str, Any]]
 
 
 def measure(what: str, size: Size, options: argparse.Namespace) -> tuple[Rows, list[str]]:
-    """The rows of one point, and what the libraries disagree on."""
+    """The rows of one point, and disagreements."""
     results = compare((OURS, PYTORCH), "encoder", size, options=options)
     rows = []
     for title, result in results.items():
@@ -50,7 +50,7 @@ def measure(what: str, size: Size, options: argparse.Namespace) -> tuple[Rows, l
 
 
 def draw(rows: Rows, path: Path) -> None:
-    """Time above, memory below; one column for each thing that grows."""
+    """Draw time above and memory below; one column for each quantity that grows."""
     import matplotlib
 
     matplotlib.use("agg")

@@ -1,8 +1,8 @@
 """Layers beyond attention, forward and backward, beside PyTorch: convolution, pooling, recurrence.
 
-Each is made with the same arguments and weights in both libraries, which have a process of their
-own and take turns (see _turns.py). The outputs and all gradients are compared: the command fails if
-they differ.
+Each layer has the same arguments and weights in both libraries. Each library has its own process,
+and they take turns (see _turns.py). The outputs and all gradients are compared: the command fails
+if they differ.
 """
 
 from __future__ import annotations

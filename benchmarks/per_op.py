@@ -1,7 +1,7 @@
 """The cost of one recorded op on 8x8 float32, forward and backward, beside PyTorch eager.
 
-Each op is repeated in a chain of 50, then the chain is differentiated. On one thread two libraries
-do not disturb each other: they take turns in this process. The gradients of a chain of 5 are
+Each op is repeated in a chain of 50, then the chain is differentiated. On one thread the libraries
+do not disturb each other, so they take turns in this process. The gradients of a chain of 5 are
 compared: the command fails if they differ. Without PyTorch only our own times are printed.
 """
 
@@ -37,7 +37,7 @@ OPS: list[tuple[str, Step]] = [
 def chain(
     step: Step, start: Any, weight: Any, seed: Any, length: int = LENGTH
 ) -> Callable[[], tuple[Any, Any]]:
-    """A forward and a backward pass through repetitions of an op, to two gradients."""
+    """A forward and a backward pass through a chain of one op, for two gradients."""
 
     def run() -> tuple[Any, Any]:
         h = start

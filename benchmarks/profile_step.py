@@ -1,9 +1,8 @@
-"""Where the time of a training step goes, op by op, as a share of the matrix products it needs.
+"""The time of each op in a training step, relative to the matrix products that it needs.
 
-The step is that of training_step.py. An observer is told of every op and of every rule; it runs
-each once more, alone, and takes the time of that. What is left of the whole step is the work of
-modules, of the engine, and adding gradients up. The floor is what no step can do without: the
-same matrix products, by themselves, in NumPy.
+The step is that of training_step.py. An observer runs every op and every rule once more, alone, and
+measures its time. The rest of the step is the time of modules, of the engine, and of adding
+gradients. The floor is the time that no step can avoid: the same matrix products alone, in NumPy.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import _options
 
 FORWARD, BACKWARD = "forward", "backward"
 Product = tuple[tuple[int, ...], tuple[int, ...]]
-"""The shapes of two stacks of matrices that are multiplied."""
+"""The shapes of two factors of a (stacked) matrix product."""
 
 
 def seconds(run: Callable[[], Any]) -> float:
@@ -55,7 +54,7 @@ def products(name: str, shapes: list[tuple[int, ...]]) -> list[Product]:
 
 
 def floor(needed: list[Product]) -> Callable[[], None]:
-    """Do the products by themselves, on arrays that are there already."""
+    """Compute the products alone, on existing arrays."""
     import numpy as np
 
     def ready(shape: tuple[int, ...]) -> Any:
@@ -72,7 +71,7 @@ def floor(needed: list[Product]) -> Callable[[], None]:
 
 
 def watch(step: Callable[[], Any]) -> tuple[dict[tuple[str, str], float], list[Product]]:
-    """The seconds of each op, forward and backward, in one step; and its matrix products."""
+    """The seconds of each op in one step, forward and backward, and the matrix products."""
     from minigrad import Tensor
     from minigrad.autograd import Observer
 
@@ -123,7 +122,7 @@ def measure(size: Any, options: argparse.Namespace) -> str:
         "watched": partial(turn, lambda: watched.append(watch(gradients)[0])),
         "products": partial(turn, floor(watch(gradients)[1])),
     }
-    taken = take_turns(turns, options.seconds, options.least)
+    taken = take_turns(turns, options.seconds, options.least, length=options.length)
     entire, _, bound = (
         statistics.median(s * 1e3 for runs in rounds for s in runs) for rounds in taken.values()
     )

@@ -1,10 +1,9 @@
 """Training at the shape of BERT-base: 12 layers, width 768, 12 heads, 3,072 hidden units.
 
-Whole training steps as in training_step.py, with a batch of 4 sequences of 128 tokens and with one
-of 2,048, of minigrad and of PyTorch, each with everything kept for the backward pass and with a
-checkpoint at each layer, which keeps its input and runs it again. Each has a process of its own,
-one after the other, so that each has the memory to itself. The command fails if ours ever has more
-than 8 GiB, or if the losses of five steps without dropout differ.
+Whole training steps as in training_step.py, in minigrad and PyTorch: with 4 sequences of 128 tokens
+and with one of 2,048, each without checkpoints and with a checkpoint at each layer. Each has its
+own process, one after the other, so that it has all the memory. The command fails if minigrad needs
+more than 8 GiB, or if the losses of five steps without dropout differ.
 """
 
 from __future__ import annotations

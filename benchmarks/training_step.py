@@ -2,8 +2,8 @@
 
 Token and position embeddings, four post-norm layers with dropout 0.1, a linear head over 1,000
 tokens, cross-entropy, the backward pass, AdamW and clearing the gradients. Both libraries start
-from the same weights, each in a process of its own; they take turns (see _turns.py). Since dropout
-is random, five further steps without it are compared: the command fails if the losses differ.
+from the same weights, each in its own process; they take turns (see _turns.py). As dropout is
+random, five more steps without it are compared: the command fails if the losses differ.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LAYERS = 4
 
 
 def measure(size: Size, options: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """The cells of one size, and what the libraries disagree on."""
+    """The cells of one size, and disagreements."""
     results = compare((OURS, PYTORCH), "training", size, 0.1, options=options)
     ours, theirs = results[OURS.title], results.get(PYTORCH.title)
     time, memory = spread(ours.per(1e-3)), mebibytes(ours.memory)

@@ -1,7 +1,7 @@
-"""How long pictures of graphs take: layout and SVG text, nothing of Graphviz.
+"""The time to draw graphs: layout and SVG text, without Graphviz.
 
-Run `python benchmarks/viz.py`. Encoders of several sizes are drawn with everything open, one that
-is large is drawn folded, as `to_svg()` does by itself, and chains and wide graphs are drawn flat.
+Run `python benchmarks/viz.py`. Encoders of several sizes are drawn with all modules open, a large
+one is drawn folded, as `to_svg()` does by default, and chains and wide graphs are drawn flat.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"  # read when NumPy loads
+    os.environ[name] = "1"  # read when NumPy is imported
 
 import argparse
 import random

@@ -49,7 +49,7 @@ html_math_renderer = "mathml"
 
 
 def mathml(tex: str, display: str = "inline") -> str:
-    """Write a formula as mathml.css sets it, which needs no font for mathematics."""
+    """Write a formula as MathML, styled by mathml.css, which needs no mathematics font."""
     formula = convert(tex, display=display)
     formula = formula.replace("<msqrt>", ROOT).replace("</msqrt>", "</mrow>")
     return re.sub("<mi>(?=[^<&]{2})", '<mi mathvariant="normal">', formula)
@@ -67,7 +67,7 @@ def visit_block_math(translator: HTML5Translator, node: nodes.math_block) -> Non
 
 
 def setup(app: Sphinx) -> None:
-    """Let browsers draw the mathematics themselves: no script, no font, no network."""
+    """Register the MathML visitors: browsers draw mathematics without script, font or network."""
     app.add_html_math_renderer(
         "mathml",
         inline_renderers=(visit_inline_math, None),

@@ -1,4 +1,4 @@
-"""Ctrl-C saves a training between two of its steps, and it can go on from there."""
+"""Ctrl-C saves a training run between two steps, so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from minigrad.io import load_training, save_training
 
 
 class Checkpoint:
-    """Inside its block Ctrl-C waits for the next point that is reached, and is kept there.
+    """A context manager in which Ctrl-C takes effect at the next complete step, and saves there.
 
     Args:
-        path: Where; None to leave Ctrl-C as it is.
-        done: What has come of the training so far; changed in place, by the training and `load`.
+        path: The file to save to; None to leave Ctrl-C as it is.
+        done: The progress of the training; changed in place, by the training and by `load`.
         **parts: Model, optimizer, scheduler, loader, for `save_training`.
     """
 
@@ -28,7 +28,7 @@ class Checkpoint:
         self._outer: Callable[..., Any] | int | None = None
 
     def load(self) -> None:
-        """Go on from what was saved."""
+        """Load the saved training."""
         assert self.path is not None
         self.done.update(load_training(self.path, **self.parts))
 
@@ -42,12 +42,12 @@ class Checkpoint:
             signal.signal(signal.SIGINT, self._outer)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        if self._asked:  # the second time it is meant
+        if self._asked:  # a second Ctrl-C stops at once
             raise KeyboardInterrupt
         self._asked = True
 
     def reached(self) -> None:
-        """Say that a step is complete: if Ctrl-C has asked for it, the training ends here."""
+        """Mark a step as complete; after Ctrl-C, save and end the training here."""
         if self._asked and self.path is not None:
             save_training(self.path, **self.parts, **self.done)
             raise KeyboardInterrupt(f"the training is in {shown(self.path)}, --resume goes on")

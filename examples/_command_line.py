@@ -1,4 +1,4 @@
-"""What the examples share at the terminal: a mistake gets one line there, and so does Ctrl-C."""
+"""Command-line helpers of the examples: mistakes and Ctrl-C print one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that answers a mistake with one line."""
+    """A parser that reports a mistake in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (--help shows the options)\n")
@@ -46,7 +46,7 @@ def number(least: float, most: float) -> Callable[[str], float]:
 
 
 def prepare(parser: argparse.ArgumentParser, out: Path, *packages: str) -> None:
-    """Make sure that packages are there, and a folder that can be written into."""
+    """Check that packages are installed, and that a folder can be written to."""
     for name in packages:
         if not importlib.util.find_spec(name):
             wanted = "scikit-learn" if name == "sklearn" else name
@@ -59,7 +59,7 @@ def prepare(parser: argparse.ArgumentParser, out: Path, *packages: str) -> None:
 
 
 def progress(total: int, unit: str, done: int = 0) -> tuple[Iterable[int], Callable[[str], None]]:
-    """Rounds of a training to walk through, and where to write about each: a bar, or else lines."""
+    """Iterate over rounds of training; returns them and a function that prints progress."""
     if importlib.util.find_spec("tqdm") and sys.stderr.isatty():
         from tqdm import tqdm
 
@@ -76,19 +76,19 @@ def progress(total: int, unit: str, done: int = 0) -> tuple[Iterable[int], Calla
 
 
 def print_files(files: dict[str, Path]) -> None:
-    """Say what is where."""
+    """Print the path of each file."""
     width = max(map(len, files)) + 1
     for what, path in files.items():
         print(f"{what + ':':<{width}} {shown(path)}")
 
 
 def shown(path: Path) -> Path:
-    """A path as it is said: from here where that is shorter."""
+    """A path for printing: relative if that is shorter."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run an example, and end it with one line where it is stopped."""
+    """Run an example; if it is stopped, end with one line."""
     try:
         main()
     except KeyboardInterrupt as stop:

@@ -1,4 +1,4 @@
-r"""Character n-grams: how likely a character is after the n - 1 before it, found by counting.
+r"""Character n-grams: the probability of a character after the n - 1 before it, by counting.
 
 The smoothing is interpolated Kneser-Ney with three discounts, all read off the counts:
 
@@ -20,7 +20,7 @@ import numpy as np
 
 
 class _Table(NamedTuple):
-    """What is known of the n-grams of one length. Keys are n-grams read as numbers, ascending."""
+    """The table of n-grams of one length. Keys are n-grams as numbers, in ascending order."""
 
     grams: np.ndarray  # the keys of all n-grams seen
     counts: np.ndarray  # k(hc) - D(k(hc)) of each
@@ -35,7 +35,7 @@ class NGrams:
     Args:
         ids: The text to learn from: integers from 0 to classes - 1, shape (L,).
         order: n, at least 1.
-        classes: How many characters there are, those never seen included.
+        classes: The number of characters, including unseen ones.
 
     Raises:
         ValueError: The text is shorter than n, or classes ** n does not fit into 64 bits.
@@ -55,7 +55,7 @@ class NGrams:
             self._tables.append(self._table(keys))
 
     def probabilities(self, ids: np.ndarray) -> np.ndarray:
-        """The probability of each character after those before it, the first few after fewer.
+        """The probability of each character after those before it; the first ones have fewer.
 
         Args:
             ids: A text, integers of shape (L,).
@@ -89,8 +89,10 @@ class NGrams:
 
 
 def _discounts(counts: np.ndarray) -> np.ndarray:
-    """D(0) to D(3); what too small a text does not tell is 1/2."""
-    often = np.bincount(np.minimum(counts, 5), minlength=6)  # how many are counted 0, 1, 2 to 5
+    """D(0) to D(3); 1/2 if the text is too small to estimate one."""
+    often = np.bincount(
+        np.minimum(counts, 5), minlength=6
+    )  # the number of n-grams with counts 0, 1, 2 to 5
     discounts = np.array([0.0, 0.5, 0.5, 0.5])
     if often[1:5].all():
         share = often[1] / (often[1] + 2 * often[2])
@@ -102,6 +104,6 @@ def _discounts(counts: np.ndarray) -> np.ndarray:
 def _look_up(
     keys: np.ndarray, known: np.ndarray, values: np.ndarray, otherwise: float
 ) -> np.ndarray:
-    """The values of some keys, and of those that are not known another."""
+    """The values of some keys; a default for unknown keys."""
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return np.where(known[places] == keys, values[places], otherwise)

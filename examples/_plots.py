@@ -13,12 +13,12 @@ LEARNED, HELD_OUT, WRONG = "#9C6B00", "#0060A8", "#C2185B"
 
 
 def training(path: Path, history: np.ndarray) -> None:
-    """Draw how the training went.
+    """Draw loss and accuracy during training.
 
     Args:
         path: The picture to write.
-        history: Shape (epochs, 4): loss and accuracy on the digits that were learned from, then
-            the same on those held out.
+        history: Shape (epochs, 4): loss and accuracy on the training digits, then on the test
+            digits.
     """
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -46,13 +46,13 @@ def training(path: Path, history: np.ndarray) -> None:
 
 
 def confusion(path: Path, images: np.ndarray, labels: np.ndarray, predicted: np.ndarray) -> None:
-    """Draw what was read as what, and the digits that were misread.
+    """Draw the confusion matrix and the misclassified digits.
 
     Args:
         path: The picture to write.
         images: Shape (N, 8, 8).
-        labels: What they are, shape (N,).
-        predicted: What they were read as, shape (N,).
+        labels: The true classes, shape (N,).
+        predicted: The predicted classes, shape (N,).
     """
     counts = np.zeros((10, 10), int)
     np.add.at(counts, (labels, predicted), 1)
@@ -90,13 +90,13 @@ def confusion(path: Path, images: np.ndarray, labels: np.ndarray, predicted: np.
 def attention(
     path: Path, images: np.ndarray, labels: np.ndarray, predicted: np.ndarray, maps: np.ndarray
 ) -> None:
-    """Draw where the heads of the last layer look, over the digits that they look at.
+    """Draw the attention of the last layer's heads over the digits.
 
     Args:
         path: The picture to write.
         images: Shape (N, 8, 8).
-        labels: What they are, shape (N,).
-        predicted: What they were read as, shape (N,).
+        labels: The true classes, shape (N,).
+        predicted: The predicted classes, shape (N,).
         maps: The weights of the class token on the patches, shape (N, heads, 4, 4).
     """
     n, heads = maps.shape[:2]
@@ -124,13 +124,13 @@ def attention(
 
 
 def cross_attention(path: Path, digits: str, letters: str, weights: np.ndarray) -> None:
-    """Draw which digits each letter of a number's name was read from, layer by layer.
+    """Draw which digits each letter of a number's name attends to, layer by layer.
 
     Args:
         path: The picture to write.
         digits: The number.
-        letters: What was written for it.
-        weights: The weights of the letters, and of the end behind them, on the digits: shape
+        letters: The name that the model wrote.
+        weights: The attention weights of the letters and the end token on the digits: shape
             (layers, heads, letters + 1, digits).
     """
     means = weights.mean(axis=1)  # (layers, T + 1, S)
@@ -150,13 +150,13 @@ def cross_attention(path: Path, digits: str, letters: str, weights: np.ndarray) 
 
 
 def bits_per_character(path: Path, history: np.ndarray, tables: dict[str, float]) -> None:
-    """Draw how a language model came to foresee more, and where tables of n-grams stand.
+    """Draw bits per character during training, beside those of n-gram tables.
 
     Args:
         path: The picture to write.
-        history: Shape (points, 3): after how many steps, bits per character on the text that was
-            learned from, and the same on text held out.
-        tables: Bits per character of the n-grams on the text held out.
+        history: Shape (points, 3): the step, bits per character on the training text, and on the
+            test text.
+        tables: Bits per character of the n-grams on the test text.
     """
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()

@@ -1,7 +1,7 @@
-"""Find the gradients of one transformer encoder block three ways, and compare them.
+"""Compute the gradients of one transformer encoder block in three ways, and compare them.
 
-By hand: with the backward pass that `minigrad.nn.by_hand` derives, step by step. By autograd, which
-finds it by itself. And by finite differences, which need no derivative at all.
+By hand: with the backward pass that `minigrad.nn.by_hand` derives, step by step. By autograd. And
+by finite differences, which need no derivative at all.
 
     python examples/by_hand_vs_autograd.py --help
 """
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-# On matrices this small, BLAS's threads wait for one another. NumPy reads this when it is loaded.
+# For matrices this small, one BLAS thread is fastest. NumPy reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
@@ -33,7 +33,7 @@ SEQUENCES = 2
 
 
 class Case(NamedTuple):
-    """A block, what goes into it, and what its queries may attend to; all in float64."""
+    """A block, its input and its mask, all in float64."""
 
     num_heads: int
     params: dict[str, np.ndarray]
@@ -47,7 +47,7 @@ class Case(NamedTuple):
 
 
 def draw(d_model: int, num_heads: int, length: int, masked: bool, seed: int) -> Case:
-    """Draw a block as training might leave it: nothing is 0 or 1, behind which errors hide."""
+    """Draw a random block; no parameter is 0 or 1, because these could hide errors."""
     rng = np.random.default_rng(seed)
     params = {}
     for name, fresh in by_hand.TransformerEncoderBlock(d_model, num_heads).get_params().items():
@@ -57,20 +57,20 @@ def draw(d_model: int, num_heads: int, length: int, masked: bool, seed: int) -> 
     return Case(num_heads, params, x, by_hand.create_causal_mask(length) if masked else None)
 
 
-# The three ways to its gradients. The loss is the sum of the squares of what the block returns.
+# The three ways to compute gradients. The loss is the sum of the squares of the block's output.
 
 Gradients = dict[str, np.ndarray]
 
 
 def hand_made(case: Case) -> by_hand.TransformerEncoderBlock:
-    """The block in NumPy alone."""
+    """The block in plain NumPy."""
     block = by_hand.TransformerEncoderBlock(case.x.shape[-1], case.num_heads)
     block.set_params(case.params)
     return block
 
 
 def gradients_by_hand(case: Case) -> tuple[float, Gradients]:
-    """The loss, and its gradients by the backward pass that was derived on paper."""
+    """The loss, and its gradients by the hand-derived backward pass."""
     block = hand_made(case)
     output = block.forward(case.x, case.mask)  # (N, L, d_model)
     grad_x, grads = block.backward(2 * output)  # the derivative of y² is 2y
@@ -78,7 +78,7 @@ def gradients_by_hand(case: Case) -> tuple[float, Gradients]:
 
 
 def gradients_by_autograd(case: Case) -> tuple[float, Gradients]:
-    """The same from the graph that is recorded on the way forward."""
+    """The loss, and its gradients by autograd."""
     block = nn.TransformerEncoderBlock(case.x.shape[-1], case.num_heads).double()
     block.load_state_dict(case.params)
     x = minigrad.tensor(case.x, requires_grad=True)
@@ -91,7 +91,7 @@ def gradients_by_autograd(case: Case) -> tuple[float, Gradients]:
 
 
 def safe_step(case: Case) -> float:
-    """How far to move an entry: not so far that a hidden unit crosses the kink of ReLU."""
+    """The step of finite differences: so small that no hidden unit crosses the kink of ReLU."""
     block = hand_made(case)
     block.forward(case.x, case.mask)
     assert block.cache is not None
@@ -103,9 +103,9 @@ def slopes_by_differences(case: Case, name: str, entries: np.ndarray, step: floa
     """The slopes of the loss along some entries of an array: (L(p + h) - L(p - h)) / 2h.
 
     Args:
-        case: The block. Its array is moved, and put back.
+        case: The block. Its array is changed and restored.
         name: The array.
-        entries: Which of its entries, counted row by row.
+        entries: The flat indices of the entries.
         step: h.
 
     Returns:
@@ -134,7 +134,7 @@ ROUNDING, TRUNCATION = 1e-10, 1e-6
 
 
 class Row(NamedTuple):
-    """What was found for one array: its gradient, and how far the three are apart."""
+    """The result for one array: its gradient, and the differences of the three ways."""
 
     gradient: np.ndarray
     checked: int  # entries compared with finite differences
@@ -144,16 +144,16 @@ class Row(NamedTuple):
 
     @property
     def to_differences(self) -> float:
-        """How far the one that lies farther from finite differences is from them."""
+        """The larger of the two differences from finite differences."""
         return float(np.maximum(self.hand_to_differences, self.autograd_to_differences))
 
     @property
     def fault(self) -> str:
-        """What is wrong; nothing if all three agree."""
+        """The message for a disagreement; empty if all three agree."""
         hand = self.hand_to_differences <= TRUNCATION
         autograd = self.autograd_to_differences <= TRUNCATION
         if hand != autograd:
-            return "by hand is wrong" if autograd else "autograd is wrong"  # two against one
+            return "by hand is wrong" if autograd else "autograd is wrong"  # by majority
         if not self.hand_to_autograd <= ROUNDING:  # a NaN is not below anything
             return "by hand and autograd differ" if hand else "no two agree"
         return "" if hand else "finite differences say otherwise"
@@ -167,7 +167,7 @@ def difference(found: np.ndarray, expected: np.ndarray) -> float:
 def compare(
     case: Case, hand: Gradients, autograd: Gradients, step: float, most: int, seed: int
 ) -> dict[str, Row]:
-    """Compare the first two everywhere, and both with up to `most` finite differences an array."""
+    """Compare the first two, and both with up to `most` finite differences for each array."""
     rng = np.random.default_rng([seed, 1])
     rows = {}
     for name, array in case.arrays.items():
@@ -215,7 +215,7 @@ def explain(text: str) -> None:
 
 
 def timed(way: Callable[..., Any], *args: Any, runs: int = 1) -> tuple[Any, float]:
-    """What a function returns, and how many milliseconds the fastest of some runs took."""
+    """The result of a function, and the milliseconds of the fastest of some runs."""
     times = []
     for _ in range(runs):
         start = time.perf_counter()
@@ -225,7 +225,7 @@ def timed(way: Callable[..., Any], *args: Any, runs: int = 1) -> tuple[Any, floa
 
 
 def print_table(rows: dict[str, Row]) -> None:
-    """One line for each array, part by part on the way back."""
+    """Print one line for each array, in the order of the backward pass."""
     print(
         f"{'':<13}{'':<11}{'norm of the':>12}{'by hand to':>14}{'to finite':>14}{'entries':>18}\n"
         f"{'gradient of':<13}{'shape':<11}{'gradient':>12}{'autograd':>14}{'differences':>14}"
@@ -245,7 +245,7 @@ def print_table(rows: dict[str, Row]) -> None:
 
 
 def main() -> None:
-    """Find the gradients three ways, print them side by side, and say whether they agree."""
+    """Compute the gradients in three ways, print them side by side, and whether they agree."""
     args = arguments()
     case = draw(args.d_model, args.heads, args.length, args.mask, args.seed)
     step = safe_step(case)
@@ -302,11 +302,11 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--d-model", type=whole(4), default=16, help="width of the block: 16")
     parser.add_argument("--heads", type=whole(1), default=4, help="attention heads: 4")
-    parser.add_argument("--length", type=whole(2), default=6, help="positions a sequence: 6")
+    parser.add_argument("--length", type=whole(2), default=6, help="sequence length: 6")
     parser.add_argument(
         "--mask", action=argparse.BooleanOptionalAction, default=True, help="causal attention: on"
     )
-    parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
+    parser.add_argument("--seed", type=whole(0), default=0, help="random seed: 0")
     parser.add_argument(
         "--smoke", dest="entries", action="store_const", const=20, default=1024,
         help="check at most 20 entries of each array with finite differences, not 1,024",

@@ -1,7 +1,7 @@
-"""Teach a transformer to write English, character by character: a small GPT, with minigrad alone.
+"""Train a small GPT to write English, character by character, with minigrad alone.
 
-It learns from the help texts that every Python carries. How well it foresees text that it has not
-seen is measured in bits per character, beside tables of character n-grams. Then it writes.
+The text is the help that comes with Python. The model is evaluated in bits per character on
+held-out text, and compared with character n-grams. Then it generates text.
 
     python examples/char_lm.py --help
 """
@@ -21,8 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# Each of our own threads does its own matrix products: they need no threads inside. NumPy reads
-# this when it is loaded.
+# Our own threads run in parallel, so BLAS needs only one thread in each. NumPy reads this when it
+# is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
@@ -42,19 +42,19 @@ HELD_OUT = 0.1
 
 
 class Text(NamedTuple):
-    """A text as numbers, each the place of a character in an alphabet."""
+    """A text as numbers: the index of each character in an alphabet."""
 
-    alphabet: str  # the characters of the part to learn from; UNKNOWN, the last, for all others
+    alphabet: str  # the characters of the training part, then UNKNOWN for all others
     ids: np.ndarray  # shape (L,)
-    cut: int  # where the part to learn from ends, and the part held out begins
+    cut: int  # where the training part ends and the held-out part begins
 
 
 def load() -> Text:
-    """The topics of Python's help in their order, those that make up the last tenth held out.
+    """Load the topics of Python's help in order, with the last tenth held out.
 
-    Chapters are topics, and so are many of their sections. So a paragraph counts only where it
-    first occurs: otherwise much of what is held out would have been learned from. Paragraphs are
-    told apart by their words. The text is this Python's: versions differ a little.
+    Chapters are topics, and so are many of their sections. So only the first occurrence of a
+    paragraph is used; otherwise much of the held-out text would also be in the training text.
+    Paragraphs are compared by their words. The text depends a little on Python's version.
     """
     from pydoc_data.topics import topics
 
@@ -77,7 +77,7 @@ def load() -> Text:
 
 
 def encode(text: str, alphabet: str) -> np.ndarray:
-    """The places of the characters in the alphabet, the last for those it does not have: (L,)."""
+    """The indices of the characters in the alphabet, the last index for unknown ones: (L,)."""
     places = {character: place for place, character in enumerate(alphabet)}
     return np.array([places.get(character, len(alphabet) - 1) for character in text], np.int64)
 
@@ -88,7 +88,7 @@ CONTEXT = 64  # characters
 
 
 class Writer(nn.Module):
-    """Characters and positions, pre-norm layers that see no later position, and scores.
+    """Embeddings of characters and positions, causal pre-norm layers, and logits.
 
     One table turns characters into vectors and vectors into scores: Press and Wolf, "Using the
     output embedding to improve language models", 2017.
@@ -99,9 +99,9 @@ class Writer(nn.Module):
     def __init__(self, alphabet: str, width: int = 96, heads: int = 4, layers: int = 3) -> None:
         super().__init__()
         code_points = minigrad.tensor([ord(character) for character in alphabet])
-        self.register_buffer("alphabet", code_points)  # so the weights know what they write
+        self.register_buffer("alphabet", code_points)  # stored with the weights
         self.characters = nn.Embedding(len(alphabet), width)
-        nn.init.normal(self.characters.weight, std=0.1)  # scores of about 1 to begin with
+        nn.init.normal(self.characters.weight, std=0.1)  # initial logits of about 1
         self.positions = nn.LearnedPosEmbedding(CONTEXT, width)
         layer = nn.TransformerEncoderLayer(
             width, heads, 4 * width, dropout=0.0, activation=squared_relu, norm_first=True
@@ -109,9 +109,9 @@ class Writer(nn.Module):
         self.layers = nn.TransformerEncoder(layer, layers, norm=nn.LayerNorm(width))
 
     def forward(self, ids: Any, cache: nn.Cache | None = None) -> Tensor:
-        """Score what comes behind each character: (N, L) -> (N, L, characters).
+        """The logits of the next character at each position: (N, L) -> (N, L, characters).
 
-        With a cache, the characters are those that come behind what it holds.
+        With a cache, the characters are those after the cached ones.
         """
         start = 0 if cache is None else cache.get_seq_length()
         x = self.positions(self.characters(ids), offset=start)  # (N, L) -> (N, L, W)
@@ -124,19 +124,19 @@ def squared_relu(x: Tensor) -> Tensor:
     return F.relu(x) ** 2
 
 
-# How well it foresees
+# Evaluation
 
 
 @minigrad.no_grad()
 def bits_per_character(model: nn.Module, text: Text) -> float:
-    """The mean of -log2 p over all characters held out.
+    """The mean of -log2 p over all held-out characters.
 
-    Windows of the model's context follow one another by half of it, and their second halves
-    count: each character once, after at least half a context.
+    The windows have the length of the context and overlap by half. Only their second halves count:
+    so each character counts once, after at least half a context.
     """
     half, count = CONTEXT // 2, len(text.ids) - text.cut
     starts = np.arange(text.cut - 1 - half, len(text.ids) - 1 - half, half)
-    ids = np.pad(text.ids, (0, half))  # no character sees what is behind it
+    ids = np.pad(text.ids, (0, half))  # causal: no character sees later ones
     windows = ids[starts[:, None] + np.arange(CONTEXT + 1)]  # (windows, CONTEXT + 1)
     losses = []
     for some in np.array_split(windows, math.ceil(len(windows) / 64)):
@@ -148,7 +148,7 @@ def bits_per_character(model: nn.Module, text: Text) -> float:
 
 
 def ngram_bits(text: Text, order: int) -> float:
-    """The same for a table of n-grams, made of the part to learn from."""
+    """The same for a table of n-grams of the training part."""
     table = NGrams(text.ids[: text.cut], order, len(text.alphabet))
     found = table.probabilities(text.ids[text.cut - (order - 1) :])[order - 1 :]
     return float(-np.log2(found).mean())
@@ -169,7 +169,7 @@ BATCH, THREADS, PEAK_RATE, WARM_UP = 16, 2, 3e-3, 0.05
 
 
 def learning_rate(done: float) -> float:
-    """Rise in the first twentieth of the training, then fall along a cosine to 0."""
+    """Warm-up in the first twentieth of the training, then cosine decay to 0."""
     return PEAK_RATE * min(done / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
 
 
@@ -182,10 +182,10 @@ def learn(model: nn.Module, windows: np.ndarray) -> float:
 
 
 class Point(NamedTuple):
-    """How far the training was after some steps, in bits per character."""
+    """Bits per character after some steps of training."""
 
     step: int
-    learned: float  # the mean since the point before
+    learned: float  # the mean since the previous point
     held_out: float
 
 
@@ -193,14 +193,14 @@ def train(
     model: nn.Module, text: Text, steps: int, batch: int = BATCH, kept: Path | None = None,
     resume: bool = False,
 ) -> tuple[list[Point], bool]:  # fmt: skip
-    """Train the model in place, and measure it now and then. Ctrl-C ends the training early.
+    """Train the model in place, and evaluate it regularly. Ctrl-C ends the training early.
 
-    The halves of a batch go through the model in threads of their own: NumPy lets both run. Their
-    gradients add up in the parameters. Ctrl-C keeps the training in a file, if there is a place for
-    it, to be resumed from there.
+    Two threads process the halves of a batch, because NumPy lets them run in parallel. Their
+    gradients add up in the parameters. Ctrl-C saves the training in the file `kept`, if there is
+    one, from which `resume` continues it.
 
     Returns:
-        How far it was after some steps, and whether it came to its end.
+        The evaluations, and whether the training is complete.
     """
     optimizer = optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.1)
     draw = minigrad.random.generator().integers
@@ -239,26 +239,25 @@ def train(
     return [Point(*point) for point in history], len(losses) == steps
 
 
-# What it writes
+# Generation
 
 
 def write(model: Writer, beginning: str, length: int, **choice: float) -> Iterator[str]:
-    """Continue a text, handing out each character as it is drawn.
+    """Continue a text, and yield each character as it is sampled.
 
-    The model has positions for one context. Where they end, the second half of what was written
-    begins a new one.
+    The model has positions for one context. When it is full, its second half starts a new context.
 
     Args:
         model: The model.
         beginning: At least one character.
-        length: How many to write.
+        length: The number of characters to write.
         **choice: `temperature` and `top_p`, as in `nn.generation.sample`.
     """
     alphabet = "".join(map(chr, model.alphabet.tolist()))
     ids = encode(beginning, alphabet).tolist()
     while length > 0:
         ids = ids[-CONTEXT // 2 :]
-        steps = min(length, CONTEXT - len(ids) + 1)  # what is drawn last needs no position
+        steps = min(length, CONTEXT - len(ids) + 1)  # the last character needs no position
         for drawn in nn.generation.stream(model, [ids], steps, **choice):
             ids.append(drawn.item())
             yield alphabet[ids[-1]]
@@ -266,12 +265,12 @@ def write(model: Writer, beginning: str, length: int, **choice: float) -> Iterat
 
 
 def save(model: nn.Module, path: Path) -> None:
-    """Write the weights, and with them the alphabet."""
+    """Save the weights and the alphabet."""
     minigrad.save(model.state_dict(), path)
 
 
 def restore(path: Path, kind: Any = Writer) -> Any:
-    """The model whose weights were saved."""
+    """Load the saved model."""
     state = minigrad.load(path)
     model = kind("".join(map(chr, state["alphabet"].tolist())))
     model.load_state_dict(state)
@@ -282,29 +281,27 @@ def restore(path: Path, kind: Any = Writer) -> Any:
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and make sure that the results can be made and written."""
+    """Read the command line, and check that packages and the output folder are available."""
     parser = Parser(
-        description="Teach a transformer to write English, character by character. Takes about 3 "
+        description="Train a transformer to write English, character by character. Takes about 3 "
         "minutes on two cores; with --smoke, about 5 seconds.",
         allow_abbrev=False,
     )
     task = parser.add_mutually_exclusive_group()
-    task.add_argument("--steps", type=whole(1), default=5000, help="batches to learn from: 5000")
+    task.add_argument("--steps", type=whole(1), default=5000, help="training steps: 5000")
     task.add_argument("--smoke", dest="steps", action="store_const", const=20, help="only 20")
-    task.add_argument("--write", action="store_true", help="learn nothing: after a training")
+    task.add_argument("--write", action="store_true", help="only generate, with a saved model")
     task.add_argument(
-        "--resume", action="store_true", help="go on with the training that Ctrl-C has stopped"
+        "--resume", action="store_true", help="continue the training that Ctrl-C stopped"
     )
     parser.add_argument("--prompt", default="The ", help="what to continue: 'The '")
     parser.add_argument("--length", type=whole(1), default=600, help="characters to write: 600")
+    parser.add_argument("--temperature", type=number(0, 10), default=0.8, help="0 is greedy: 0.8")
     parser.add_argument(
-        "--temperature", type=number(0, 10), default=0.8, help="0 takes the likeliest: 0.8"
+        "--top-p", type=number(0.01, 1), default=0.95, help="nucleus sampling: 0.95"
     )
-    parser.add_argument(
-        "--top-p", type=number(0.01, 1), default=0.95, help="draw from the likeliest of it: 0.95"
-    )
-    parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
-    parser.add_argument("--out", type=Path, default="out/char_lm", help="a folder: out/char_lm")
+    parser.add_argument("--seed", type=whole(0), default=0, help="random seed: 0")
+    parser.add_argument("--out", type=Path, default="out/char_lm", help="folder: out/char_lm")
     args = parser.parse_args()
     args.weights, args.kept = args.out / "weights.npz", args.out / "training.npz"
     if not args.prompt:
@@ -318,21 +315,21 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Teach a transformer."""
+    """Train a transformer."""
     teach("transformer", Writer, write, arguments(), BATCH)
 
 
 def teach(name: str, kind: Any, write: Any, args: argparse.Namespace, batch: int) -> None:
-    """Count, train, write, and say how well the text held out was foreseen.
+    """Count n-grams, train, generate, and print bits per character on the held-out text.
 
     Args:
-        name: What the model is called in the table.
-        kind: Makes a model for an alphabet.
-        write: Continues a text by a model, as `write` above.
+        name: The name of the model in the table.
+        kind: A function that creates a model for an alphabet.
+        write: A function that continues a text with a model, like `write` above.
         args: The command line.
-        batch: How many windows a batch has.
+        batch: The number of windows in a batch.
     """
-    minigrad.keep_freed_memory(1024)  # each step makes its arrays anew: docs/performance.md
+    minigrad.keep_freed_memory(1024)  # reuse memory between steps: docs/performance.md
     minigrad.random.seed(args.seed)
     if args.write:
         show(restore(args.weights, kind), write, args)
@@ -356,11 +353,11 @@ def teach(name: str, kind: Any, write: Any, args: argparse.Namespace, batch: int
     print_bits({**bits, name: history[-1].held_out}, text)
     print_files(files)
     if not whole:
-        sys.exit(130)  # as what Ctrl-C has ended
+        sys.exit(130)  # the exit code of Ctrl-C
 
 
 def show(model: nn.Module, write: Any, args: argparse.Namespace) -> None:
-    """Print what the model writes, as it writes."""
+    """Print the characters while the model generates them."""
     print(args.prompt, end="", flush=True)
     for character in write(
         model, args.prompt, args.length, temperature=args.temperature, top_p=args.top_p

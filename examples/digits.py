@@ -1,9 +1,8 @@
-"""Teach a transformer to read handwritten digits, with minigrad alone.
+"""Train a transformer to recognise handwritten digits, with minigrad alone.
 
-An image of 8 x 8 pixels is cut into 16 patches, which are to the encoder what words are to a
-language model. Afterwards the gradients of the trained model are checked against finite
-differences, and a folder is left with its weights, its figures, its compute graph and a page on
-which to step through its backward pass.
+An image of 8 x 8 pixels is split into 16 patches, which are the tokens of the encoder. After
+training, the gradients of the model are checked against finite differences. The output folder has
+its weights, figures, compute graph and a page to step through its backward pass.
 
     python examples/digits.py --help
 """
@@ -18,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# On matrices this small, BLAS's threads wait for one another. NumPy reads this when it is loaded.
+# For matrices this small, one BLAS thread is fastest. NumPy reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
@@ -40,7 +39,7 @@ GRID = SIDE // PATCH  # patches along a side
 
 
 class DigitReader(nn.Module):
-    """Patches, a class token before them, positions, an encoder, and a linear map at its end."""
+    """Patches after a class token, positions, an encoder, and a linear map to the classes."""
 
     def __init__(self, width: int = 64, heads: int = 4, layers: int = 2) -> None:
         super().__init__()
@@ -54,7 +53,7 @@ class DigitReader(nn.Module):
         self.head = nn.Linear(width, CLASSES)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Score each class: (N, 8, 8) -> (N, 10)."""
+        """The logits of the classes: (N, 8, 8) -> (N, 10)."""
         n = images.shape[0]
         x = images.reshape(n, GRID, PATCH, GRID, PATCH)  # (N, 8, 8) -> (N, 4, 2, 4, 2)
         x = x.swapaxes(2, 3)  # (N, 4, 2, 4, 2) -> (N, 4, 4, 2, 2)
@@ -69,7 +68,7 @@ class DigitReader(nn.Module):
 
 @minigrad.no_grad()
 def attention_maps(model: DigitReader, images: np.ndarray) -> np.ndarray:
-    """How much the class token attends to each patch in the last layer: (N, heads, 4, 4)."""
+    """The attention of the class token to each patch in the last layer: (N, heads, 4, 4)."""
     attention = [part for part in model.modules() if isinstance(part, nn.MultiHeadAttention)][-1]
     inputs: list[tuple[Tensor, ...]] = []
     remove = attention.register_forward_pre_hook(lambda _, args: inputs.append(args))
@@ -91,7 +90,7 @@ class Digits(NamedTuple):
 
 
 def load() -> tuple[Digits, Digits]:
-    """1,437 digits to learn from and 360 held out: the same in every run, all classes alike."""
+    """1,437 training and 360 test digits: the same split in every run, stratified by class."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -103,11 +102,11 @@ def load() -> tuple[Digits, Digits]:
 
 # Training
 
-BATCH, PEAK_RATE, WARM_UP = 64, 2e-3, 0.1  # it warms up for a tenth of the training
+BATCH, PEAK_RATE, WARM_UP = 64, 2e-3, 0.1  # warm-up in the first tenth of the training
 
 
 class Epoch(NamedTuple):
-    """What an epoch came to: on the digits it learned from, and on those held out."""
+    """The results of an epoch on the training and test digits."""
 
     loss: float
     accuracy: float
@@ -119,10 +118,10 @@ def train(
     model: nn.Module, learned: Digits, held_out: Digits, epochs: int, kept: Path,
     resume: bool = False, parts: int = 1,
 ) -> list[Epoch]:  # fmt: skip
-    """Train the model in place; Ctrl-C keeps the training in a file, to be resumed from there.
+    """Train the model in place; Ctrl-C saves the training to a file, to be resumed.
 
-    A batch may be cut into parts that fit the memory one by one: their gradients add up, and a step
-    is taken when all are done.
+    A batch may be split into parts that fit into memory. Their gradients add up, and the optimizer
+    makes one step for all.
     """
     batches = DataLoader(TensorDataset(*learned), BATCH, shuffle=True)
     steps = epochs * len(batches)
@@ -143,8 +142,8 @@ def train(
                 for images, labels in zip(*cut, strict=True):
                     scores = model(images)  # (B, 8, 8) -> (B, 10)
                     loss = F.cross_entropy(scores, labels, label_smoothing=0.1)
-                    (loss * (len(labels) / size)).backward()  # a mean of means, by their sizes
-                    plain = F.cross_entropy(scores.detach(), labels)  # without smoothing
+                    (loss * (len(labels) / size)).backward()  # a weighted mean of means
+                    plain = F.cross_entropy(scores.detach(), labels)  # without label smoothing
                     done["losses"].append(plain.item())
                     done["hits"].extend((scores.numpy().argmax(axis=1) == labels.numpy()).tolist())
                 clip_grad_norm(model.parameters(), 1.0)
@@ -163,13 +162,13 @@ def train(
 
 @minigrad.no_grad()
 def evaluate(model: nn.Module, digits: Digits) -> tuple[float, np.ndarray]:
-    """The loss on some digits, and what the model takes each of them for."""
+    """The loss on some digits, and their predicted classes."""
     model.eval()
     scores = model(minigrad.tensor(digits.images))  # (N, 10)
     return F.cross_entropy(scores, digits.labels).item(), scores.numpy().argmax(axis=1)
 
 
-# The gradients, checked
+# Gradient check
 
 TOLERANCE = 1e-6
 
@@ -197,8 +196,8 @@ def check_gradients(model: DigitReader, digits: Digits, seed: int) -> float:
 
 
 def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) -> dict[str, Path]:
-    """Write weights, figures and graph; return what is where."""
-    import _plots  # and with it matplotlib, for which --help need not wait
+    """Write weights, figures and graph; return the files and their descriptions."""
+    import _plots  # imports matplotlib, which --help does not need
 
     files = {
         "weights": out / "weights.npz",
@@ -211,7 +210,7 @@ def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) 
     _plots.training(files["training curve"], np.array(history))
     _, predicted = evaluate(model, held_out)
     _plots.confusion(files["confusion matrix"], *held_out, predicted)
-    _, first = np.unique(held_out.labels, return_index=True)  # of each class the first digit
+    _, first = np.unique(held_out.labels, return_index=True)  # the first digit of each class
     images = held_out.images[first]
     maps = attention_maps(model, images)
     _plots.attention(
@@ -222,7 +221,7 @@ def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) 
 
 
 def explore(path: Path, model: DigitReader, digits: Digits) -> None:
-    """Write a page on which to step through the model's backward pass, and say where it is."""
+    """Write a page to step through the model's backward pass, and print its path."""
     images, labels = minigrad.tensor(digits.images[:2]), digits.labels[:2]
     with viz.trace() as traced:
         loss = F.cross_entropy(model(images), labels)
@@ -237,9 +236,9 @@ def explore(path: Path, model: DigitReader, digits: Digits) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and make sure that the results can be made and written."""
+    """Read the command line, and check that packages and the output folder are available."""
     parser = Parser(
-        description="Teach a transformer to read handwritten digits. Takes about 20 seconds; "
+        description="Train a transformer to recognise handwritten digits. Takes about 20 seconds; "
         "with --smoke, about 5.",
         allow_abbrev=False,
     )
@@ -247,13 +246,13 @@ def arguments() -> argparse.Namespace:
     length.add_argument("--epochs", type=whole(1), default=40, help="passes over the digits: 40")
     length.add_argument("--smoke", dest="epochs", action="store_const", const=2, help="only two")
     length.add_argument(
-        "--resume", action="store_true", help="go on with the training that Ctrl-C has stopped"
+        "--resume", action="store_true", help="resume the training that Ctrl-C stopped"
     )
     parser.add_argument(
-        "--parts", type=whole(1), default=1, help="in which a batch is learned, to save memory: 1"
+        "--parts", type=whole(1), default=1, help="parts of a batch, to save memory: 1"
     )
-    parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
-    parser.add_argument("--out", type=Path, default="out/digits", help="a folder: out/digits")
+    parser.add_argument("--seed", type=whole(0), default=0, help="random seed: 0")
+    parser.add_argument("--out", type=Path, default="out/digits", help="folder: out/digits")
     args = parser.parse_args()
     args.kept = args.out / "training.npz"
     if args.resume and not args.kept.is_file():
@@ -263,9 +262,9 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Train, check, draw, and say where everything is."""
+    """Train, check the gradients, draw, and print the path of each file."""
     args = arguments()
-    minigrad.keep_freed_memory(1024)  # each step makes its arrays anew: docs/performance.md
+    minigrad.keep_freed_memory(1024)  # reuse memory between steps: docs/performance.md
     minigrad.random.seed(args.seed)
     learned, held_out = load()
     model = DigitReader()

@@ -1,9 +1,9 @@
-"""Teach a convolutional network to read the digits of digits.py, in the same way.
+"""Train a convolutional network to recognise the digits of digits.py, in the same way.
 
     python examples/digits_cnn.py --help
 
-Three convolutions look at ever larger parts of an image of 8 x 8 pixels; the mean of what they
-found in it is what a linear map scores.
+Three convolutions have increasing receptive fields in an image of 8 x 8 pixels; a linear map
+computes logits from the mean of their features.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from minigrad import Tensor, nn, viz
 
 
 class DigitCNN(nn.Module):
-    """Convolutions, each normalised and rectified; pooling between them, the mean at their end."""
+    """Convolutions, each with normalisation and ReLU, pooling between them, and a final mean."""
 
     def __init__(self, width: int = 32) -> None:
         super().__init__()
@@ -37,12 +37,12 @@ class DigitCNN(nn.Module):
 
     @staticmethod
     def block(inputs: int, outputs: int) -> list[nn.Module]:
-        """A convolution that keeps the size of an image, normalised and rectified."""
+        """A convolution that keeps the size of an image, with normalisation and ReLU."""
         convolution = nn.Conv2d(inputs, outputs, 3, padding="same", bias=False)
         return [convolution, nn.BatchNorm2d(outputs), nn.ReLU()]
 
     def forward(self, images: Tensor) -> Tensor:
-        """Score each class: (N, 8, 8) -> (N, 10)."""
+        """The logits of the classes: (N, 8, 8) -> (N, 10)."""
         x = self.features(images[:, None])  # (N, 8, 8) -> (N, 1, 8, 8) -> (N, 2W)
         scores: Tensor = self.head(x)  # (N, 2W) -> (N, 10)
         return scores
@@ -51,8 +51,8 @@ class DigitCNN(nn.Module):
 def save(
     out: Path, model: DigitCNN, history: list[digits.Epoch], held_out: digits.Digits
 ) -> dict[str, Path]:
-    """Write weights, figures and graph; return what is where."""
-    import _plots  # and with it matplotlib, for which --help need not wait
+    """Write weights, figures and graph; return the files and their descriptions."""
+    import _plots  # imports matplotlib, which --help does not need
 
     files = {
         "weights": out / "weights.npz",
@@ -69,9 +69,9 @@ def save(
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and make sure that the results can be made and written."""
+    """Read the command line, and check that packages and the output folder are available."""
     parser = Parser(
-        description="Teach a convolutional network to read handwritten digits. Takes about 10 "
+        description="Train a convolutional network to recognise handwritten digits. Takes about 10 "
         "seconds; with --smoke, about 3.",
         allow_abbrev=False,
     )
@@ -79,12 +79,10 @@ def arguments() -> argparse.Namespace:
     length.add_argument("--epochs", type=whole(1), default=20, help="passes over the digits: 20")
     length.add_argument("--smoke", dest="epochs", action="store_const", const=2, help="only two")
     length.add_argument(
-        "--resume", action="store_true", help="go on with the training that Ctrl-C has stopped"
+        "--resume", action="store_true", help="resume the training that Ctrl-C stopped"
     )
-    parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
-    parser.add_argument(
-        "--out", type=Path, default="out/digits_cnn", help="a folder: out/digits_cnn"
-    )
+    parser.add_argument("--seed", type=whole(0), default=0, help="random seed: 0")
+    parser.add_argument("--out", type=Path, default="out/digits_cnn", help="folder: out/digits_cnn")
     args = parser.parse_args()
     args.kept = args.out / "training.npz"
     if args.resume and not args.kept.is_file():
@@ -94,9 +92,9 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Train, draw, and say where everything is."""
+    """Train, draw, and print the path of each file."""
     args = arguments()
-    minigrad.keep_freed_memory(1024)  # each step makes its arrays anew: docs/performance.md
+    minigrad.keep_freed_memory(1024)  # reuse memory between steps: docs/performance.md
     minigrad.random.seed(args.seed)
     learned, held_out = digits.load()
     model = DigitCNN()

@@ -1,7 +1,7 @@
-"""Teach an LSTM to write English, character by character: the text and the measure of char_lm.py.
+"""Train an LSTM to write English, on the text and with the evaluation of char_lm.py.
 
-A transformer sees all of its context at once; an LSTM reads one character after another, and keeps
-what it needs in a state of fixed size. So it can write on for as long as it likes.
+A transformer sees its whole context at once; an LSTM reads one character after another, and keeps a
+state of fixed size. So it can generate text of any length.
 
     python examples/lstm_lm.py --help
 """
@@ -25,24 +25,24 @@ State = tuple[Tensor, Tensor]
 
 
 class Reader(nn.Module):
-    """A vector for each character, an LSTM, and scores of what comes next."""
+    """An embedding of each character, an LSTM, and logits of the next character."""
 
     alphabet: Tensor
 
     def __init__(self, alphabet: str, width: int = 64, hidden: int = 256) -> None:
         super().__init__()
         code_points = minigrad.tensor([ord(character) for character in alphabet])
-        self.register_buffer("alphabet", code_points)  # so the weights know what they write
+        self.register_buffer("alphabet", code_points)  # stored with the weights
         self.characters = nn.Embedding(len(alphabet), width)
         self.lstm = nn.LSTM(width, hidden, batch_first=True)
         self.head = nn.Linear(hidden, len(alphabet))
 
     def forward(self, ids: Any) -> Tensor:
-        """Score what comes behind each character: (N, L) -> (N, L, characters)."""
+        """The logits of the next character at each position: (N, L) -> (N, L, characters)."""
         return self.read(ids)[0]
 
     def read(self, ids: Any, state: State | None = None) -> tuple[Tensor, State]:
-        """The same from a state on, and the state behind the last character."""
+        """The same from a given state; also returns the state after the last character."""
         x = self.characters(ids)  # (N, L) -> (N, L, W)
         x, state = self.lstm(x, state)  # (N, L, W) -> (N, L, H)
         return self.head(x), state  # (N, L, H) -> (N, L, characters)
@@ -50,12 +50,12 @@ class Reader(nn.Module):
 
 @minigrad.no_grad()
 def write(model: Reader, beginning: str, length: int, **choice: float) -> Iterator[str]:
-    """Continue a text, handing out each character as it is drawn.
+    """Continue a text, and yield each character as it is sampled.
 
     Args:
         model: The model.
         beginning: At least one character.
-        length: How many to write.
+        length: The number of characters to write.
         **choice: `temperature` and `top_p`, as in `nn.generation.sample`.
     """
     alphabet = "".join(map(chr, model.alphabet.tolist()))
@@ -67,31 +67,29 @@ def write(model: Reader, beginning: str, length: int, **choice: float) -> Iterat
 
 
 def restore(path: Path) -> Reader:
-    """The model whose weights were saved."""
+    """Load the saved model."""
     return char_lm.restore(path, Reader)
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and make sure that the results can be made and written."""
+    """Read the command line, and check that packages and the output folder are available."""
     parser = Parser(
-        description="Teach an LSTM to write English, character by character. Takes about 2 minutes "
+        description="Train an LSTM to write English, character by character. Takes about 2 minutes "
         "on two cores; with --smoke, about 5 seconds.",
         allow_abbrev=False,
     )
     task = parser.add_mutually_exclusive_group()
-    task.add_argument("--steps", type=whole(1), default=2000, help="batches to learn from: 2000")
+    task.add_argument("--steps", type=whole(1), default=2000, help="training steps: 2000")
     task.add_argument("--smoke", dest="steps", action="store_const", const=20, help="only 20")
-    task.add_argument("--write", action="store_true", help="learn nothing: after a training")
+    task.add_argument("--write", action="store_true", help="only generate, with a saved model")
     task.add_argument(
-        "--resume", action="store_true", help="go on with the training that Ctrl-C has stopped"
+        "--resume", action="store_true", help="continue the training that Ctrl-C stopped"
     )
     parser.add_argument("--prompt", default="The ", help="what to continue: 'The '")
     parser.add_argument("--length", type=whole(1), default=600, help="characters to write: 600")
-    parser.add_argument(
-        "--temperature", type=number(0, 10), default=0.8, help="0 takes the likeliest: 0.8"
-    )
-    parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
-    parser.add_argument("--out", type=Path, default="out/lstm_lm", help="a folder: out/lstm_lm")
+    parser.add_argument("--temperature", type=number(0, 10), default=0.8, help="0 is greedy: 0.8")
+    parser.add_argument("--seed", type=whole(0), default=0, help="random seed: 0")
+    parser.add_argument("--out", type=Path, default="out/lstm_lm", help="folder: out/lstm_lm")
     args = parser.parse_args()
     args.weights, args.kept = args.out / "weights.npz", args.out / "training.npz"
     args.top_p = 0.95
@@ -106,7 +104,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Teach an LSTM."""
+    """Train an LSTM."""
     char_lm.teach("LSTM", Reader, write, arguments(), BATCH)
 
 

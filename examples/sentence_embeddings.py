@@ -1,8 +1,8 @@
-"""How alike sentences are in meaning, by a model of sentence-transformers in a local folder.
+"""Print the similarity of sentences, with a sentence-transformers model in a local folder.
 
     python examples/sentence_embeddings.py FOLDER "A cat sat." "A dog ran."
 
-The folder is as the library sentence-transformers, or the Hugging Face hub, has it. Nothing is
+The folder has the layout of the library sentence-transformers or the Hugging Face hub. Nothing is
 downloaded.
 """
 
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 
 def print_table(sentences: list[str], similarities: np.ndarray) -> None:
-    """Print the sentences by number, and under each number how alike the others are."""
+    """Print the numbered sentences, and a table of their similarities."""
     width = max(map(len, sentences))
     print(" " * (width + 5), *(f"{number:>6}" for number in range(1, len(sentences) + 1)))
     for number, (sentence, row) in enumerate(zip(sentences, similarities, strict=True), 1):
@@ -36,7 +36,7 @@ def print_table(sentences: list[str], similarities: np.ndarray) -> None:
 
 
 def main() -> None:
-    parser = Parser(description="Print how alike sentences are in meaning.", allow_abbrev=False)
+    parser = Parser(description="Print the similarity of sentences.", allow_abbrev=False)
     args = arguments(parser)
     try:
         model = load_sentence_encoder(args.folder)

@@ -1,8 +1,8 @@
-"""Teach a transformer to spell numbers out: 3481 is "three thousand four hundred eighty-one".
+"""Train a transformer to spell numbers out: 3481 is "three thousand four hundred eighty-one".
 
-The encoder reads the digits. The decoder writes letter by letter: each letter attends to those
-before it, and to the digits. Afterwards it spells numbers that it has never seen, and a picture
-shows which digits each letter was read from.
+The encoder reads the digits. The decoder writes letter by letter: each letter attends to the
+letters before it, and to the digits. After training it spells held-out numbers, and a picture shows
+which digits each letter attended to.
 
     python examples/seq2seq.py --help
 """
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# On matrices this small, BLAS's threads wait for one another. NumPy reads this when it is loaded.
+# For matrices this small, one BLAS thread is fastest. NumPy reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
@@ -41,7 +41,7 @@ TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "nin
 
 
 def spell(number: int) -> str:
-    """The name of a number below a million: what the model has to find by itself."""
+    """The name of a number below a million, which the model must learn."""
     if number < 20:
         return ONES[number]
     if number < 100:
@@ -53,10 +53,10 @@ def spell(number: int) -> str:
 
 
 def split(seed: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Numbers to learn from and numbers held out, by length: arrays for 1 to 6 digits.
+    """Training and held-out numbers, by length: arrays for 1 to 6 digits.
 
-    Held out is a tenth of each length, but at most 300. Zero is learned from: no other number has
-    its name in it.
+    A tenth of each length is held out, but at most 300. Zero is in the training set, because no
+    other number contains its name.
     """
     rng = np.random.default_rng(seed)
     learned, held_out = [np.array([0])], []
@@ -85,7 +85,7 @@ def tokens(texts: Sequence[str]) -> np.ndarray:
 
 
 class Speller(nn.Module):
-    """Characters and their positions, an encoder and a decoder, and a linear map at its end."""
+    """Embeddings of characters and positions, an encoder, a decoder, and a linear map."""
 
     def __init__(self, width: int = 64, heads: int = 4, layers: int = 2) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class Speller(nn.Module):
         self.head = nn.Linear(width, len(CHARACTERS))
 
     def encode(self, digits: np.ndarray) -> tuple[Tensor, np.ndarray]:
-        """Read the digits: ids (N, S) -> memory (N, S, W), and which of it is padding (N, S)."""
+        """Encode the digits: ids (N, S) -> memory (N, S, W), and its padding mask (N, S)."""
         padding = digits == CHARACTERS.index(PAD)
         x = self.positions(self.characters(digits))  # (N, S) -> (N, S, W)
         return self.transformer.encoder(x, src_key_padding_mask=padding), padding
@@ -105,10 +105,10 @@ class Speller(nn.Module):
     def decode(
         self, letters: Any, memory: Tensor, padding: np.ndarray, cache: nn.Cache | None = None
     ) -> Tensor:
-        """Score what comes behind each letter: ids (N, T) -> (N, T, characters).
+        """The logits of the next letter at each position: ids (N, T) -> (N, T, characters).
 
-        With a cache, the letters are those that come behind what it holds. Padding behind the end
-        of a text needs no mask here: no letter attends to what comes later.
+        With a cache, the letters are those after the cached ones. Padding at the end of a text
+        needs no mask here: no letter attends to later ones.
         """
         start = 0 if cache is None else cache.get_seq_length()
         x = self.positions(self.characters(letters), offset=start)  # (N, T) -> (N, T, W)
@@ -120,7 +120,7 @@ class Speller(nn.Module):
         return scores
 
     def forward(self, digits: np.ndarray, letters: np.ndarray) -> Tensor:
-        """Score all letters at once, in training: (N, S) and (N, T) -> (N, T, characters)."""
+        """The logits of all letters, in training: (N, S) and (N, T) -> (N, T, characters)."""
         return self.decode(letters, *self.encode(digits))
 
 
@@ -141,7 +141,7 @@ class Spelling(NamedTuple):
 
 @minigrad.no_grad()
 def write(model: Speller, numbers: Sequence[int]) -> list[Spelling]:
-    """Have numbers spelled, letter by letter, always with the likeliest one."""
+    """Spell numbers letter by letter, always with the most likely letter."""
     model.eval()
     memory, padding = model.encode(tokens([str(number) for number in numbers]))
     written = nn.generation.generate(
@@ -155,7 +155,7 @@ def write(model: Speller, numbers: Sequence[int]) -> list[Spelling]:
 
 @minigrad.no_grad()
 def cross_attention(model: Speller, spelling: Spelling) -> np.ndarray:
-    """How much each letter, and the end, attended to each digit: (layers, heads, T + 1, S)."""
+    """The attention of each letter, and of the end, to each digit: (layers, heads, T + 1, S)."""
     with nn.utils.attention_weights(model.eval()) as weights:
         model(tokens([str(spelling.number)]), tokens([START + spelling.name]))
     layers = [found for path, found in weights.items() if path.endswith("multihead_attn")]
@@ -168,12 +168,12 @@ BATCH, PEAK_RATE, WARM_UP = 64, 3e-3, 0.05
 
 
 def learning_rate(done: float) -> float:
-    """Rise in the first twentieth of the training, then fall along a cosine to 0."""
+    """Warm-up in the first twentieth of the training, then cosine decay to 0."""
     return PEAK_RATE * min(done / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
 
 
 def train(model: Speller, learned: list[np.ndarray], steps: int) -> None:
-    """Train the model in place, on as many numbers of each length."""
+    """Train the model in place, with equally many numbers of each length."""
     optimizer = optim.AdamW(model.parameters())
     draw = minigrad.random.generator()
     model.train()
@@ -202,7 +202,7 @@ def train(model: Speller, learned: list[np.ndarray], steps: int) -> None:
 
 
 def examine(model: Speller, held_out: list[np.ndarray]) -> list[Spelling]:
-    """Have the numbers held out spelled, and print how it went; return the spellings."""
+    """Spell the held-out numbers, and print the accuracy; return the spellings."""
     by_length = [write(model, numbers.tolist()) for numbers in held_out]
     print("numbers that were held out:")
     for some in by_length:
@@ -220,8 +220,8 @@ def examine(model: Speller, held_out: list[np.ndarray]) -> list[Spelling]:
 
 
 def draw(path: Path, model: Speller, spelling: Spelling) -> None:
-    """Draw what the letters of a name attended to."""
-    import _plots  # and with it matplotlib, for which --help need not wait
+    """Draw the cross-attention of a name's letters."""
+    import _plots  # imports matplotlib, which --help does not need
 
     weights = cross_attention(model, spelling)
     _plots.cross_attention(path, str(spelling.number), spelling.name, weights)
@@ -231,18 +231,18 @@ def draw(path: Path, model: Speller, spelling: Spelling) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and make sure that the results can be made and written."""
+    """Read the command line, and check that packages and the output folder are available."""
     parser = Parser(
-        description="Teach a transformer to spell numbers out, up to 999999. Takes about 2 "
+        description="Train a transformer to spell numbers out, up to 999999. Takes about 2 "
         "minutes; with --smoke, about 5 seconds.",
         allow_abbrev=False,
     )
     task = parser.add_mutually_exclusive_group()
-    task.add_argument("--steps", type=whole(1), default=1200, help="batches to learn from: 1200")
+    task.add_argument("--steps", type=whole(1), default=1200, help="training steps: 1200")
     task.add_argument("--smoke", dest="steps", action="store_const", const=20, help="only 20")
-    task.add_argument("--number", type=whole(0), help="learn nothing, spell this: after a training")
-    parser.add_argument("--seed", type=whole(0), default=0, help="of all random numbers: 0")
-    parser.add_argument("--out", type=Path, default="out/seq2seq", help="a folder: out/seq2seq")
+    task.add_argument("--number", type=whole(0), help="spell this with the saved model")
+    parser.add_argument("--seed", type=whole(0), default=0, help="random seed: 0")
+    parser.add_argument("--out", type=Path, default="out/seq2seq", help="folder: out/seq2seq")
     args = parser.parse_args()
     args.weights = args.out / "weights.npz"
     if args.number is not None and args.number >= 10**MOST_DIGITS:
@@ -254,9 +254,9 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Train, examine, draw, and say where everything is; or spell one number."""
+    """Train, evaluate, draw, and print the path of each file; or spell one number."""
     args = arguments()
-    minigrad.keep_freed_memory(1024)  # each step makes its arrays anew: docs/performance.md
+    minigrad.keep_freed_memory(1024)  # reuse memory between steps: docs/performance.md
     minigrad.random.seed(args.seed)
     model = Speller()
     if args.number is None:

@@ -13,7 +13,7 @@ if not _os.path.isdir(_os.path.join(__path__[0], "nn")):
     from minigrad import _checkout as _checkout
 
 from minigrad import autograd as autograd
-from minigrad import interop as interop  # einops and einx come to know tensors
+from minigrad import interop as interop  # registers tensors with einops and einx
 from minigrad import linalg as linalg
 from minigrad import ops as ops
 from minigrad import random as random
@@ -50,7 +50,7 @@ float16 = _dtype("float16")
 float32 = _dtype("float32")
 float64 = _dtype("float64")
 
-# Loaded when they are first used. Checkers see them in what follows, and that there are no others.
+# Imported on first use. Type checkers read the imports below instead of `__getattr__`.
 _LATER = ("data", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
 _LATER_FROM_IO = ("load", "save")
 

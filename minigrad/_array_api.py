@@ -1,9 +1,8 @@
-"""The namespace of the Python array API standard, as far as minigrad has its functions.
+"""The namespace of the Python array API standard, for the functions that minigrad has.
 
-Code that is written for any array library asks a tensor for its ``__array_namespace__`` and gets
-this module: einx does, and `einops.array_api`. The standard took its names from NumPy, as our ops
-did, so most functions are the ops themselves. What the standard calls otherwise, or gives other
-arguments, is below.
+Code written for any array library calls a tensor's ``__array_namespace__`` and gets this module;
+einx and `einops.array_api` do so. The standard took its names from NumPy, as our ops did, so most
+functions are the ops themselves. Below are those whose name or arguments differ in the standard.
 
 Source: the Python array API standard, version 2024.12.
 """
@@ -62,16 +61,16 @@ atan, atanh, atan2 = ops.arctan, ops.arctanh, ops.arctan2
 
 
 def namespace(api_version: str | None = None) -> ModuleType:
-    """This module, which follows the standard up to the last of `VERSIONS`.
+    """This module, which implements the versions of the standard listed in `VERSIONS`.
 
     Args:
-        api_version: None, or a version of the standard.
+        api_version: A version of the standard; None for the latest one implemented.
 
     Returns:
         The namespace.
 
     Raises:
-        ValueError: The version is not one that is followed here.
+        ValueError: The version is not in `VERSIONS`.
 
     Example:
         >>> import minigrad
@@ -80,34 +79,34 @@ def namespace(api_version: str | None = None) -> ModuleType:
         (3, 2)
     """
     if api_version not in (None, *VERSIONS):
-        raise ValueError(f"__array_namespace__: one of {VERSIONS} expected, got {api_version!r}")
+        raise ValueError(f"__array_namespace__: expected one of {VERSIONS}, got {api_version!r}")
     return sys.modules[__name__]
 
 
 def __getattr__(name: str) -> Any:
-    """The ops, which have the names and the meaning that the standard gives them."""
+    """The ops whose names and behaviour are the standard's."""
     if name in ops.__all__:
         return getattr(ops, name)
     raise AttributeError(f"minigrad has no {name!r} of the array API standard")
 
 
-# einx learns from the annotation of the result what a tensor is.
+# einx learns the tensor type from the return annotation.
 def asarray(
     obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None
 ) -> Variable:  # fmt: skip
-    """A tensor of what is given: `obj` itself if it is one and no copy is asked for."""
+    """Convert to a tensor; a tensor is returned as it is unless a copy is asked for."""
     _creation.on_cpu(device)
     if isinstance(obj, Variable):
         tensor = astype(obj, obj._data.dtype if dtype is None else dtype, copy=copy is True)
     else:
         tensor = _creation.tensor(obj, dtype=dtype)
     if copy is False and tensor is not obj:
-        raise ValueError("asarray: only a tensor of the dtype asked for can do without a copy")
+        raise ValueError("asarray: copy=False needs a tensor that has the requested dtype already")
     return tensor
 
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Variable:
-    """The same values in another dtype; a copy also if the dtype stays, unless `copy` is False."""
+    """Convert to another dtype; an equal dtype is copied too, unless `copy` is False."""
     _creation.on_cpu(device)
     converted = ops.astype(x, dtype)
     return ops.clone(converted) if copy and converted is x else converted
@@ -119,12 +118,12 @@ def permute_dims(x: Any, /, axes: Sequence[int]) -> Variable:
 
 
 def matrix_transpose(x: Any, /) -> Variable:
-    """The last two axes exchanged."""
+    """Exchange the last two axes."""
     return ops.swapaxes(x, -1, -2)
 
 
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Variable:
-    """Join along an axis that exists."""
+    """Join along an existing axis."""
     return ops.concatenate(arrays, axis)
 
 
@@ -136,41 +135,41 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Variable:
 def var(
     x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = False
 ) -> Variable:  # fmt: skip
-    """The variance; the divisor is the number of elements less `correction`."""
+    """Variance; the divisor is the number of elements minus `correction`."""
     return ops.var(x, axis, correction, keepdims)
 
 
 def std(
     x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = False
 ) -> Variable:  # fmt: skip
-    """The standard deviation; the divisor is the number of elements less `correction`."""
+    """Standard deviation; the divisor is the number of elements minus `correction`."""
     return ops.std(x, axis, correction, keepdims)
 
 
 def cumulative_sum(x: Any, /, *, axis: int | None = None) -> Variable:
-    """The sums up to each element; `axis` may be left out where there is one."""
+    """Cumulative sums; `axis` may be omitted for one-dimensional tensors."""
     return ops.cumsum(x, _only_axis("cumulative_sum", x, axis))
 
 
 def cumulative_prod(x: Any, /, *, axis: int | None = None) -> Variable:
-    """The products up to each element; `axis` may be left out where there is one."""
+    """Cumulative products; `axis` may be omitted for one-dimensional tensors."""
     return ops.cumprod(x, _only_axis("cumulative_prod", x, axis))
 
 
 def _only_axis(name: str, x: Any, axis: int | None) -> int:
-    """The axis that was given, or the only one."""
+    """The given axis, or the only one."""
     if axis is None and x.ndim != 1:
         raise ValueError(f"{name}: axis must be given for a tensor of shape {x.shape}")
     return 0 if axis is None else axis
 
 
 def _trace(x: Any, /, *, offset: int = 0) -> Variable:
-    """The sums of the diagonals of the matrices in the last two axes."""
+    """The trace of each matrix in the last two axes."""
     return ops.trace(x, offset, -2, -1)
 
 
 def _diagonal(x: Any, /, *, offset: int = 0) -> Variable:
-    """The diagonals of the matrices in the last two axes."""
+    """The diagonal of each matrix in the last two axes."""
     return ops.diagonal(x, offset, -2, -1)
 
 

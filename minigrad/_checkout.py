@@ -1,7 +1,7 @@
-"""`minigrad.nn` in a checkout without links, as Git makes it on Windows; also an unpacked sdist.
+"""Makes `minigrad.nn` importable where ``minigrad/nn`` is not a symbolic link.
 
-There nn/ stands beside minigrad/, and ``minigrad/nn``, elsewhere a link to it, is a file of text or
-is missing. Importing this module lets Python find that one package. Type checkers do not.
+Git on Windows may check the link out as a text file, and an sdist has none. Importing this module
+lets Python find this one package in the folder nn/ beside minigrad/. Type checkers do not see it.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ import numpy as np
 
 
 def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least `least`, as an int.
+    """Return a whole number of at least `least` as an int.
 
     Raises:
-        TypeError: It is no whole number.
+        TypeError: It is not a whole number.
         ValueError: It is too small.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
@@ -25,11 +25,11 @@ def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
 
 
 def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -> tuple[int, ...]:
-    """A whole number for each of `count` axes; one number stands for all of them.
+    """Return one whole number for each of `count` axes; a single number is used for all.
 
     Raises:
-        TypeError: It is neither a whole number nor a sequence of them.
-        ValueError: There are more or fewer, or one is too small.
+        TypeError: It is neither a whole number nor a sequence of whole numbers.
+        ValueError: Their count is wrong, or one is too small.
     """
     if not isinstance(value, Sequence) or isinstance(value, str):
         return (check_size(owner, name, value, least),) * count
@@ -50,9 +50,9 @@ def check_number(
     below: float = math.inf,
     infinite: bool = False,
 ) -> float:
-    """A number of at least `least`, above `above` and below `below`, as a float.
+    """Return a number >= `least`, > `above` and < `below` as a float.
 
-    It is finite; with `infinite` it may be inf.
+    It must be finite; with `infinite`, inf is allowed.
 
     Raises:
         ValueError: It is something else.
@@ -72,7 +72,7 @@ def check_number(
 
 
 def check_probability(owner: str, name: str, value: Any) -> float:
-    """A number from 0 to 1, as a float.
+    """Return a number from 0 to 1 as a float.
 
     Raises:
         ValueError: It is something else.
@@ -84,19 +84,19 @@ def check_probability(owner: str, name: str, value: Any) -> float:
 
 
 def check_flag(owner: str, name: str, value: Any) -> None:
-    """True or False, or 1 or 0.
+    """Return True or False; 1 and 0 count as them.
 
     Raises:
-        TypeError: It is something else, such as the word "False", which counts as true.
+        TypeError: It is something else, such as the string "False", which is truthy.
     """
     if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
 
 
 def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
-    """The same values in another dtype, if an integer dtype has room for all of them.
+    """Convert an array to another dtype, if that dtype can represent all values.
 
-    Floats lose what stands behind the point, as in NumPy.
+    Floats converted to integers lose their fraction, as in NumPy.
 
     Raises:
         OverflowError: A value is too small or too large.
@@ -106,10 +106,10 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
         limits = np.iinfo(dtype)
         for value in (array.min().item(), array.max().item()):
             if value != value:
-                raise ValueError(f"{name}: NaN has no place in {dtype}")
-            if not limits.min - 1 < value < limits.max + 1:  # Python compares exactly
+                raise ValueError(f"{name}: NaN cannot be converted to {dtype}")
+            if not limits.min - 1 < value < limits.max + 1:  # exact with Python numbers
                 raise OverflowError(
-                    f"{name}: {value} does not fit into {dtype}, which goes from {limits.min} to "
+                    f"{name}: {value} does not fit into {dtype}, whose range is {limits.min} to "
                     f"{limits.max}"
                 )
     return array.astype(dtype, copy=False)

@@ -1,4 +1,4 @@
-"""Functions that make tensors from nothing, or from a shape."""
+"""Functions that create tensors from data, or from a shape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def named(function: Callable[P, T]) -> Callable[P, T]:
-    """Put the function's name, and what it was given, into the errors that NumPy raises in it."""
+    """Name the function and its arguments in the errors that NumPy raises inside it."""
     name = function.__name__
 
     @functools.wraps(function)
@@ -47,17 +47,17 @@ def named(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def on_cpu(device: Any) -> None:
-    """Refuse every device but the CPU.
+    """Refuse every device except the CPU.
 
     Raises:
         ValueError: Another device was asked for.
     """
     if device is not None and str(device) != "cpu":
-        raise ValueError(f'minigrad runs on the CPU: device="cpu" expected, got {device!r}')
+        raise ValueError(f'minigrad runs on the CPU only: device="cpu" expected, got {device!r}')
 
 
 def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape from ``f(2, 3)`` or ``f((2, 3))``."""
+    """The shape given as ``f(2, 3)`` or ``f((2, 3))``."""
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
         shape = tuple(shape[0])
     if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
@@ -66,7 +66,7 @@ def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def made(array: Any, requires_grad: bool) -> Tensor:
-    """A leaf around an array that nobody else holds."""
+    """A leaf that takes over an array that nothing else refers to."""
     tensor: Any = object.__new__(Variable.result_class)
     tensor._data = np.asarray(array)
     if requires_grad:
@@ -82,24 +82,24 @@ def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
 def tensor(
     data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu"
 ) -> Tensor:
-    """Make a tensor of numbers, nested lists, an array or another tensor, always copying.
+    """Create a tensor from numbers, nested lists, an array or another tensor; always copies.
 
     Args:
-        data: Python floats become the default dtype, integers int64; arrays keep theirs. Of a
-            tensor the values are taken, as by ``t.detach().clone()``.
-        requires_grad: Whether gradients are wanted for it.
-        dtype: The dtype, None for the rule above.
+        data: Python floats become the default dtype, integers int64; arrays keep their dtype. A
+            tensor gives its values, as ``t.detach().clone()`` does.
+        requires_grad: Whether to compute gradients for it.
+        dtype: The dtype; None for the rule above.
         device: "cpu".
 
     Returns:
         A leaf.
 
     Raises:
-        OverflowError: A number does not fit into the integer dtype that was asked for.
+        OverflowError: A number does not fit into the requested integer dtype.
         RuntimeError: A list holds tensors that require a gradient; `minigrad.stack` joins them.
-        TypeError: The data are not numeric, or integers are to require a gradient.
-        ValueError: A nested list is ragged, a NaN is to be an integer, or the device is not the
-            CPU.
+        TypeError: The data are not numeric, or `requires_grad` is set and the dtype is not a float.
+        ValueError: A nested list is ragged, a NaN cannot become an integer, or `device` is not
+            "cpu".
 
     Example:
         >>> import minigrad
@@ -120,7 +120,7 @@ def zeros(
     Args:
         *shape: The lengths of the axes, or one tuple of them.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -147,7 +147,7 @@ def ones(
     Args:
         *shape: The lengths of the axes, or one tuple of them.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -169,12 +169,12 @@ def ones(
 def empty(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Memory with whatever it holds.
+    """An uninitialised tensor: its values are arbitrary.
 
     Args:
         *shape: The lengths of the axes, or one tuple of them.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -197,13 +197,13 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu",
 ) -> Tensor:  # fmt: skip
-    """One value everywhere.
+    """A tensor filled with one value.
 
     Args:
         shape: The lengths of the axes.
         fill_value: The number.
-        dtype: By default that of the number, the default dtype for a Python float.
-        requires_grad: Whether gradients are wanted for it.
+        dtype: By default the dtype of the number; the default dtype for a Python float.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -227,13 +227,13 @@ def eye(
     n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Ones on the diagonal, zeros elsewhere.
+    """The identity matrix: ones on the diagonal, zeros elsewhere.
 
     Args:
         n: The number of rows.
         m: The number of columns, `n` if None.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -261,7 +261,7 @@ def arange(
         stop: The end.
         step: The distance.
         dtype: By default int64 for integers, else the default dtype.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -293,7 +293,7 @@ def linspace(
         stop: The last number.
         num: How many.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -320,12 +320,12 @@ def _like(x: Any, dtype: Any, name: str) -> dict[str, Any]:
 
 @named
 def zeros_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of the shape and dtype of another tensor.
+    """Zeros with the shape and dtype of another tensor.
 
     Args:
-        x: The tensor or array to be like.
+        x: The tensor or array that gives the shape and dtype.
         dtype: Another dtype.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
 
     Returns:
         A leaf.
@@ -340,12 +340,12 @@ def zeros_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
 
 @named
 def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones of the shape and dtype of another tensor.
+    """Ones with the shape and dtype of another tensor.
 
     Args:
-        x: The tensor or array to be like.
+        x: The tensor or array that gives the shape and dtype.
         dtype: Another dtype.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
 
     Returns:
         A leaf.
@@ -360,12 +360,12 @@ def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
 
 @named
 def empty_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Memory with whatever it holds, of the shape and dtype of another tensor.
+    """An uninitialised tensor with the shape and dtype of another tensor.
 
     Args:
-        x: The tensor or array to be like.
+        x: The tensor or array that gives the shape and dtype.
         dtype: Another dtype.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
 
     Returns:
         A leaf.
@@ -380,13 +380,13 @@ def empty_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
 
 @named
 def full_like(x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """One value everywhere, in the shape and dtype of another tensor.
+    """A tensor filled with one value, with the shape and dtype of another tensor.
 
     Args:
-        x: The tensor or array to be like.
+        x: The tensor or array that gives the shape and dtype.
         fill_value: The number.
         dtype: Another dtype.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
 
     Returns:
         A leaf.

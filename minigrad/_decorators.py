@@ -1,4 +1,4 @@
-"""Context managers that are decorators too, also of generators and of asynchronous functions."""
+"""Context managers that also decorate functions, generators and asynchronous functions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Decorator"]
 
 
 class Decorator(ContextDecorator):
-    """A context manager that, as a decorator, holds while the body of the function runs.
+    """A context manager that, as a decorator, is active while the function's body runs.
 
-    A generator runs in steps: its manager is entered for each of them and left at each ``yield``,
-    so that it never holds for whoever takes the values. Subclasses give ``__enter__``, ``__exit__``
-    and ``_recreate_cm``, a manager for one call.
+    A decorated generator enters the manager at each step and leaves it at each ``yield``, so the
+    code that consumes its values is not affected. Subclasses define ``__enter__``, ``__exit__`` and
+    ``_recreate_cm``, which makes a manager for one call.
     """
 
     def __call__(self, func: Callable[..., Any]) -> Any:

@@ -1,8 +1,8 @@
-"""DLPack: tensors of other libraries become ours, and ours theirs.
+"""DLPack: exchange tensors with other libraries, always by copying.
 
-Memory is never shared, in either direction. What another library writes, no clock of ours stamps:
-a value that the graph has saved could change unseen, and a gradient be wrong. DLPack can mark
-memory as read-only, but PyTorch has no read-only tensors and writes to it all the same.
+Memory is never shared, in either direction. The mutation check cannot see a write by another
+library, so a saved value could change and a gradient be silently wrong. DLPack can mark memory as
+read-only, but PyTorch has no read-only tensors and writes to it anyway.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__ = ["from_dlpack"]
 def from_dlpack(
     x: Any, *, device: Literal["cpu"] | None = None, copy: bool | None = None
 ) -> Tensor:
-    """Make a tensor of another library's, always copying.
+    """Copy another library's tensor into a new tensor.
 
     Args:
-        x: A tensor with ``__dlpack__``: of PyTorch, JAX, CuPy, NumPy, ... It holds bools, integers
-            or floats of at most 64 bits.
+        x: A tensor with ``__dlpack__`` (PyTorch, JAX, CuPy, NumPy, ...) of bools, integers or
+            floats of at most 64 bits.
         device: "cpu" to ask the other library for a transfer, if it can do one.
         copy: None or True.
 
@@ -33,8 +33,8 @@ def from_dlpack(
         A leaf of the same shape and dtype that does not require grad.
 
     Raises:
-        BufferError: The other library does not hand the tensor out, because it requires a
-            gradient; the tensor is not on the CPU, or of a dtype that NumPy lacks; `copy` is False.
+        BufferError: The other library refuses because the tensor requires a gradient; the tensor is
+            not on the CPU; NumPy lacks its dtype; or `copy` is False.
         TypeError: `x` has no ``__dlpack__``, or holds complex numbers.
 
     Example:
@@ -43,15 +43,15 @@ def from_dlpack(
         Tensor([0., 1., 2.], dtype=float64)
     """
     if copy is False:
-        raise BufferError("from_dlpack: a tensor's memory is its own, copy=False is not possible")
+        raise BufferError("from_dlpack: memory is always copied, copy=False is not possible")
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack: a tensor with __dlpack__ expected, got {type(x).__name__}")
     try:
         array = np.from_dlpack(x) if device is None else np.from_dlpack(x, device=device)
-    except RuntimeError as error:  # NumPy's word for a dtype or a device that it does not know
+    except RuntimeError as error:  # an unknown dtype or device
         raise BufferError(
-            f"from_dlpack: bools, integers and floats of at most 64 bits in the memory of the CPU "
-            f"are taken: {error}"
+            f"from_dlpack: expected bools, integers or floats of at most 64 bits in CPU memory: "
+            f"{error}"
         ) from None
     return made(to_array(array, name="from_dlpack"), False)
 
@@ -64,16 +64,16 @@ def to_dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """A copy of the values as a DLPack capsule, for ``from_dlpack`` of another library to take."""
+    """Copy the values into a DLPack capsule, for another library's ``from_dlpack``."""
     if tensor.requires_grad:
         raise BufferError(
-            "__dlpack__: this tensor requires grad, which other libraries cannot know; pass "
-            ".detach()"
+            "__dlpack__: this tensor requires grad, and the gradient would be lost in another "
+            "library; pass .detach()"
         )
     if copy is False:
         raise BufferError(
-            "__dlpack__: a tensor's memory is not shared, copy=False is not possible; .numpy() is "
-            "a read-only view"
+            "__dlpack__: memory is always copied, copy=False is not possible; .numpy() gives a "
+            "read-only view"
         )
     asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device}
     given = {name: value for name, value in asked.items() if value is not None}

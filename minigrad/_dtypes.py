@@ -1,14 +1,22 @@
-"""The default dtype, and how what a user gives becomes an array."""
+"""The default dtype, the conversion of a user's data to an array, and the dtype of an op.
+
+The promotion rules are NumPy 2's with two changes: Python scalars, NumPy scalars and 0-d arrays
+are weak (they never widen an array of their own kind), and integer or bool arrays never widen a
+float.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from minigrad._checks import fitted
 
-__all__ = ["checked", "get_default_dtype", "set_default_dtype", "to_array"]
+__all__ = [
+    "checked", "get_default_dtype", "operand", "promote", "set_default_dtype", "to_array",
+]  # fmt: skip
 
 _default = np.dtype(np.float32)
 
@@ -48,27 +56,27 @@ def set_default_dtype(dtype: Any) -> None:
 
 
 def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
-    """A new array of what a user gave: numbers, nested lists, arrays, a tensor's values.
+    """Copy numbers, nested lists, an array or a tensor's values into a new array.
 
     Args:
-        value: Anything that NumPy makes a numeric array of; its memory is not shared.
-        dtype: The dtype wanted. If None, Python floats become the default dtype, and arrays and
-            NumPy scalars keep theirs.
-        name: The op that it is for, which errors name.
+        value: Anything that NumPy converts to a numeric array; its memory is not shared.
+        dtype: The dtype of the result. If None, Python floats become the default dtype, and arrays
+            and NumPy scalars keep theirs.
+        name: The op that errors name.
 
     Raises:
-        OverflowError: A number lies outside the integer dtype that is wanted.
+        OverflowError: A number does not fit into the requested integer dtype.
         RuntimeError: A list holds tensors whose gradients would be lost.
-        TypeError: It holds something else than bools, integers and floats.
-        ValueError: A nested list is ragged, or a NaN is to be an integer.
+        TypeError: It holds something other than bools, integers and floats.
+        ValueError: A nested list is ragged, or a NaN cannot become an integer.
     """
     has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
     try:
-        # .numpy() of a tensor, so that tracing sees that the values leave the graph
+        # .numpy() of a tensor tells a tracer that the values leave the graph
         array = np.array(value.numpy() if hasattr(value, "numpy") else value)
     except ValueError:
         raise ValueError(
-            f"{name}: a tensor is rectangular: the nested lists have different lengths"
+            f"{name}: nested lists must have equal lengths on each axis, got a ragged list"
         ) from None
     except RuntimeError as error:
         raise RuntimeError(f"{name}: {error}") from None
@@ -87,7 +95,7 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
 
 
 def checked(dtype: Any, name: str) -> np.dtype[Any]:
-    """A dtype of bools, integers or floats, as tensors have; Python's float is the default."""
+    """Return a dtype that tensors can have; Python's `float` stands for the default dtype."""
     if dtype is float:
         return _default
     try:
@@ -102,7 +110,53 @@ def checked(dtype: Any, name: str) -> np.dtype[Any]:
 
 
 def _holds_numpy(value: Any) -> bool:
-    """Whether a nested list has arrays, tensors or NumPy scalars below, which keep their dtype."""
+    """Whether a nested list holds arrays, tensors or NumPy scalars, which keep their dtype."""
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
     return hasattr(value, "dtype")
+
+
+def operand(value: Any, name: str) -> Any:
+    """One side of the op `name`: a Python scalar stays one, a NumPy scalar becomes one."""
+    kind = value.__class__
+    if kind is float or kind is int or kind is bool:
+        return value
+    if kind is np.ndarray and value.dtype.kind in "biuf" and value.dtype.isnative:
+        return value
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+        return value.item()
+    if isinstance(value, (int, float)):  # of a subclass: the number alone
+        return value.real
+    return to_array(value, name=name)
+
+
+def promote(values: Sequence[Any], floats_only: bool = False) -> list[Any]:
+    """Bring operands to the dtype in which they are computed.
+
+    Args:
+        values: Arrays and Python scalars.
+        floats_only: Whether the op is defined on floats only, as division is.
+
+    Returns:
+        The same operands in the common dtype; Python scalars stay where NumPy casts them rightly.
+    """
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
+    floats = [dtype for dtype in strong if dtype.kind == "f"]
+    if floats:
+        common = floats[0] if len(floats) == 1 else np.result_type(*floats)
+    else:
+        weak = [v.dtype if isinstance(v, np.ndarray) else np.dtype(type(v)) for v in values]
+        if floats_only or any(dtype.kind == "f" for dtype in weak):
+            common = _default
+        elif strong:
+            scalars = [v for v in values if not isinstance(v, np.ndarray)]
+            common = np.result_type(*strong, *scalars)
+        else:
+            common = np.result_type(*weak)
+    return [
+        value.astype(common, copy=False)
+        if isinstance(value, np.ndarray)
+        else (value if arrays and value.__class__ is not bool else np.asarray(value, common))
+        for value in values
+    ]

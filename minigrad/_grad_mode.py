@@ -1,4 +1,4 @@
-"""Turning the recording of ops on and off: context managers that are decorators too."""
+"""Grad mode: context managers, also decorators, that turn the recording of ops on or off."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def is_grad_enabled() -> bool:
 
 
 class _GradMode(Decorator):
-    """Sets `State.recording` and puts the old value back."""
+    """Sets `State.recording` and restores the old value at exit."""
 
     _recording: bool
 
     def __init__(self) -> None:
         self._outer: list[State] = []
 
-    def _recreate_cm(self) -> _GradMode:  # a fresh one each call: threads, recursion
+    def _recreate_cm(self) -> _GradMode:  # new for each call: threads, recursion
         return enable_grad() if self._recording else no_grad()
 
     def __enter__(self) -> None:
@@ -41,7 +41,7 @@ class _GradMode(Decorator):
         try:
             self._outer.append(outer)
             state.set(outer._replace(recording=self._recording))
-        except BaseException:  # an interrupt; then `with` does not call __exit__
+        except BaseException:  # interrupted: `with` would not call __exit__
             state.set(outer)
             raise
 
@@ -51,7 +51,7 @@ class _GradMode(Decorator):
 
 
 class _WithoutBrackets(_GradMode):
-    """A grad mode that decorates without brackets too."""
+    """A grad mode that can decorate with or without parentheses."""
 
     def __new__(cls, func: Callable[..., Any] | None = None) -> Any:
         if func is None:
@@ -62,9 +62,9 @@ class _WithoutBrackets(_GradMode):
 
 
 class no_grad(_WithoutBrackets):
-    """Within the block (or the decorated function) nothing is recorded.
+    """Do not record ops within the block or the decorated function.
 
-    A decorated generator records nothing in its own steps; between them its caller's mode holds.
+    A decorated generator does not record in its own steps; its caller's mode is unchanged.
 
     Example:
         >>> import minigrad
@@ -83,7 +83,7 @@ class no_grad(_WithoutBrackets):
 
 
 class enable_grad(_WithoutBrackets):
-    """Within the block (or the decorated function) ops are recorded, also inside ``no_grad``.
+    """Record ops within the block or the decorated function, even inside ``no_grad``.
 
     Example:
         >>> import minigrad
@@ -97,13 +97,13 @@ class enable_grad(_WithoutBrackets):
 
 
 class set_grad_enabled(_GradMode):
-    """Turn recording on or off within a block, or, called as a statement, from here on.
+    """Turn recording on or off: for a block with ``with``, otherwise from this call on.
 
     Args:
         mode: True to record, False not to.
 
     Raises:
-        TypeError: It is no bool; a decorator needs its brackets, ``@set_grad_enabled(False)``.
+        TypeError: It is not a bool; a decorator needs its argument, ``@set_grad_enabled(False)``.
 
     Example:
         >>> import minigrad
@@ -130,6 +130,6 @@ class set_grad_enabled(_GradMode):
         return super().__call__(func)
 
     def __enter__(self) -> None:
-        if self._entered:  # the first time it is in effect already
+        if self._entered:  # on first entry the mode is already set
             super().__enter__()
         self._entered = True

@@ -1,9 +1,9 @@
-"""In-place writes to a tensor: ``x[i] = v``, ``x += y`` and the methods with a trailing underscore.
+"""In-place writes: ``x[i] = v``, ``x += y`` and methods with a trailing underscore.
 
-Every write goes into the memory, and every view sees it. One that is recorded (grad mode is on, and
-the tensor or the value has a history) gives the tensor a new place in the graph as well. A write to
-a view is one to the tensor that owns the memory, its base; other views take their history from
-there when they are read next (autograd/mutation.py).
+A write changes the memory, so every view sees it. A write is recorded if grad mode is on and the
+tensor or the value has a history; the tensor then gets a new node in the graph. A recorded write to
+a view is recorded as a write to its base, the tensor that owns the memory. Other views of that base
+get their new history when they are next read (autograd/mutation.py).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import to_array
+from minigrad._dtypes import operand, to_array
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
+from minigrad._hooks import retain
 from minigrad._typing import Tensor
-from minigrad.autograd.api import rebind
-from minigrad.autograd.dtypes import operand
+from minigrad.autograd.engine import watch_of, watched
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, owner, rewrote
-from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
+from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.ops.indexing import getitem, normalized, write
 
 __all__ = ["assign", "inplace", "overwritten", "read_again", "set_item"]
@@ -31,7 +31,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
 
     Raises:
         IndexError: The index does not fit.
-        OverflowError: An integer tensor has no room for the value.
+        OverflowError: The value does not fit into the tensor's integer dtype.
         RuntimeError: The tensor is, or views, a leaf that requires grad.
         ValueError: The value does not broadcast.
     """
@@ -45,7 +45,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
             if isinstance(value, Variable):
                 data[index] = value._data
             elif data.dtype.kind in "iu" and not isinstance(value, np.ndarray):
-                data[index] = to_array(value, data.dtype, name="setitem")  # if it has room for them
+                data[index] = to_array(value, data.dtype, name="setitem")  # checks the range
             else:
                 data[index] = operand(value, "setitem")
     except (IndexError, ValueError) as error:
@@ -53,13 +53,13 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
         shown = getattr(value, "shape", ())
         raise type(error)(
             message if message.startswith("setitem:") else
-            f"setitem: a value of shape {shown} into shape {tensor.shape}: {message}"
+            f"setitem: cannot write shape {shown} into shape {tensor.shape}: {message}"
         ) from None  # fmt: skip
     mark_written(tensor._data)
 
 
 def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
-    """The in-place form of an op whose result has the shape of its first argument.
+    """Make the in-place method of an op whose result has its first argument's shape.
 
     Args:
         op: The op.
@@ -75,13 +75,15 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         with np.errstate(all="ignore"):
             result = op(self, *args) if recorded else _unrecorded(op, self, args)
         if result.shape != self.shape:
-            raise ValueError(f"{name}: a result of shape {result.shape} into shape {self.shape}")
+            raise ValueError(
+                f"{name}: the result has shape {result.shape}, the tensor {self.shape}"
+            )
         if recorded:
             result = result.astype(self.dtype)
             _keep_old_values(result._node, before, owner(self._data))
             _overwrite(self, result)
         elif not np.can_cast(result.dtype, self.dtype, "same_kind"):
-            raise TypeError(f"{name}: a {result.dtype} result into a tensor of {self.dtype}")
+            raise TypeError(f"{name}: the result is {result.dtype}, the tensor {self.dtype}")
         else:
             np.copyto(self._data, result._data, casting="same_kind")
         mark_written(self._data)
@@ -95,7 +97,7 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
 
 def overwritten(tensor: Tensor, function: Callable[..., Any], *args: Any) -> Tensor:
-    """Write ``function(tensor, *args)`` over the tensor, and return it."""
+    """Overwrite the tensor with ``function(tensor, *args)`` and return it."""
     written: Tensor = inplace(function, function.__name__)(tensor, *args)
     return written
 
@@ -106,11 +108,11 @@ def _unrecorded(op: Callable[..., Any], tensor: Any, args: tuple[Any, ...]) -> A
 
 
 def assign(tensor: Any, values: Any) -> None:
-    """Overwrite all elements of a tensor outside of the graph, leaf or not.
+    """Overwrite all elements of a tensor, leaf or not, without recording.
 
     Args:
         tensor: A tensor.
-        values: What to write; an array or tensor that broadcasts to its shape.
+        values: An array or tensor that broadcasts to the tensor's shape.
 
     Raises:
         ValueError: The values do not broadcast.
@@ -121,19 +123,27 @@ def assign(tensor: Any, values: Any) -> None:
 
 
 def read_again(view: Any) -> None:
-    """Give a view the history that it has after a recorded write to its base."""
+    """Update a view's history after a recorded write to its base."""
     with enable_grad():
         result: Any = getitem(view._base, _places(view))
-    rebind(view, result._node)
+    _rebind(view, result._node)
     view._current = next(clock)
 
 
+def _rebind(tensor: Variable, edge: Edge) -> None:
+    """Have a tensor stand for another node after an in-place op; what it retains goes with it."""
+    before, tensor._node = tensor._node, edge
+    if node_of(before) in watched and watch_of(before).retained is not None:
+        watch_of(before).retained = None
+        retain(tensor)
+
+
 def _prepare(name: str, tensor: Any, *values: Any) -> bool:
-    """Whether the write will be recorded; refuse it if it cannot be right."""
+    """Whether the write will be recorded; raises if its gradient could be wrong."""
     if not tensor._data.flags.writeable:
         raise RuntimeError(
-            f"{name}: this tensor is a read-only view of another one (by detach, by broadcast_to, "
-            f"or as an argument of a function transform or a checkpoint); write to a copy: .clone()"
+            f"{name}: this tensor is a read-only view of another one (made by detach, by "
+            f"broadcast_to, a function transform or a checkpoint); write to a copy: .clone()"
         )
     if not is_grad_enabled():
         return False
@@ -153,45 +163,45 @@ def _prepare(name: str, tensor: Any, *values: Any) -> bool:
 
 
 def _write_part(tensor: Any, index: Any, value: Any) -> None:
-    """Write into a part of the memory of a tensor, and record it."""
+    """Write into part of a tensor's memory, and record it."""
     base = _base(tensor)
     if base is not tensor and base.ndim:
         index = tuple(places[index] for places in _places(tensor))
-    elif base is not tensor:  # of a number without axes: it is written, or nothing is
+    elif base is not tensor:  # the base is 0-d: all or nothing is written
         if not np.ones(tensor.shape, bool)[index].any():
             return
         index = ...
-    rebind(base, write(base, index, value)._node)
+    _rebind(base, write(base, index, value)._node)
     rewrote(base)
 
 
 def _overwrite(tensor: Any, result: Any) -> None:
-    """Write a recorded result over all elements of a tensor."""
+    """Overwrite all elements of a tensor with a recorded result."""
     if _base(tensor) is not tensor:
         return _write_part(tensor, ..., result)
     np.copyto(tensor._data, result._data)
-    rebind(tensor, result._node)
+    _rebind(tensor, result._node)
     rewrote(tensor)
 
 
 def _base(tensor: Any) -> Any:
-    """The tensor whose memory a view sees; any other tensor itself."""
+    """The base of a view: the tensor that owns its memory; otherwise the tensor itself."""
     base = tensor._base
     return tensor if base is None or owner(base._data) is not owner(tensor._data) else base
 
 
 def _places(view: Any) -> tuple[Any, ...]:
-    """Where the elements of a view stand in its base: an index that reads them."""
+    """An index into the base that selects the elements of the view."""
     memory, base, array = owner(view._data), view._base._data, view._data
     if not base.ndim:
         return (None,) * array.ndim
-    number = np.empty(memory.nbytes // array.itemsize, np.intp)  # of each element, as base has it
+    number = np.empty(memory.nbytes // array.itemsize, np.intp)  # flat index in base
     number[_offsets(base, memory).ravel()] = np.arange(base.size)
     return np.unravel_index(number[_offsets(array, memory)], base.shape)
 
 
 def _offsets(array: np.ndarray, memory: np.ndarray) -> np.ndarray:
-    """How many elements behind the beginning of its memory each element stands."""
+    """The offset of each element from the start of the memory, in elements."""
     start = array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
     offsets = np.full(array.shape, start, np.intp)
     for axis, (n, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
@@ -201,7 +211,7 @@ def _offsets(array: np.ndarray, memory: np.ndarray) -> np.ndarray:
 
 
 def _keep_old_values(node: Any, since: int, memory: np.ndarray) -> None:
-    """Copy what rules saved of a memory that is written next: they read the values before it."""
+    """Copy saved arrays in memory that is about to be overwritten: rules need the old values."""
     stack, seen = [node_of(node)], set()
     while stack:
         node = stack.pop()

@@ -1,9 +1,9 @@
-"""Memory that arrays leave behind is kept for the next ones.
+"""Keeping freed memory in the process, so that new arrays can reuse it.
 
-A large array that is freed goes back to the operating system, and the next one of its size comes
-from there again, page by page, each filled with zeros first. A training step frees and makes the
-same arrays over and over. Where the C library is glibc, two of its settings make it keep what is
-freed; it hands memory out again only when nobody holds it, as ever.
+By default the C library returns a large freed array to the operating system. The next array of that
+size is then mapped again, page by page, each filled with zeros first. A training step frees and
+allocates the same arrays over and over. With glibc, two settings keep freed memory in the process;
+memory is still reused only after it was freed.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import sys
 
 __all__ = ["keep_freed_memory"]
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # the names of the settings, from <malloc.h>
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of <malloc.h>
 _MEBIBYTE = 1 << 20
 
 
 def keep_freed_memory(mebibytes: int) -> bool:
-    """Choose how much freed memory the process keeps for its next arrays.
+    """Set how much freed memory the process keeps for new arrays.
 
-    It concerns everything in the process that uses the C library's memory, so it is done only when
-    asked for. With 1024, a training step takes about a tenth less time.
+    The setting holds for all memory that the process takes from the C library, so it is off by
+    default. With 1024, a training step takes about 10 % less time.
 
     Args:
-        mebibytes: How much free memory at the end of the heap is kept; 0 gives it back, and
-            restores what is usual: all that is more than 128 KiB is returned.
+        mebibytes: How much free memory to keep at the end of the heap. 0 returns it and restores
+            the default threshold of 128 KiB.
 
     Returns:
-        Whether the C library can be asked: True with glibc, as most Linux systems have it.
+        Whether the C library supports it: True with glibc, which most Linux systems have.
 
     Raises:
         ValueError: The number is negative, or 2048 or more.
@@ -47,7 +47,9 @@ def keep_freed_memory(mebibytes: int) -> bool:
     if not hasattr(library, "mallopt") or not hasattr(library, "gnu_get_libc_version"):
         return False
     usual = 128 * 1024
-    library.mallopt(_MMAP_THRESHOLD, 32 * _MEBIBYTE if mebibytes else usual)  # 32 is the most
+    library.mallopt(
+        _MMAP_THRESHOLD, 32 * _MEBIBYTE if mebibytes else usual
+    )  # glibc's maximum is 32 MiB
     library.mallopt(_TRIM_THRESHOLD, mebibytes * _MEBIBYTE or usual)
     if not mebibytes:
         library.malloc_trim(0)

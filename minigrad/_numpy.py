@@ -1,8 +1,9 @@
-"""What NumPy functions do when they meet a Tensor, so that no gradient is lost without a word.
+"""NumPy functions called on a Tensor: dispatch to an op, or refuse to lose a gradient.
 
-`primitive(np.exp)` enters an op for ``np.exp``; ops that are not primitives are entered here. A
-function without an op computes on the values, and returns what NumPy returns, where no gradient is
-lost: nothing is recorded, or it answers about values only. Else it is refused.
+`primitive(np.exp)` registers an op for ``np.exp``; ops that are not primitives are registered here.
+A NumPy function without an op computes on the values and returns NumPy's result if no gradient is
+lost: nothing is recorded, or the result does not depend differentiably on the values. Otherwise it
+raises an error.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = Fals
     if weights.shape != x.shape:
         if axis is None or weights.shape != (np.size(x, axis),):
             raise TypeError(
-                f"np.average: weights of the shape of the tensor, {x.shape}, or one for each place "
-                f"along the axis expected, got shape {weights.shape} and axis {axis}"
+                f"np.average: weights must have the tensor's shape {x.shape} or the length of "
+                f"the axis, got shape {weights.shape} and axis {axis}"
             )
         weights = ops.swapaxes(ops.reshape(weights, (-1,) + (1,) * (x.ndim - 1)), 0, axis)
     scale = ops.sum(weights, axis, keepdims=keepdims)
@@ -56,7 +57,7 @@ def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = Fals
 
 def _block(arrays: Any) -> Any:
     def leaves(part: Any, level: int = 0) -> Iterator[tuple[int, int]]:
-        """The level and the number of axes of each."""
+        """The nesting level and number of axes of each array."""
         if not isinstance(part, list):
             yield level, np.ndim(part)
         for each in part if isinstance(part, list) else ():
@@ -145,7 +146,7 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.isin: ops.isin,
     np.searchsorted: ops.searchsorted,
     np.unique: ops.unique,
-    # Ours are stable: any kind that is asked for is what they do.
+    # Our sorts are stable, which satisfies every `kind`.
     np.sort: lambda x, axis=-1, kind=None, *, stable=None: ops.sort(x, axis),
     np.argsort: lambda x, axis=-1, kind=None, *, stable=None: ops.argsort(x, axis),
     np.dot: ops.dot,
@@ -156,7 +157,7 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.cross: ops.cross,
     np.kron: ops.kron,
     np.tensordot: ops.tensordot,
-    np.einsum: lambda *args, optimize=None: ops.einsum(*args),  # ours chooses by itself
+    np.einsum: lambda *args, optimize=None: ops.einsum(*args),  # our einsum always optimizes
     np.linalg.cholesky: linalg.cholesky,
     np.linalg.cond: linalg.cond,
     np.linalg.cross: ops.cross,
@@ -182,7 +183,7 @@ _TABLE: dict[Any, Callable[..., Any]] = {
         x.shape, np.asarray(fill_value), dtype or x.dtype
     ),
 }
-_NEWER: dict[str, Callable[..., Any]] = {  # than NumPy 2.0
+_NEWER: dict[str, Callable[..., Any]] = {  # added after NumPy 2.0
     "cumulative_prod": _array_api.cumulative_prod,
     "cumulative_sum": _array_api.cumulative_sum,
     "matvec": lambda x1, x2: ops.squeeze(ops.matmul(x1, ops.expand_dims(x2, -1)), -1),
@@ -191,7 +192,7 @@ _NEWER: dict[str, Callable[..., Any]] = {  # than NumPy 2.0
 }
 _TABLE |= {getattr(np, name): op for name, op in _NEWER.items() if hasattr(np, name)}
 
-# They answer about values, shapes, places or memory: no gradient is lost.
+# Their results have no gradient: comparisons, shapes, indices, memory, printing.
 _ABOUT = frozenset({
     np.allclose, np.argpartition, np.array2string, np.array_equal, np.array_equiv, np.array_repr,
     np.array_str, np.can_cast, np.common_type, np.diag_indices_from, np.digitize, np.einsum_path,
@@ -202,7 +203,7 @@ _ABOUT = frozenset({
     np.triu_indices_from, np.zeros_like,
 })  # fmt: skip
 
-# NumPy's names for what our ops call otherwise.
+# NumPy's parameter names where our ops use another.
 _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",
              "v": "x", "val": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors",
              "a_min": "low", "a_max": "high", "min": "low", "max": "high", "newshape": "shape",
@@ -219,14 +220,14 @@ def refuse_loss() -> None:
         asking: str = sys._getframe(2).f_globals.get("__name__", "")
         if not asking.startswith("numpy.testing"):
             raise RuntimeError(
-                "a tensor that requires a gradient is not made an array, which would lose the "
+                "converting a tensor that requires a gradient to an array would lose the "
                 "gradient: use minigrad's functions (stack joins a list of tensors), or pass "
                 ".detach() or .numpy() for the values alone"
             )
 
 
 def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Answer for a NumPy ufunc: ``np.exp(t)``, ``ndarray * t``, ``np.add.accumulate(t)``."""
+    """Tensor's ``__array_ufunc__``: ``np.exp(t)``, ``ndarray * t``, ``np.add.accumulate(t)``."""
     if method == "__call__":
         op = _TABLE.get(ufunc) or by_numpy.get(ufunc)
         return _call(ufunc, f"np.{ufunc.__name__}", inputs, kwargs, op)
@@ -237,14 +238,14 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
 
 
 def array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """Answer for any other NumPy function: ``np.sum(t)``, ``np.concatenate([t, u])``."""
+    """Tensor's ``__array_function__``: ``np.sum(t)``, ``np.concatenate([t, u])``."""
     name = f"{func.__module__}.{func.__name__}".replace("numpy", "np", 1)
     return _call(func, name, args, kwargs, _TABLE.get(func) or by_numpy.get(func))
 
 
 @functools.cache
 def _parameters(op: Callable[..., Any]) -> tuple[str, ...]:
-    """The names that an op takes; none if it takes any."""
+    """The parameter names of an op; empty if it takes any keyword."""
     parameters = inspect.signature(op).parameters
     anything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
     return () if anything else tuple(parameters)
@@ -266,7 +267,7 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
         unknown = sorted(set(given) - set(parameters)) if parameters else ()
         if not unknown:
             return op(*args, **given)
-        why = f"minigrad's does not take {', '.join(unknown)}"
+        why = f"minigrad's version does not take {', '.join(unknown)}"
     if func not in _ABOUT and is_grad_enabled() and _has_history((args, kwargs)):
         raise TypeError(
             f"{name}: {why}, and the gradient that the tensor requires would be lost; pass "
@@ -277,13 +278,11 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
     except ValueError as error:
         if "read-only" not in str(error):
             raise
-        raise ValueError(
-            f"{name}: NumPy does not write to a Tensor; write t[...] = values"
-        ) from None
+        raise ValueError(f"{name}: NumPy cannot write to a Tensor; use t[...] = values") from None
 
 
 def _has_history(value: Any) -> bool:
-    """Whether there is a tensor that requires a gradient in nested sequences and dictionaries."""
+    """Whether nested sequences and dictionaries hold a tensor that requires a gradient."""
     if isinstance(value, dict):
         value = tuple(value.values())
     if isinstance(value, (list, tuple)):
@@ -292,7 +291,7 @@ def _has_history(value: Any) -> bool:
 
 
 def _values(value: Any) -> Any:
-    """The same with arrays, which cannot be written to, in the place of tensors."""
+    """Replace tensors in nested sequences and dictionaries by read-only arrays."""
     if isinstance(value, dict):
         return {key: _values(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Sums over leading axes, as a bias's gradient needs: for small arrays, a product with ones."""
+"""Sums over leading axes, for the gradient of a bias: a product with ones for small arrays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 __all__ = ["BLAS_DTYPES", "BLAS_LIMIT", "column_sums", "ones"]
 
 BLAS_LIMIT = 1 << 16
-"""Up to how many elements an array is small: above, BLAS would wake its threads."""
+"""The maximum size of a small array: for larger ones BLAS would wake its threads."""
 BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def column_sums(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The sums over all axes before those of `shape`: for small arrays, a product with ones."""
+    """Sum over the axes before those of `shape`; for small arrays a product with ones is faster."""
     if x.size > BLAS_LIMIT:
         return np.add.reduce(x, tuple(range(x.ndim - len(shape)))).reshape(shape)
     width = math.prod(shape)
@@ -26,7 +26,7 @@ def column_sums(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 @functools.lru_cache(maxsize=64)
 def ones(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Ones, not to be written to."""
+    """A cached array of ones; do not write to it."""
     array = np.ones(shape, dtype)
     array.flags.writeable = False
     return array

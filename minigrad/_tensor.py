@@ -1,6 +1,6 @@
 """Tensor: an array that remembers how it was made.
 
-Nearly every method is an op bound under its name; the op's own page has the details.
+Nearly every method is an op, bound under its name; the op's own docstring has the details.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 from minigrad import _array_api, _creation, _dlpack, _numpy, ops, random
 from minigrad._dtypes import checked, to_array
+from minigrad._hooks import Removable, add_hook, retain
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad.autograd import api as gradients
-from minigrad.autograd.api import Removable, add_hook, retain
 from minigrad.autograd.mutation import history, mark_written, read_only, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 
@@ -23,7 +23,7 @@ __all__ = ["Tensor"]
 
 
 def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
-    """The method for ``other ∘ tensor``."""
+    """The reflected operator method: ``other op tensor``."""
 
     def method(self: Tensor, other: Any) -> Tensor:
         result: Tensor = op(other, self)
@@ -33,25 +33,25 @@ def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
 
 
 class Tensor(Variable, results=True):
-    """An n-dimensional array with a place in a compute graph.
+    """An n-dimensional array that can be part of a compute graph.
 
     Args:
         data: Numbers, nested lists, an array or another tensor; always copied. Python floats
             become the default dtype (float32), integers int64; arrays keep their dtype.
-        requires_grad: Whether gradients are wanted for it; floats only.
-        dtype: Another dtype.
+        requires_grad: Whether to compute gradients for it; floats only.
+        dtype: The dtype; None for the rule above.
         device: "cpu".
 
     Attributes:
-        data: The live array. Writing to it goes around the graph and its checks.
-        grad: The gradient that backward passes have added up, a Tensor, or None.
+        data: The array itself. Writing to it bypasses the graph and the mutation checks.
+        grad: The accumulated gradient: a Tensor, or None before the first backward pass.
 
     Raises:
-        OverflowError: A number does not fit into the integer dtype that was asked for.
+        OverflowError: A number does not fit into the requested integer dtype.
         RuntimeError: A list holds tensors that require a gradient; `minigrad.stack` joins them.
-        TypeError: The data are not numeric, or integers are to require a gradient.
-        ValueError: A nested list is ragged, a NaN is to be an integer, or the device is not the
-            CPU.
+        TypeError: The data are not numeric, or `requires_grad` is set and the dtype is not a float.
+        ValueError: A nested list is ragged, a NaN cannot become an integer, or `device` is not
+            "cpu".
 
     Example:
         >>> from minigrad import Tensor
@@ -71,17 +71,19 @@ class Tensor(Variable, results=True):
         if requires_grad:
             self.requires_grad = True
 
-    # What it is -----------------------------------------------------------------------------
+    # Array attributes -----------------------------------------------------------------------------
 
     @property
     def data(self) -> np.ndarray:
-        """The live array. Writing to it goes around the graph and its checks."""
+        """The array itself. Writing to it bypasses the graph and the mutation checks."""
         return self._data
 
     @data.setter
     def data(self, value: Any) -> None:
         if not self.is_leaf:
-            raise RuntimeError("data: only a leaf can be given other data; this is a result")
+            raise RuntimeError(
+                "data: only a leaf's data can be replaced; this tensor is the result of an op"
+            )
         array = value._data if isinstance(value, Variable) else value
         if isinstance(array, np.ndarray):
             checked(array.dtype, "data")
@@ -121,15 +123,15 @@ class Tensor(Variable, results=True):
 
     @property
     def T(self) -> Tensor:
-        """The axes in reverse order."""
+        """The tensor with its axes in reverse order."""
         return ops.transpose(self)
 
     @property
     def mT(self) -> Tensor:
-        """The last two axes exchanged."""
+        """The tensor with its last two axes exchanged."""
         return ops.swapaxes(self, -1, -2)
 
-    # Its place in the graph -----------------------------------------------------------------
+    # Autograd -----------------------------------------------------------------
 
     @property
     def requires_grad(self) -> bool:
@@ -140,7 +142,9 @@ class Tensor(Variable, results=True):
     def requires_grad(self, value: bool) -> None:
         if not self.is_leaf:
             if not value:
-                raise RuntimeError("requires_grad: a result cannot be cut off; use .detach()")
+                raise RuntimeError(
+                    "requires_grad: cannot be turned off for the result of an op; use .detach()"
+                )
         elif not value:
             self._node = None
         elif self._node is None:
@@ -152,14 +156,14 @@ class Tensor(Variable, results=True):
         """Set `requires_grad`, in place.
 
         Args:
-            requires_grad: Whether gradients are wanted.
+            requires_grad: Whether to compute gradients.
 
         Returns:
             The tensor itself.
 
         Raises:
             TypeError: It does not hold floats.
-            RuntimeError: It is a result, and cannot be cut off.
+            RuntimeError: It is turned off for the result of a recorded op.
 
         Example:
             >>> import minigrad
@@ -171,12 +175,12 @@ class Tensor(Variable, results=True):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it was made by a user and not by a recorded op."""
+        """Whether it is not the result of a recorded op."""
         return not isinstance(node_of(history(self)), Node)
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that backward passes have added up, None before the first."""
+        """The gradient accumulated by backward passes; None before the first."""
         return self._grad
 
     @grad.setter
@@ -188,7 +192,7 @@ class Tensor(Variable, results=True):
         self._grad = value
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradient.
+        """Set the gradient to None.
 
         Args:
             set_to_none: Whether ``.grad`` becomes None. If not, a gradient that is there becomes
@@ -217,12 +221,13 @@ class Tensor(Variable, results=True):
         """Add the gradient of this tensor to the ``.grad`` of every leaf it depends on.
 
         Args:
-            gradient: The cotangent of this tensor; 1 if omitted, for scalars only.
-            retain_graph: Keep what was saved, so that the graph can be used once more.
+            gradient: The cotangent of this tensor; may be omitted for scalars, where it is 1.
+            retain_graph: Keep saved tensors, so that the graph can be used again.
             create_graph: Record the pass itself, so that gradients can be differentiated.
 
         Raises:
-            RuntimeError: It has no history, is not a scalar, or its graph is used up.
+            RuntimeError: It has no history, is not a scalar, or its graph was freed by an earlier
+                pass.
             ValueError: `gradient` has another shape.
 
         Example:
@@ -235,7 +240,7 @@ class Tensor(Variable, results=True):
         gradients.backward(self, gradient, retain_graph, create_graph)
 
     def detach(self) -> Tensor:
-        """The same values without the history: a read-only view that follows in-place writes.
+        """A read-only view of the values without the history; it sees later in-place writes.
 
         Returns:
             A leaf that does not require grad.
@@ -248,7 +253,7 @@ class Tensor(Variable, results=True):
         return _creation.made(self.numpy(), False)
 
     def retain_grad(self) -> None:
-        """Have backward passes store the gradient of this interior tensor too.
+        """Store the gradient of this intermediate tensor in ``.grad`` during backward passes.
 
         Raises:
             RuntimeError: It does not require grad.
@@ -267,13 +272,13 @@ class Tensor(Variable, results=True):
         retain(self)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Removable:
-        """Have `hook` see, and perhaps replace, the full gradient of this tensor in each pass.
+        """Call `hook` with the full gradient of this tensor in each backward pass.
 
         Args:
-            hook: Gets the gradient; what it returns, unless None, takes its place.
+            hook: Called with the gradient; a result other than None replaces it.
 
         Returns:
-            A callable, also with ``.remove()``, that takes the hook away.
+            A handle; calling it or its ``.remove()`` removes the hook.
 
         Raises:
             RuntimeError: It does not require grad.
@@ -292,10 +297,11 @@ class Tensor(Variable, results=True):
             raise RuntimeError("register_hook: this tensor does not require grad")
         return add_hook(node, hook)
 
-    # To Python and NumPy --------------------------------------------------------------------
+    # Conversion to Python and NumPy
+    # --------------------------------------------------------------------
 
     def numpy(self) -> np.ndarray:
-        """The values as an array: a read-only view that follows in-place writes.
+        """The values as a read-only array; it sees later in-place writes.
 
         Returns:
             An array of the same shape and dtype.
@@ -312,7 +318,9 @@ class Tensor(Variable, results=True):
             _numpy.refuse_loss()
         if dtype is not None and np.dtype(dtype) != self.dtype:
             if copy is False:
-                raise ValueError(f"a {self.dtype} tensor cannot be seen as {dtype} without a copy")
+                raise ValueError(
+                    f"a {self.dtype} tensor cannot be viewed as {dtype} without a copy"
+                )
             return self._data.astype(dtype)
         return self._data.copy() if copy else self.numpy()
 
@@ -349,7 +357,7 @@ class Tensor(Variable, results=True):
         """The values as nested lists of Python numbers.
 
         Returns:
-            A list, or a number for a tensor without axes.
+            A list, or a number for a 0-d tensor.
 
         Example:
             >>> import minigrad
@@ -360,12 +368,12 @@ class Tensor(Variable, results=True):
 
     def __len__(self) -> int:
         if not self._data.ndim:
-            raise TypeError("a tensor without axes has no length")
+            raise TypeError("len() of a 0-d tensor")
         return len(self._data)
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self._data.ndim:
-            raise TypeError("a tensor without axes cannot be iterated over")
+            raise TypeError("iteration over a 0-d tensor")
         return (ops.getitem(self, i) for i in range(len(self._data)))
 
     def __contains__(self, value: Any) -> bool:
@@ -412,7 +420,7 @@ class Tensor(Variable, results=True):
 
     def __copy__(self) -> Tensor:
         if not self.is_leaf:
-            return self[...]  # a view that has the history too
+            return self[...]  # a view with the same history
         twin = object.__new__(type(self))
         twin.__setstate__(self.__getstate__())
         view_of(twin, self)
@@ -442,18 +450,18 @@ class Tensor(Variable, results=True):
         node = node_of(history(self))
         if isinstance(node, Node):
             raise RuntimeError(
-                f"{what}: this tensor is the result of {node.plan.op.name} and its graph is "
-                f"not copied; use .detach() first"
+                f"{what}: this tensor is the result of {node.plan.op.name}, whose graph cannot "
+                f"be copied; use .detach() first"
             )
 
-    # Conversions and shapes, where the method's arguments are more lenient than the op's ----
+    # Methods that accept more forms of arguments than their op -----------------------------
 
     def astype(self, dtype: Any) -> Tensor:
         """Convert to another dtype; see `minigrad.astype`."""
         return ops.astype(self, dtype)
 
     def to(self, target: Any) -> Tensor:
-        """Convert to a dtype, or to the device "cpu", where it is already.
+        """Convert to a dtype; the device "cpu" is accepted and changes nothing.
 
         Args:
             target: A dtype, or "cpu".
@@ -475,7 +483,7 @@ class Tensor(Variable, results=True):
         return ops.astype(self, checked(target, "to"))
 
     def reshape(self, *shape: int | Sequence[int]) -> Tensor:
-        """The same elements in another shape; see `minigrad.reshape`."""
+        """Change the shape; see `minigrad.reshape`."""
         return ops.reshape(self, _one_tuple(shape))
 
     def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:
@@ -521,7 +529,7 @@ class Tensor(Variable, results=True):
     __getitem__ = ops.getitem
     __setitem__ = set_item
 
-    # For None and words Python's own answer; object declares a bool, NumPy and we a tensor.
+    # Not a tensor for None and strings: `t == None` is False. `object` declares a bool.
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         return NotImplemented if other is None or isinstance(other, str) else ops.equal(self, other)
 
@@ -533,7 +541,7 @@ class Tensor(Variable, results=True):
     def __pos__(self) -> Tensor:
         return self
 
-    def __abs__(self) -> Tensor:  # written out, so that checkers know it for what abs() takes
+    def __abs__(self) -> Tensor:  # a method, so that type checkers accept abs(t)
         return ops.abs(self)
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
@@ -722,5 +730,5 @@ class Tensor(Variable, results=True):
 
 
 def _one_tuple(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments of ``f(2, 3)`` and ``f((2, 3))`` alike."""
+    """The arguments as one tuple, for ``f(2, 3)`` and ``f((2, 3))``."""
     return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args

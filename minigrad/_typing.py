@@ -1,4 +1,4 @@
-"""Types for annotations: `Tensor` below `_tensor.py`, which imports those modules, and ops."""
+"""Types for annotations in modules that `_tensor.py` imports: `Tensor` and ops."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from minigrad._tensor import Tensor
     from minigrad.autograd.primitive import Primitive
 else:
-    # A name that `typing.get_type_hints` replaces by the class, once that exists.
+    # A forward reference, which `typing.get_type_hints` resolves to the class.
     Tensor = ForwardRef("_tensor.Tensor", module="minigrad")
 
 P = ParamSpec("P")
@@ -31,7 +31,7 @@ ExplainError = Callable[..., str | None]
 
 
 class OpFunction(Protocol, Generic[P]):
-    """What `primitive` makes of a forward function: callable, and usable as a method."""
+    """The callable that `primitive` makes from a forward function; it also binds as a method."""
 
     op: Primitive
     __name__: str

@@ -1,11 +1,11 @@
-"""einops and einx: how the two, where they are installed, come to know tensors.
+"""Registers tensors with einops and einx, if they are installed.
 
-Neither can be told later, when it meets the first tensor, so both are told when minigrad is
-imported; that takes a millisecond each. Then it does not matter which is imported first.
+This runs when minigrad is imported, because neither library can be told later, when it meets the
+first tensor. It takes about 1 ms for each. The order of imports does not matter.
 
-- einops looks for a backend among the subclasses of its `AbstractBackend`. Ours is below.
-- einx takes every tensor with ``__array_namespace__``, once the package array-api-compat, through
-  which it asks for the namespace, is loaded. The namespace is in `minigrad._array_api`.
+- einops searches the subclasses of its `AbstractBackend`; ours is below.
+- einx accepts every tensor with ``__array_namespace__`` once the package array-api-compat is
+  imported. The namespace is `minigrad._array_api`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ except ImportError:
 else:
 
     class EinopsBackend(AbstractBackend):
-        """What einops does to tensors, in differentiable ops.
+        """The backend for einops: its operations as differentiable ops.
 
         Example:
             >>> import einops, minigrad
@@ -41,11 +41,11 @@ else:
         framework_name = "minigrad"
 
         def is_appropriate_type(self, tensor: Any) -> bool:
-            """Tell whether this backend is the one for a tensor."""
+            """Whether this backend handles a tensor."""
             return isinstance(tensor, Tensor)
 
         def from_numpy(self, x: Any) -> Tensor:
-            """A tensor of an array; floats require grad, as in einops' other backends."""
+            """Convert an array; floats require grad, as in einops' other backends."""
             return tensor(x, requires_grad=x.dtype.kind == "f")
 
         def to_numpy(self, x: Tensor) -> Any:
@@ -79,11 +79,11 @@ else:
             return ops.concatenate(tensors, axis)
 
         def is_float_type(self, x: Tensor) -> bool:
-            """Tell whether a mean may be taken."""
+            """Whether the dtype is a float, so that a mean can be taken."""
             return x.dtype.kind == "f"
 
         def einsum(self, pattern: str, *x: Tensor) -> Tensor:
-            """Contract."""
+            """Einstein summation."""
             return ops.einsum(pattern, *x)
 
         def layers(self) -> Any:

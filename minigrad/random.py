@@ -1,12 +1,12 @@
 """Random numbers: one generator for the process, and keys for dropout.
 
-`seed` makes a program repeatable. Each dropout call draws a key, so that its mask depends on the
-key alone and can be made again, in any order and by any thread.
+`seed` makes a program reproducible. Each call of dropout draws a key. The mask depends on the key
+alone, so any thread can compute it again, in any order.
 
-A process that is forked (``os.fork``, or `multiprocessing` where it forks) draws other numbers than
-its parent and than other children: its generator starts from the state that the parent's had then,
-and from how many children were forked before since `seed` or `set_state`. So a seeded program that
-forks is repeatable too. Forking leaves the numbers of the parent as they are.
+A forked process (``os.fork``, or `multiprocessing` where it forks) draws other numbers than its
+parent and its siblings. Its generator is seeded from the parent's state and from the number of
+forks since `seed` or `set_state`, so a seeded program that forks is reproducible too. Forking does
+not change the parent's numbers.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = [
 ]  # fmt: skip
 
 _generator = np.random.default_rng()
-_forks = 0  # since the generator was seeded
+_forks = 0  # since the last seed
 _repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random", default=None)
 
 
 def generator() -> np.random.Generator:
-    """The generator that all of minigrad draws from.
+    """The generator from which all of minigrad draws.
 
     Returns:
         A NumPy Generator.
@@ -52,7 +52,7 @@ def generator() -> np.random.Generator:
 
 @named
 def seed(value: int) -> None:
-    """Start the generator anew, so that what follows is repeatable, in forked processes too.
+    """Seed the generator, so that later draws are reproducible, in forked processes too.
 
     Args:
         value: A non-negative integer.
@@ -69,10 +69,10 @@ def seed(value: int) -> None:
 
 
 def get_state() -> dict[str, Any]:
-    """The state of the generator, to be kept and set again.
+    """The state of the generator, for `set_state`.
 
     Returns:
-        A dictionary of plain values.
+        A dictionary of strings and integers.
 
     Example:
         >>> import minigrad
@@ -87,7 +87,7 @@ def get_state() -> dict[str, Any]:
 
 
 def set_state(state: dict[str, Any]) -> None:
-    """Put the generator into a state that `get_state` returned.
+    """Restore a state of the generator that `get_state` returned.
 
     Args:
         state: The state.
@@ -103,7 +103,7 @@ def set_state(state: dict[str, Any]) -> None:
     try:
         generator().bit_generator.state = state
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"set_state: what get_state returned expected: {error}") from None
+        raise ValueError(f"set_state: expected a state from get_state: {error}") from None
     _forks = 0
 
 
@@ -113,7 +113,7 @@ def _count_fork() -> None:
 
 
 def _leave_the_parents_numbers() -> None:
-    """In a new process: start from the parent's state and the number of its forks, hashed."""
+    """In a child process: seed from a hash of the parent's state and its number of forks."""
     global _forks
     state: Any = _generator.bit_generator.state["state"]
     start = np.random.SeedSequence([state["state"], state["inc"], _forks])
@@ -126,7 +126,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def key() -> int:
-    """Draw a key for one call of dropout.
+    """Draw a random key for one call of dropout.
 
     Returns:
         An integer of 63 bits.
@@ -143,12 +143,12 @@ def key() -> int:
 def rand(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Numbers drawn evenly from 0 up to, but not including, 1.
+    """Uniform random numbers from 0 (included) to 1 (excluded).
 
     Args:
         *shape: The lengths of the axes, or one tuple of them.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -168,12 +168,12 @@ def rand(
 def randn(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Numbers drawn from the normal distribution with mean 0 and variance 1.
+    """Random numbers from the standard normal distribution (mean 0, variance 1).
 
     Args:
         *shape: The lengths of the axes, or one tuple of them.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
         device: "cpu".
 
     Returns:
@@ -193,7 +193,7 @@ def randn(
 
 @named
 def rand_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Numbers drawn evenly from 0 up to, but not including, 1, in the shape and dtype of another.
+    """Uniform random numbers from 0 (included) to 1 (excluded), in the shape and dtype of another.
 
     Args:
         x: A tensor or array.
@@ -217,7 +217,7 @@ def rand_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
 
 @named
 def randn_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Numbers drawn from the normal distribution, in the shape and dtype of another.
+    """Standard normal random numbers, in the shape and dtype of another.
 
     Args:
         x: A tensor or array.
@@ -243,10 +243,10 @@ def randn_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
 def randint(
     low: int, high: int | None = None, size: Any = (), dtype: Any = None, device: str = "cpu"
 ) -> Tensor:
-    """Integers drawn evenly from `low` up to, but not including, `high`.
+    """Uniform random integers from `low` (included) to `high` (excluded).
 
     Args:
-        low: The least integer; the end, with 0 as the least, if `high` is None.
+        low: The smallest integer. If `high` is None: the end, and 0 is the smallest.
         high: The end.
         size: The shape.
         dtype: Another dtype than int64.
@@ -276,14 +276,14 @@ def uniform(
     low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Numbers drawn evenly from `low` to `high`.
+    """Uniform random numbers from `low` (included) to `high` (excluded).
 
     Args:
         low: The lower end.
         high: The upper end.
         size: The shape.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
 
     Returns:
         A leaf.
@@ -303,14 +303,14 @@ def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Numbers drawn from a normal distribution.
+    """Random numbers from a normal distribution.
 
     Args:
         mean: Its mean, or one for each number.
         std: Its standard deviation, or one for each number.
         size: The shape; that of `mean` and `std`, broadcast, if None.
         dtype: The default dtype if None.
-        requires_grad: Whether gradients are wanted for it.
+        requires_grad: Whether to compute gradients for it.
 
     Returns:
         A leaf.
@@ -331,7 +331,7 @@ def normal(
 
 @named
 def bernoulli(p: Any) -> Tensor:
-    """Ones with probability `p`, zeros else.
+    """Random ones with probability `p`, zeros otherwise.
 
     Args:
         p: Probabilities, of any shape.
@@ -349,7 +349,7 @@ def bernoulli(p: Any) -> Tensor:
     """
     chance = to_array(p, np.float64, name="bernoulli")
     if not ((chance >= 0) & (chance <= 1)).all():
-        raise ValueError("bernoulli: probabilities lie between 0 and 1")
+        raise ValueError("bernoulli: probabilities must be between 0 and 1")
     return made((generator().random(chance.shape) < chance).astype(get_default_dtype()), False)
 
 
@@ -415,7 +415,7 @@ def choices(
 
 @named
 def permutation(n: int) -> Tensor:
-    """The integers from 0 to below `n` in random order.
+    """A random permutation of the integers from 0 to `n` - 1.
 
     Args:
         n: How many.
@@ -434,7 +434,7 @@ def permutation(n: int) -> Tensor:
 def _float(dtype: Any, name: str) -> np.dtype[Any]:
     chosen = get_default_dtype() if dtype is None else checked(dtype, name)
     if chosen.kind != "f":
-        raise TypeError(f"{name}: random numbers are floats here, got dtype {chosen}; see randint")
+        raise TypeError(f"{name}: a float dtype expected, got {chosen}; use randint for integers")
     return chosen
 
 
@@ -450,7 +450,7 @@ def _finite(name: str, *numbers: Any) -> None:
 
 @contextmanager
 def drawing_from(own: np.random.Generator) -> Iterator[None]:
-    """Within the block all of minigrad draws from another generator, in this thread."""
+    """Within the block, make minigrad draw from `own`, in this thread."""
     outer = _repeating.get()
     try:
         _repeating.set(own)

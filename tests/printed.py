@@ -1,4 +1,4 @@
-"""Comparing what code prints with what a page says that it prints."""
+"""Comparing what code prints, or says in an error, with what is expected of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import doctest
 import math
 import re
 
-__all__ = ["FLAGS", "Checker"]
+__all__ = ["FLAGS", "Checker", "gist"]
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -28,3 +28,8 @@ class Checker(doctest.OutputChecker):
         )
         plain = [self.NUMBER.sub("0.0", text) for text in (want, got)]
         return close and super().check_output(*plain, optionflags)
+
+
+def gist(message: str) -> str:
+    """A pattern for `pytest.raises`: a message, with any words where " ... " is."""
+    return ".*".join(map(re.escape, message.split(" ... ")))

@@ -91,7 +91,7 @@ def test_asarray() -> None:
     assert xp.asarray(x, dtype=xp.float64, copy=False) is x
     narrow = xp.asarray(x, dtype=xp.float32)
     for obj, dtype in ((X, None), (x, xp.float32), (narrow, xp.float64)):
-        with pytest.raises(ValueError, match="^asarray: .*without a copy$"):
+        with pytest.raises(ValueError, match="^asarray: copy=False"):
             xp.asarray(obj, dtype=dtype, copy=False)
     with pytest.raises(ValueError, match="runs on the CPU"):
         xp.asarray(X, device="cuda")

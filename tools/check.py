@@ -4,7 +4,7 @@
     python tools/check.py Conv2d          a layer
     python tools/check.py ops/rounding    a file, of the library or of the tests
 
-With them run the conventions that any change can break. Slow tests wait for `make test`.
+The convention tests run too, because any change can break them. Slow tests run only in `make test`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ HOMES = ["test_conventions.py", "test_documentation.py", "ops/test_derivatives.p
 
 
 def python_files(*folders: str) -> list[Path]:
-    """Every Python file below some folders of the repository."""
+    """Every Python file in some folders of the repository."""
     return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
 
 
 def modules_of(name: str) -> set[str]:
-    """The modules that are called so, or that define it."""
+    """The modules with this name, or that define it."""
     defines = re.compile(rf"^(def|class) {name}\b|^{name}\b.* = ", re.MULTILINE)
     return {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -39,7 +39,7 @@ def modules_of(name: str) -> set[str]:
 
 
 def main() -> int:
-    """Run what concerns the subject; the exit code is pytest's."""
+    """Run the tests of the subject; returns pytest's exit code."""
     if len(sys.argv) != 2 or not re.fullmatch(r"[\w/.]+", sys.argv[1]):
         print("Name an op, a layer or a file: make check WHAT=softmax", file=sys.stderr)
         return 2
@@ -52,7 +52,7 @@ def main() -> int:
         and (name in path.stem or word.search(path.read_text(encoding="utf-8")))
     ]
     homes = [str(ROOT / "tests" / home) for home in HOMES]
-    # -k compares without regard to case, with the names of files, tests and their parameters.
+    # -k ignores case, and matches the names of files, tests and their parameters.
     wanted = " or ".join([name, *modules_of(name), *CONVENTIONS])
     selected = ["-m", "not slow and not long", "-k", wanted]
     return int(pytest.main(["-q", *selected, *dict.fromkeys([*homes, *mentions])]))

@@ -1,12 +1,12 @@
-"""Alter every rule of the op tables, one mistake at a time, and see that a test fails.
+"""Mutation testing: put one mistake at a time into every rule; a test must fail.
 
     python tools/mutants.py                     all of them: `make mutants`
-    python tools/mutants.py --op tanh softmax   those of a few ops
-    python tools/mutants.py --doubt             the listed ones on every test, too
+    python tools/mutants.py --op tanh softmax   only some ops
+    python tools/mutants.py --doubt             also run the listed ones on every test
 
-A mistake that no test notices is a survivor. Either a test is missing, or the altered rule is as
-right as the rule: then tools/mutants_equivalent.toml lists it with the reason. The exit code is 0
-if the survivors are those that are listed, and no others.
+A mutant that no test detects is a survivor. Either a test is missing, or the mutant is equivalent
+to the rule: then tools/mutants_equivalent.toml lists it with the reason. The exit code is 0 if the
+survivors are exactly the listed ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-for _library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy loads: a fork takes no threads along
+for _library in (
+    "OPENBLAS",
+    "OMP",
+    "MKL",
+):  # before NumPy is imported: threads do not survive a fork
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 import pytest
@@ -33,12 +37,12 @@ from rule_mutants.trials import Verdict, try_mutants
 
 ROOT = Path(__file__).resolve().parent.parent
 EQUIVALENT = ROOT / "tools" / "mutants_equivalent.toml"
-DERIVATIVES = "test_derivatives.py"  # tried first: it knows the ops one by one
+DERIVATIVES = "test_derivatives.py"  # tried first: it tests each op alone
 TESTS = ["ops", "autograd", "checking", "debugging", "transforms", "nn", "test_pitfalls.py"]
 
 
 def arguments() -> argparse.Namespace:
-    """What the command was given."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--op", nargs="+", metavar="NAME", help="only the rules of these ops")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), metavar="N")
@@ -53,7 +57,7 @@ def arguments() -> argparse.Namespace:
 
 
 def chosen_sites(package: str, ops: Sequence[str] | None) -> list[Site]:
-    """The functions to alter; helpers that other ops share are left to a run over all."""
+    """The functions to mutate; with --op, without helpers that other ops share."""
     importlib.import_module(package)
     sites = find_sites(package)
     if ops is None:
@@ -65,7 +69,7 @@ def chosen_sites(package: str, ops: Sequence[str] | None) -> list[Site]:
 
 
 def test_files(ops: Sequence[str] | None) -> list[str]:
-    """Where the tests stand; for a few ops, the files that mention one of them."""
+    """The folders of tests; with --op, the files that mention one of the ops."""
     folder = ROOT / "tests"
     if ops is None:
         return [str(folder / name) for name in TESTS]
@@ -83,7 +87,7 @@ def _python_files(path: Path) -> list[Path]:
 
 
 def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
-    """Whether a test belongs to the first round: those of the derivatives, op by op."""
+    """Whether a test belongs to the first round: derivatives of single ops."""
     if item.path.name != DERIVATIVES:
         return False
     of_op = item.callspec.params.get("op", "") if hasattr(item, "callspec") else ""
@@ -91,7 +95,7 @@ def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
 
 
 class Run:
-    """One run over mutants: two rounds of tests, and what came of them."""
+    """One run over mutants: two rounds of tests, and their verdicts."""
 
     def __init__(
         self,
@@ -112,9 +116,9 @@ class Run:
         self.failing: list[str] = []
 
     def __call__(self, items: list[pytest.Item]) -> None:
-        """Try the mutants on the derivatives' tests, and what survives on the others.
+        """Run the tests of derivatives on all mutants, then the other tests on the survivors.
 
-        Those that are listed are spared the others: a survivor costs most, it runs all of them.
+        Listed mutants skip the second round, because a survivor is slowest: it runs all tests.
         """
         cheap = [item for item in items if is_cheap(item, self.ops)]
         rest = [item for item in items if item not in {*cheap}]
@@ -127,7 +131,7 @@ class Run:
     def round(
         self, mutants: list[tuple[Site, Mutant]], items: list[pytest.Item], last: bool
     ) -> list[tuple[Site, Mutant]]:
-        """Try mutants on tests; return those that survive. The last round names them at once."""
+        """Run tests on mutants; return the survivors. The last round prints them at once."""
         tests: list[Test] = []
         if mutants and items:
             sites = list({site.name: site for site, _ in mutants}.values())
@@ -146,33 +150,33 @@ class Run:
         return [(verdict.site, verdict.mutant) for verdict in self.survivors]
 
     def unlisted(self) -> list[Verdict]:
-        """The survivors that should not be."""
+        """The survivors that are not listed."""
         return [verdict for verdict in self.survivors if name_of(verdict) not in self.listed]
 
 
 def say(text: str) -> None:
-    """Tell how far the run is."""
+    """Print the progress."""
     print(f"{time.perf_counter() - START:6.0f} s  {text}", file=sys.stderr, flush=True)
 
 
 def name_in(site: Site, mutant: Mutant) -> Name:
-    """What a mutant is called in the list."""
+    """The name of a mutant in the list."""
     return site.name, mutant.before, mutant.after
 
 
 def name_of(verdict: Verdict) -> Name:
-    """What a verdict's mutant is called in the list."""
+    """The name in the list of a verdict's mutant."""
     return name_in(verdict.site, verdict.mutant)
 
 
 def survivor(verdict: Verdict) -> str:
-    """What is said of a mutant that no test has noticed."""
+    """The message for a survivor."""
     mutant = verdict.mutant
     return f"survived {verdict.tests} tests ({mutant.kind}):\n{entry(name_of(verdict))}\n"
 
 
 def table(run: Run) -> Iterator[str]:
-    """A line a family: how many mutants there were, and what became of them."""
+    """A line for each family: the number of mutants and of their verdicts."""
     made = Counter(site.family for site, _ in run.mutants)
     rounds = [Counter(verdict.site.family for verdict in part) for part in run.killed]
     equivalent = Counter(v.site.family for v in run.survivors if name_of(v) in run.listed)
@@ -186,7 +190,7 @@ def table(run: Run) -> Iterator[str]:
 
 
 def complaints(run: Run) -> Iterator[str]:
-    """What the list says and is not so."""
+    """The errors of the list."""
     alive = {name_of(verdict) for verdict in run.survivors}
     dead = {name_of(verdict): verdict.killer for part in run.killed for verdict in part}
     for name in run.listed:
@@ -209,7 +213,7 @@ def main() -> int:
     for complaint in wrong:
         print(f"{complaint}\n")
     for name in (*broken, *run.failing):
-        print(f"left out, since it fails without any mutant: {name}")
+        print(f"left out, because it fails without any mutant: {name}")
     print("\n".join(table(run)))
     print(f"{time.perf_counter() - START:.0f} s")
     return 1 if wrong or run.unlisted() or not run.mutants else 0

@@ -1,4 +1,4 @@
-"""The code on a page of Markdown: found, and run from top to bottom.
+"""Finds the code on a Markdown page, and runs it from top to bottom.
 
 A ```python block is executed. A ```pycon block is executed too, and the tests compare what it
 prints, as in a docstring. So is a ```{drawing} block: its last line is a graph, which the page
@@ -23,10 +23,10 @@ class Block(NamedTuple):
 
     Attributes:
         language: ``"python"``, ``"pycon"`` or ``"drawing"``.
-        line: How many lines of the page come before its code.
+        line: The number of lines before its code.
         code: The code.
-        start: Where the block begins in the text, with its fence.
-        end: Where it ends.
+        start: The offset of the block in the text, with its fence.
+        end: The offset of its end.
     """
 
     language: str
@@ -64,7 +64,7 @@ def examples_of(block: Block) -> list[doctest.Example]:
         block: The block.
 
     Returns:
-        Each statement with what it prints.
+        Each statement with its output.
     """
     return doctest.DocTestParser().get_examples(block.code)
 
@@ -74,9 +74,9 @@ def evaluate(code: str, names: dict[str, Any], file: str, line: int = 0) -> Any:
 
     Args:
         code: Statements.
-        names: The names that they see and bind.
-        file: What tracebacks call the place of the code.
-        line: How many lines of the file come before it.
+        names: The namespace of the code.
+        file: The file name in tracebacks.
+        line: The number of lines before it in the file.
 
     Returns:
         The value of the last statement if it is an expression, None otherwise.
@@ -90,15 +90,15 @@ def evaluate(code: str, names: dict[str, Any], file: str, line: int = 0) -> Any:
 
 
 def run(block: Block, names: dict[str, Any], file: str) -> Any:
-    """Run a block for what it does to the names, without comparing what it prints.
+    """Run a block for its effect on the namespace, without comparing its output.
 
     Args:
         block: The block.
-        names: The names of its page.
+        names: The namespace of its page.
         file: The page.
 
     Returns:
-        What its last statement is worth.
+        The value of its last statement.
     """
     if block.language != "pycon":
         return evaluate(block.code, names, file, block.line)

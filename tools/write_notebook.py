@@ -1,8 +1,8 @@
 #!/usr/bin/env python
 """Write examples/how_minigrad_works.ipynb from the guide in docs/guide: make notebook.
 
-The guide is the source. A block of code becomes a cell, with the output that the page shows; a
-drawing is drawn; text stays text. The same guide gives the same notebook, byte for byte.
+The guide is the source. A block of code becomes a cell with its output, a drawing becomes a
+picture, text stays text. The same guide always gives the same file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def chapters() -> list[Path]:
 
 
 def cells() -> Iterator[Cell]:
-    """Every cell of the notebook, without what running it shows."""
+    """Every cell of the notebook, without pictures."""
     index = (GUIDE / "index.md").read_text(encoding="utf-8")
     yield text("\n\n".join([*index.split("\n\n")[:2], INTRODUCTION.strip()]))
     for number, page in enumerate(chapters(), 1):
@@ -62,13 +62,13 @@ def cells_of(page: str, number: int) -> Iterator[Cell]:
 
 
 def prose(markdown: str) -> Iterator[Cell]:
-    """Text between two pieces of code; links lead to the pages of the documentation."""
+    """A text cell; links point to the pages of the documentation."""
     if markdown.strip():
         yield text(re.sub(r"\]\((?!\w+:)([\w./]+\.md)", r"](../docs/guide/\1", markdown).strip())
 
 
 def conversation(block: Block) -> Iterator[Cell]:
-    """What one would type at a prompt: a cell ends where something is printed."""
+    """The cells of a pycon block: a cell ends after a statement that prints something."""
     typed = ""
     for example in examples_of(block):
         typed += example.source
@@ -85,7 +85,7 @@ def text(markdown: str) -> Cell:
 
 
 def code(source: str, printed: str = "", drawn: bool = False) -> Cell:
-    """A cell of code, and what it prints or is worth."""
+    """A cell of code, with its output and value."""
     outputs: list[dict[str, Any]] = []
     last = source.rstrip("\n").rpartition("\n")[2]
     if printed and last.startswith(("print(", " ")):
@@ -101,14 +101,14 @@ def code(source: str, printed: str = "", drawn: bool = False) -> Cell:
 
 
 def value(bundle: dict[str, str]) -> dict[str, Any]:
-    """The value of the last line of a cell, as it shows itself."""
+    """The value of the last line of a cell, as a notebook shows it."""
     return {
         "output_type": "execute_result", "execution_count": None, "metadata": {}, "data": bundle,
     }  # fmt: skip
 
 
 def draw(made: list[Cell]) -> None:
-    """Run all cells, one after the other, and put the pictures into those that draw."""
+    """Run all cells in order, and insert the pictures of cells that draw."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for cell in made:
         if cell["cell_type"] == "markdown":
@@ -121,7 +121,7 @@ def draw(made: list[Cell]) -> None:
 
 
 def notebook() -> str:
-    """The whole notebook, as it stands in its file."""
+    """The whole notebook as JSON."""
     made = list(cells())
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         draw(made)

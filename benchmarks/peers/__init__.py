@@ -1,6 +1,6 @@
-"""The libraries that are compared: a module for each, which nothing but its own process imports.
+"""The compared libraries: a module for each, which only its own process imports.
 
-Each module has functions that take a size and build a `Task`; not every library has every one:
+Each module has functions that take a size and build a `Task`; not every library has all of them:
 
     encoder     a stack of post-norm encoder layers without dropout, forward and backward, with
                 respect to all weights and the input
@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Peer:
-    """A library, and how it is used.
+    """A library, and its module here.
 
     Attributes:
-        title: What it is called in tables.
+        title: Its name in tables.
         module: Its module in this folder.
-        package: What must be installed.
+        package: The package that must be installed.
     """
 
     title: str
@@ -32,7 +32,7 @@ class Peer:
 
     @property
     def installed(self) -> bool:
-        """Whether the package can be imported; a folder that is called like it is none."""
+        """Whether the package can be imported; a mere folder of this name does not count."""
         found = importlib.util.find_spec(self.package)
         return found is not None and found.origin is not None
 

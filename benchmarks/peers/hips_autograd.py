@@ -1,4 +1,4 @@
-"""HIPS autograd at work: it has no transformer, so this one is written out in NumPy's functions."""
+"""HIPS autograd: it has no transformer, so this one is written in NumPy's functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JAX at work, compiled by XLA before it is timed."""
+"""JAX, compiled by XLA before it is timed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MyGrad at work: it has no transformer, so this one is written out in its operations."""
+"""MyGrad: it has no transformer, so this one is written in its operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from _work import Arrays, Size, Task, encoder_input, encoder_weights
 from mygrad.nnet import relu
 
-mg.turn_memory_guarding_off()  # as its documentation advises for speed
+mg.turn_memory_guarding_off()  # for speed, as its documentation advises
 
 
 def linear(x: Any, weights: Any, name: str) -> Any:

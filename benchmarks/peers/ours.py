@@ -1,4 +1,4 @@
-"""minigrad at work."""
+"""minigrad."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def encoder(size: Size) -> Task:
 
 
 def packed(arrays: Arrays) -> Arrays:
-    """The same arrays, those of queries, keys and values in one, as PyTorch has them."""
+    """The weights with those of queries, keys and values packed, as in PyTorch."""
     result = dict(arrays)
     for name in arrays:
         if ".q_proj." in name:
@@ -66,7 +66,7 @@ def packed(arrays: Arrays) -> Arrays:
 
 
 class Model(nn.Module):
-    """Tokens in, a score for each token of the vocabulary out."""
+    """From tokens to logits over the vocabulary."""
 
     def __init__(self, size: Size, dropout: float, checkpointed: bool) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Model(nn.Module):
 
 
 class Training:
-    """A model, its optimizer, and a batch that it learns by heart."""
+    """A model, its optimizer, and a fixed batch."""
 
     def __init__(self, size: Size, dropout: float, checkpointed: bool = False) -> None:
         self.model = Model(size, dropout, checkpointed)

@@ -1,4 +1,4 @@
-"""PyTorch at work, eager."""
+"""PyTorch, eager."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def load(model: nn.Module, weights: Arrays) -> None:
 
 
 def encoder(size: Size) -> Task:
-    """PyTorch chooses the kernel of attention itself."""
+    """Encoder layers; PyTorch chooses the kernel of attention."""
     model = stack(size, dropout=0.0)
     load(model, encoder_weights(size))
     start, cotangent = encoder_input(size)
@@ -88,7 +88,7 @@ def output_of(result: Tensor | tuple[Tensor, ...]) -> Tensor:
 
 
 class Model(nn.Module):
-    """Tokens in, a score for each token of the vocabulary out."""
+    """From tokens to logits over the vocabulary."""
 
     def __init__(self, size: Size, dropout: float, checkpointed: bool) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class Model(nn.Module):
 
 
 class Training:
-    """A model, its optimizer, and a batch that it learns by heart."""
+    """A model, its optimizer, and a fixed batch."""
 
     def __init__(self, size: Size, dropout: float, checkpointed: bool = False) -> None:
         self.model = Model(size, dropout, checkpointed)

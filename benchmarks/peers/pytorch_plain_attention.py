@@ -1,4 +1,4 @@
-"""PyTorch with the kernel that computes all weights of attention and keeps them."""
+"""PyTorch with the attention kernel that computes and saves all weights."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A directive that shows code and the graph that it draws: ```{drawing}.
+"""The directive ```{drawing}, which shows code and the graph that it draws.
 
-The picture is made while the page is built, from the code that the page shows. All code above it on
-the page has run by then, and its names are there. The last line of the block is a graph.
+The picture is drawn from the code while the page is built. All code above it on the page runs
+first, in the same namespace. The last line of the block is a graph.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Drawing(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Run the page down to here, and draw."""
+        """Run the page up to this block, and draw."""
         code = "\n".join(self.content)
         shown = nodes.literal_block(code, code, language="python")
         self.set_source_info(shown)
@@ -45,7 +45,7 @@ class Drawing(SphinxDirective):
         return [shown, nodes.raw("", f'<div class="drawing">\n{picture}</div>', format="html")]
 
     def _value(self) -> Any:
-        """Run the blocks from the last drawing on the page to this one, and say what it is."""
+        """Run the blocks from the last drawing on the page to this one; return its value."""
         known = self.env.temp_data
         page = Path(self.env.doc2path(self.env.docname))
         if "drawing blocks" not in known:
@@ -65,13 +65,13 @@ class Drawing(SphinxDirective):
 
 
 def write_style(app: Sphinx, _: Any) -> None:
-    """Put the style sheet beside the pages."""
+    """Write the style sheet beside the pages."""
     if app.builder.format == "html":
         (Path(app.outdir) / "_static" / "drawing.css").write_text(THEMES, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Make the directive known."""
+    """Register the directive."""
     app.add_directive("drawing", Drawing)
     app.add_css_file("drawing.css")
     app.connect("build-finished", write_style)

@@ -1,7 +1,7 @@
-"""A directive that lists functions by the files they stand in: ``.. functions:: ops.rounding``.
+"""A directive that documents the functions of a file: ``.. functions:: ops.rounding``.
 
-It documents, as functions of `minigrad`, what the `__all__` of these modules of minigrad names. So
-no page lists an op by hand.
+It documents the names in the `__all__` of these modules as functions of `minigrad`, so no page
+lists ops by hand.
 """
 
 from __future__ import annotations

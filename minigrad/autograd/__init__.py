@@ -1,30 +1,25 @@
 """The engine: recording ops, and carrying gradients back through what was recorded.
 
 Read it in this order: `node` (what is recorded), `plan` (what an op saves and runs), `primitive`
-(how an op is defined), `call` (how it is called), `engine` (the backward pass), `api` (`backward`,
-`grad`, hooks), `mode` (the state of a thread), `mutation` (in-place writes), `dtypes`, `errors`.
+(how an op is defined), `call` (how it is called), `engine` (the backward pass), `api` (`backward`
+and `grad`), `mode` (the state of a thread), `mutation` (in-place writes), `errors`.
 """
 
 from minigrad._dtypes import get_default_dtype, set_default_dtype
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from minigrad.autograd.api import Removable, backward, grad
+from minigrad._hooks import Removable
+from minigrad.autograd.api import backward, grad
 from minigrad.autograd.engine import Update
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive, primitive
 
 # What stands on the engine has rooms of its own; users find it here all the same.
-from minigrad.autograd import functional  # isort: skip
-from minigrad.checking.gradient_checks import (  # isort: skip
-    GradientError,
-    NotDifferentiableError,
-    gradcheck,
-    gradgradcheck,
-)
-from minigrad.debugging.anomaly import detect_anomaly  # isort: skip
-from minigrad.debugging.memory import GraphMemory, OpMemory, graph_memory  # isort: skip
-from minigrad.debugging.missing_gradients import why_no_grad  # isort: skip
-from minigrad.debugging.observer import Observer  # isort: skip
-from minigrad.transforms.checkpointing import checkpoint  # isort: skip
+# isort: split
+from minigrad.autograd import functional
+from minigrad.checking import GradientError, NotDifferentiableError, gradcheck, gradgradcheck
+from minigrad.debugging import GraphMemory, OpMemory, detect_anomaly, graph_memory, why_no_grad
+from minigrad.debugging.observer import Observer
+from minigrad.transforms.checkpointing import checkpoint
 
 __all__ = [
     "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError", "Observer",

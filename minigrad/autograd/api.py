@@ -1,10 +1,9 @@
-"""Asking for gradients: `backward` adds them to the leaves, `grad` returns them; and hooks."""
+"""Asking for gradients: `backward` adds them to the leaves, `grad` returns them."""
 
 from __future__ import annotations
 
 import threading
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -13,11 +12,11 @@ from minigrad._dtypes import checked
 from minigrad._typing import Tensor
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, without_rules, wrap
-from minigrad.autograd.engine import run_backward, watched
+from minigrad.autograd.engine import run_backward, watch_of
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, Watch, clock, node_of
+from minigrad.autograd.node import Edge, Leaf, Variable
 
-__all__ = ["Removable", "add_hook", "backward", "grad", "rebind", "retain"]
+__all__ = ["backward", "grad"]
 
 Inputs = Sequence[Tensor] | Iterator[Tensor]
 
@@ -52,7 +51,7 @@ def backward(
     results = run_backward([(tensor._node, seed)], retain_graph or create_graph, create_graph)
     with _lock, np.errstate(all="ignore"):
         for edge in results:
-            reference: Any = edge._tensor if isinstance(edge, Leaf) else _watch(edge).retained
+            reference: Any = edge._tensor if isinstance(edge, Leaf) else watch_of(edge).retained
             owner = reference()
             if owner is not None:
                 _add_to_grad(owner, results, edge, create_graph)
@@ -121,17 +120,14 @@ def grad(
     retain = create_graph if retain_graph is None else retain_graph
     results = run_backward(roots, retain, create_graph, wanted)
 
-    found: list[Any] = []
-    for i, target in enumerate(targets):
-        if target._node in results:
-            found.append(_owned(results, target._node))
-        elif allow_unused:
-            found.append(None)
-        else:
-            raise RuntimeError(
-                f"grad: the outputs do not depend on input {i} of shape {target.shape}, or "
-                f"only by way of {without_rules()}; pass allow_unused=True to get None for it"
-            )
+    lost = [i for i, target in enumerate(targets) if target._node not in results]
+    if lost and not allow_unused:
+        raise RuntimeError(
+            f"grad: the outputs do not depend on input {lost[0]} of shape "
+            f"{targets[lost[0]].shape}, or only by way of {without_rules()}; pass "
+            f"allow_unused=True to get None for it"
+        )
+    found = [_owned(results, t._node) if t._node in results else None for t in targets]
     return found[0] if isinstance(inputs, Variable) else tuple(found)
 
 
@@ -194,63 +190,3 @@ def _add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool
         tensor._grad = known + results[edge]
     else:
         tensor._grad = wrap(known._data + np.asarray(results[edge]))
-
-
-# Hooks and retained gradients -----------------------------------------------------------------
-
-
-class Removable:
-    """What registering a hook returns; calling it, or its ``remove``, takes the hook away.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.ones(2, requires_grad=True)
-        >>> handle = x.register_hook(print)
-        >>> x.sum().backward()
-        Tensor([1., 1.], dtype=float32)
-        >>> handle.remove()
-        >>> x.sum().backward()
-    """
-
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        self._hooks = hooks
-        self._key = next(clock)  # never used again, so that removing twice is harmless
-        hooks[self._key] = hook
-
-    def remove(self) -> None:
-        """Take the hook away; harmless if it is gone already."""
-        self._hooks.pop(self._key, None)
-
-    __call__ = remove
-
-
-def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
-    """Show `hook` the full cotangent of a leaf or an output, once per pass, as a tensor.
-
-    What it returns, unless None, takes the cotangent's place.
-    """
-    if not callable(hook):
-        raise TypeError(f"register_hook: a function expected, got {type(hook).__name__}")
-    return Removable(edge.hooks if isinstance(edge, Leaf) else _watch(edge).hooks, hook)
-
-
-def retain(tensor: Variable) -> None:
-    """Have backward passes store the full cotangent of an interior tensor in its ``.grad``."""
-    if isinstance(tensor._node, Node | Output):
-        _watch(tensor._node).retained = weakref.ref(tensor)
-
-
-def rebind(tensor: Variable, edge: Edge) -> None:
-    """Have a tensor stand for another node after an in-place op; what it retains goes with it."""
-    before, tensor._node = tensor._node, edge
-    if node_of(before) in watched and _watch(before).retained is not None:
-        _watch(before).retained = None
-        retain(tensor)
-
-
-def _watch(edge: Any) -> Watch:
-    node, number = edge if isinstance(edge, Output) else (edge, 0)
-    if node not in watched:
-        node.watches = {}
-        watched.add(node)
-    return node.watches.setdefault(number, Watch())

@@ -6,22 +6,21 @@ signatures: for a small op the call costs more than the arithmetic.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
-from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad._dtypes import to_array
-from minigrad.autograd.dtypes import operand, promote
+from minigrad._dtypes import operand, promote, to_array
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import located, state
-from minigrad.autograd.mutation import history, rewritten, update, view_of
+from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock
 
 if TYPE_CHECKING:
-    from minigrad.autograd.mode import Scope
+    from minigrad._scope import Scope
     from minigrad.autograd.plan import Plan
     from minigrad.autograd.primitive import Primitive
     from minigrad.debugging.observer import Observer
@@ -34,18 +33,18 @@ _new = object.__new__
 _ndarray = np.ndarray
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _last_without_rules: Primitive | None = None  # the last op at which a history ended
-_warned = False  # of float64 data in a float32 module
 
 
 def call_path(op: Primitive) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature."""
-    special = op.variadic or op.residuals or op.multiple_outputs
-    plain = not special and op.positional == len(op.params)
-    if plain and op.arrays == 1:
-        return _as_named(op, _one_array(op))
-    if plain and op.arrays == 2 == len(op.params) and not op.promote:
-        return _as_named(op, _two_arrays(op))
-    return _any_signature(op)
+    general = _any_signature(op)
+    special = op.variadic or op.residuals or op.multiple_outputs or op.promote
+    if not special and op.positional == len(op.params):
+        if op.arrays == 1:
+            return _as_named(op, _one_array(op, general))
+        if op.arrays == 2 == len(op.params):
+            return _as_named(op, _two_arrays(op))
+    return general
 
 
 def _as_named(op: Primitive, call: Any) -> Callable[..., Any]:
@@ -56,17 +55,11 @@ def _as_named(op: Primitive, call: Any) -> Callable[..., Any]:
     return call
 
 
-def _one_array(op: Primitive) -> Callable[..., Any]:
+def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
     forward, floats, defaults = op.forward, op.float_inputs, op.defaults[1:]
-    needed, most = sum(default is Parameter.empty for default in defaults), len(defaults)
+    needed, most = max(op.required - 1, 0), len(defaults)
 
     def call(x: Any, *static: Any, **keywords: Any) -> Any:
-        if rewritten:
-            update((x,))
-        if isinstance(x, Variable):
-            array, source = x._data, x._node
-        else:
-            array, source = to_array(x, name=op.name), None
         if most or static or keywords:
             given = len(static)
             if keywords or not needed <= given <= most:
@@ -75,8 +68,13 @@ def _one_array(op: Primitive) -> Callable[..., Any]:
                 static += defaults[given:]
             for value in static:
                 if isinstance(value, Variable) or value.__class__ is list:
-                    static = tuple([_static(op, value) for value in static])
-                    break
+                    return general(x, *static)
+        if rewritten:
+            update((x,))
+        if isinstance(x, Variable):
+            array, source = x._data, x._node
+        else:
+            array, source = to_array(x, name=op.name), None
         if floats and array.dtype.kind != "f":
             (array,) = promote((array,), floats)
         try:
@@ -155,7 +153,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
 
 
 def _any_signature(op: Primitive) -> Callable[..., Any]:
-    forward, residuals = op.forward, op.residuals
+    forward, residuals, several = op.forward, op.residuals, op.multiple_outputs
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if rewritten:
@@ -179,15 +177,11 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         if recorded and op.differentiable:
             plan = op.plan(slots)
             saved = plan.save(*values, out, *extra)
-            make = record_outputs if op.multiple_outputs else record
-            result = make(plan, sources, saved, out, scope)
+            result = (record_outputs if several else record)(plan, sources, saved, out, scope)
         else:
-            parts = [
-                cut_off(op, part) if recorded else wrap(part)
-                for part in (out if op.multiple_outputs else (out,))
-            ]
-            result = tuple(parts) if op.multiple_outputs else parts[0]
-        _find_views(result if op.multiple_outputs else (result,), (*args, *kwargs.values()))
+            make = functools.partial(cut_off, op) if recorded else wrap
+            result = tuple(map(make, out)) if several else make(out)
+        _find_views(result if several else (result,), (*args, *kwargs.values()))
         if observers:
             _tell(observers, op, op.bind(args, kwargs), result)
         return result
@@ -271,20 +265,6 @@ def _tell(observers: Sequence[Observer], op: Primitive, arguments: Any, result: 
         observer.ran(op, arguments, result)
 
 
-def _static(op: Primitive, value: Any) -> Any:
-    """A static argument: numbers may come as tensors, but not with a history."""
-    if value.__class__ is list:
-        return list(value)  # the caller may change it before the backward pass
-    if not isinstance(value, Variable):
-        return value
-    if history(value) is not None and state.get().recording:
-        raise TypeError(
-            f"{op.name}: a static argument has no derivative, and the tensor given for it requires "
-            f"a gradient; pass .detach()"
-        )
-    return value._data
-
-
 def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
     """Put arrays in the place of tensors; the slots of those with a history, and their nodes."""
     slots, sources = [], []
@@ -307,30 +287,32 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
 
 
 def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
-    """Bring the arguments that the op promotes to a common dtype."""
-    present = [i for i in op.promote if values[i] is not None]
-    dtypes = [getattr(values[i], "dtype", None) for i in present]
-    if not present:
-        return
-    if dtypes.count(dtypes[0]) == len(dtypes) and getattr(dtypes[0], "kind", "") == "f":
-        return  # as nearly always
-    first = op.promote[0]  # the input, before the weights
-    if first == present[0] and first not in slots and dtypes[0] == np.float64:
-        _warn_of_float64(dtypes)
-    common = promote([values[i] for i in present], op.float_inputs)
-    for i, value in zip(present, common, strict=True):
+    """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
+    first = None
+    for i in op.promote:
+        if values[i] is not None:
+            dtype = getattr(values[i], "dtype", None)
+            if dtype is None or dtype is not (first or dtype):
+                break
+            first = dtype
+    else:
+        if first is None or first.kind == "f":
+            return
+    places = [i for i in op.promote if values[i] is not None]
+    given = [values[i] for i in places]
+    wide = first == np.float64 and op.promote[0] not in slots  # the data, before the weights
+    if wide and state.get().scope and np.float32 in [getattr(v, "dtype", None) for v in given]:
+        _warn_of_float64()
+    for i, value in zip(places, promote(given, op.float_inputs), strict=True):
         values[i] = value
 
 
-def _warn_of_float64(dtypes: Sequence[Any]) -> None:
-    """Warn, once per process, of float64 data in a float32 module: a loop would only repeat it."""
-    global _warned
-    if _warned or state.get().scope is None or np.dtype(np.float32) not in dtypes:
-        return
+@functools.cache  # a loop would only repeat it
+def _warn_of_float64() -> None:
+    """Warn of float64 data in a float32 module."""
     message = (
         "the input is float64 and the parameters are float32, so this and all that follows is "
         "computed in float64, which takes about twice the time; convert the data: "
         "minigrad.tensor(data, dtype=minigrad.float32), or the model: model.double()"
     )
     warnings.warn(located(message), stacklevel=4)
-    _warned = True

@@ -8,9 +8,9 @@ once. There is no recursion and no marking: a heap of stamps is the whole schedu
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from minigrad._sums import BLAS_DTYPES, column_sums
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.mode import State, located, state
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, node_of
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import primitive
 
 __all__ = [
-    "Update", "accumulate", "alias", "pull_recorded", "run_backward", "unbroadcast", "watched",
+    "Update", "accumulate", "alias", "pull_recorded", "run_backward", "unbroadcast", "watch_of",
+    "watched",
 ]  # fmt: skip
 
 _ndarray = np.ndarray
@@ -35,22 +36,12 @@ class Update:
     The pass adds it into a buffer that it owns, so that n small reads cost n small writes.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad.autograd import Update, primitive
-        >>> class AtTheStart(Update):
-        ...     def __init__(self, cotangent):
-        ...         self.cotangent = cotangent
-        ...
-        ...     def add_to(self, buffer):
-        ...         buffer[0] += self.cotangent
-        >>> @primitive
-        ... def first(x):
-        ...     return x[0]
-        >>> first.defvjp(x=lambda g: AtTheStart(g))
-        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-        >>> first(x).backward()
-        >>> x.grad
-        Tensor([1., 0.], dtype=float32)
+        >>> import numpy as np
+        >>> from minigrad.ops.indexing import IndexUpdate  # what the rule of x[i] returns
+        >>> buffer = np.zeros(3)
+        >>> IndexUpdate(2.0, 1, buffer.shape).add_to(buffer)
+        >>> buffer
+        array([0., 2., 0.])
     """
 
     def add_to(self, buffer: np.ndarray) -> None:
@@ -106,9 +97,7 @@ def run_backward(
                         continue
                     wanted = [e in targets or node_of(e) in relevant for e in node.edges]
                     plan = plan.narrow(tuple(wanted))
-                if node.saved is FREED:
-                    _refuse_freed(node)
-                if mutation.latest > node.stamp:
+                if node.saved is FREED or mutation.latest > node.stamp:
                     mutation.check(node)
                 parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
                 for observer in outer.observers:
@@ -193,36 +182,35 @@ def _cotangents(node: Node, pending: dict[Edge, Any], create: bool) -> tuple[Any
     return tuple([pending.pop(output) for output in node.outputs])
 
 
-def _refuse_freed(node: Node) -> NoReturn:
-    message = (
-        f"{node.plan.op.name}: this graph was already used by a backward pass, which freed it; "
-        f"pass retain_graph=True to the first pass, or run the forward pass again"
-    )
-    raise RuntimeError(located(message, node.scope))
-
-
 # Hooks and results ----------------------------------------------------------------------------
 
 
 watched: weakref.WeakSet[Node] = weakref.WeakSet()
 """The nodes that have watches. Hardly any has, so a pass asks once whether any exist."""
+_NO_WATCH = Watch()
+
+
+def watch_of(edge: Any) -> Watch:
+    """The watch of an interior output; it is made if there is none."""
+    node, number = edge if isinstance(edge, Output) else (edge, 0)
+    if node not in watched:
+        node.watches = {}
+        watched.add(node)
+    return node.watches.setdefault(number, Watch())
 
 
 def _hand_out(
     node: Node, pending: dict[Edge, Any], results: dict[Edge, Any], targets: set[Any] | None
 ) -> None:
     """Show the full cotangents of a node to their hooks, and keep those that were asked for."""
-    watches: dict[int, Any] = node.watches if node in watched else {}
+    watches = node.watches if node in watched else {}
     for number, edge in enumerate(node.outputs):
-        if edge not in pending:
-            continue
-        watch = watches.get(number)
-        if watch is not None:
+        if edge in pending:
+            watch = watches.get(number, _NO_WATCH)
             _run_hooks(watch.hooks, edge, pending)
-        retained = watch is not None and watch.retained is not None
-        wanted = retained if targets is None else edge in targets
-        if wanted:
-            results[edge] = pending[edge]
+            wanted = watch.retained is not None if targets is None else edge in targets
+            if wanted:
+                results[edge] = pending[edge]
 
 
 def _finish(
@@ -236,9 +224,7 @@ def _finish(
             results[edge] = pending.pop(edge)
 
 
-def _run_hooks(
-    hooks: dict[int, Callable[[Any], Any]], edge: Edge, pending: dict[Edge, Any]
-) -> None:
+def _run_hooks(hooks: dict[int, Any], edge: Edge, pending: dict[Edge, Any]) -> None:
     """Show a full cotangent to its hooks; what they return takes its place."""
     recorded = isinstance(pending[edge], Variable)
     for hook in list(hooks.values()):
@@ -270,19 +256,15 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
         arrays = enumerate(values[op.params[0]])
         values[op.params[0]] = tuple([with_history(x, edges.get(i)) for i, x in arrays])
     if "out" in values:
-        out = values["out"]
-        values["out"] = (
-            tuple(map(with_history, out, node.outputs)) if op.multiple_outputs
-            else with_history(out, node)
-        )  # fmt: skip
+        outputs = values["out"] if op.multiple_outputs else (values["out"],)
+        recorded = tuple(map(with_history, outputs, node.outputs))
+        values["out"] = recorded if op.multiple_outputs else recorded[0]
     if op.decomposition is not None:
-        return _pull_decomposition(plan, op.decomposition, values, g)
+        return _pull_decomposition(plan, values, g)
     return plan.pull(g, *values.values())
 
 
-def _pull_decomposition(
-    plan: Plan, decomposition: Callable[..., Any], values: dict[str, Any], g: Any
-) -> list[Any]:
+def _pull_decomposition(plan: Plan, values: dict[str, Any], g: Any) -> list[Any]:
     """Differentiate what a fused op is composed of, by a pass of its own over fresh aliases.
 
     The aliases are the targets. Since they are younger than all other nodes behind them, the pass
@@ -296,7 +278,7 @@ def _pull_decomposition(
         elif isinstance(value, np.ndarray):
             arguments[i] = wrap(value)  # the decomposition may use the methods of tensors
     fresh = [arguments[slot]._node for slot in plan.slots]
-    out = op.call_with(decomposition, arguments)
+    out = op.call_with(op.decomposition, arguments)
     if out._node is None:
         return [None] * len(fresh)
     found = run_backward([(out._node, g)], True, True, {*fresh})

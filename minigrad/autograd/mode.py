@@ -6,50 +6,14 @@ within `try` and puts the old value back, also on Ctrl-C. A new thread starts wi
 
 from __future__ import annotations
 
-import weakref
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from minigrad._scope import Scope
     from minigrad.debugging.observer import Observer
 
-__all__ = ["Scope", "State", "located", "state"]
-
-
-class Scope:
-    """One call of one module: where in a model an op was made.
-
-    Args:
-        module: The module; held weakly, so that a graph keeps no model alive.
-        name: What its parent calls it, such as ``"linear1"``.
-        parent: The call from within which this one is made, None at the top.
-    """
-
-    __slots__ = ("_module", "kind", "name", "parent")
-
-    def __init__(self, module: Any, name: str, parent: Scope | None) -> None:
-        self.name = name
-        self.kind = type(module).__name__
-        self.parent = parent
-        self._module = weakref.ref(module)
-
-    @property
-    def module(self) -> Any | None:
-        """The module itself, or None once it is gone."""
-        return self._module()
-
-    @property
-    def path(self) -> str:
-        """The dotted names from the outermost call (which contributes nothing) to this one."""
-        names: list[str] = []
-        scope: Scope | None = self
-        while scope is not None and scope.parent is not None:
-            names.append(scope.name)
-            scope = scope.parent
-        return ".".join(reversed(names))
-
-    def __repr__(self) -> str:
-        return f"Scope({self.path or self.kind!r})"
+__all__ = ["State", "located", "state"]
 
 
 class State(NamedTuple):

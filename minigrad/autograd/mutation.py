@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.mode import located
-from minigrad.autograd.node import Node, Variable, clock
+from minigrad.autograd.node import FREED, Node, Variable, clock
 
 __all__ = [
     "check", "history", "latest", "mark_written", "owner", "read_only", "rewritten", "rewrote",
@@ -58,20 +58,19 @@ def mark_written(array: np.ndarray) -> None:
         >>> y = (x * x).sum()
         >>> x.data[:] = 5.0
         >>> mark_written(x.data)
-        >>> y.backward()
+        >>> y.backward()  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        ...
-        RuntimeError: multiply: its input b was written in place after it was saved for the \
-backward pass; write to a copy, or run the forward pass again
+        RuntimeError: multiply: its input b was written in place after it was saved...
     """
     global latest
-    memory, latest = owner(array), next(clock)
-    key = id(memory)
-    if key in _writes:
-        reference = _writes[key][0]
-    else:
-        reference = weakref.ref(memory, lambda _: _writes.pop(key, None))
-    _writes[key] = (reference, latest)
+    latest = next(clock)
+    _note(_writes, owner(array), latest)
+
+
+def _note(times: dict[int, tuple[Any, int]], thing: Any, stamp: int) -> None:
+    """Remember a time for as long as a thing lives, under its id."""
+    key = id(thing)
+    times[key] = weakref.ref(thing, lambda _: times.pop(key, None)), stamp
 
 
 def written_since(array: np.ndarray, stamp: int) -> bool:
@@ -81,14 +80,21 @@ def written_since(array: np.ndarray, stamp: int) -> bool:
 
 
 def check(node: Node) -> None:
-    """Refuse to run the rules of a node whose saved arrays were written after it was recorded."""
-    for name, saved in zip(node.plan.saved_names, node.saved, strict=True):
+    """Refuse to run the rules of a node that a pass freed, or whose saved arrays were written."""
+    name, remedy = node.plan.op.name, "run the forward pass again"
+    if node.saved is FREED:
+        message = (
+            f"{name}: this graph was already used by a backward pass, which freed it; pass "
+            f"retain_graph=True to the first pass, or {remedy}"
+        )
+        raise RuntimeError(located(message, node.scope))
+    for argument, saved in zip(node.plan.saved_names, node.saved, strict=True):
         for array in saved if isinstance(saved, tuple) else (saved,):
             if isinstance(array, np.ndarray) and written_since(array, node.stamp):
-                what = "output" if name == "out" else f"input {name}"
+                what = "output" if argument == "out" else f"input {argument}"
                 message = (
-                    f"{node.plan.op.name}: its {what} was written in place after it was saved "
-                    f"for the backward pass; write to a copy, or run the forward pass again"
+                    f"{name}: its {what} was written in place after it was saved for the backward "
+                    f"pass; write to a copy, or {remedy}"
                 )
                 raise RuntimeError(located(message, node.scope))
 
@@ -99,8 +105,7 @@ rewritten: dict[int, tuple[weakref.ref[Variable], int]] = {}
 
 def rewrote(base: Variable) -> None:
     """Note that the memory of `base`, which is no view, was changed by a recorded write."""
-    key, stamp = id(base), next(clock) if base._node is None else base._node.stamp
-    rewritten[key] = (weakref.ref(base, lambda _: rewritten.pop(key, None)), stamp)
+    _note(rewritten, base, next(clock) if base._node is None else base._node.stamp)
 
 
 def view_of(result: Variable, source: Any) -> None:
@@ -140,11 +145,8 @@ def history(tensor: Variable) -> Any:
     return tensor._node
 
 
-def _references(arrays: dict[Any, Any], key: Any) -> int:
-    return sys.getrefcount(arrays[key])
-
-
-_ONE = _references({0: np.empty(1)}, 0)  # what is counted for an array that a dict alone holds
+_alone = {0: np.empty(1)}
+_ONE = sys.getrefcount(_alone[0])  # what is counted for an array that a dict alone holds
 
 
 def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:
@@ -153,7 +155,7 @@ def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:
     That is so if neither the array nor the one whose memory it views has another reference: from a
     view, a saved value, a name in somebody's program. The caller must hold none either.
     """
-    if _references(arrays, key) > _ONE or not arrays[key].flags.writeable:
+    if sys.getrefcount(arrays[key]) > _ONE or not arrays[key].flags.writeable:
         return False
     if arrays[key].base is None:
         return True

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from minigrad.autograd.mode import Scope
+    from minigrad._scope import Scope
     from minigrad.autograd.plan import Plan
 
 __all__ = ["FREED", "Edge", "Leaf", "Node", "Output", "Variable", "Watch", "clock", "node_of"]
@@ -65,12 +66,9 @@ class Node:
 
     Example:
         >>> import minigrad
-        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-        >>> node = (3 * x)._node
-        >>> node.plan.op.name, node.plan.slot_names, node.shape
-        ('multiply', ('b',), (2,))
-        >>> node.plan.saved_names, node.saved
-        (('a',), (3,))
+        >>> node = (3 * minigrad.ones(2, requires_grad=True))._node
+        >>> node.plan.op.name, node.plan.slot_names, node.plan.saved_names, node.saved
+        ('multiply', ('b',), ('a',), (3,))
     """
 
     __slots__ = (
@@ -109,14 +107,12 @@ class Node:
         return f"Node({self.plan.op.name}, shape={self.shape}, stamp={self.stamp})"
 
 
+@dataclass
 class Watch:
     """Who asked to see the cotangent of an interior output: hooks, and a tensor that retains it."""
 
-    __slots__ = ("hooks", "retained")
-
-    def __init__(self) -> None:
-        self.hooks: dict[int, Any] = {}
-        self.retained: weakref.ref[Variable] | None = None
+    hooks: dict[int, Any] = field(default_factory=dict)
+    retained: weakref.ref[Variable] | None = None
 
 
 class Output(NamedTuple):
@@ -124,8 +120,7 @@ class Output(NamedTuple):
 
     Example:
         >>> import minigrad
-        >>> x = minigrad.tensor([[2.0, 0.0], [0.0, 3.0]], requires_grad=True)
-        >>> sign, logdet = minigrad.linalg.slogdet(x)
+        >>> sign, logdet = minigrad.linalg.slogdet(minigrad.ones(1, 1, requires_grad=True))
         >>> logdet._node.number, logdet._node.node.plan.op.name
         (1, 'slogdet')
     """

@@ -11,10 +11,9 @@ So an op saves exactly what its rules read, and a backward step costs one call.
 
 from __future__ import annotations
 
-import copy
+import functools
 import inspect
-from collections.abc import Callable, Iterable
-from itertools import repeat
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,8 +34,6 @@ class Rule:
         TypeError: A parameter names nothing that the op has.
     """
 
-    __slots__ = ("function", "needs")
-
     def __init__(self, op: Primitive, function: Callable[..., Any], joint: bool = False) -> None:
         names = list(inspect.signature(function).parameters)
         first = ["g", "needed"] if joint else ["g"]
@@ -55,54 +52,40 @@ class Rule:
 class Plan:
     """What to save and what to run when the arguments in `slots` need gradients.
 
-    Attributes:
+    Args:
         op: The primitive.
         slots: Which arguments the node's edges feed: positions in the op's parameters, or, for a
             variadic op, positions among its tensors.
+        wanted: Which of their cotangents `pull` computes, all by default; the others are None.
+
+    Attributes:
         saved_names: What stands in `Node.saved`, in order.
         save: From ``(*arguments, out, *residuals)`` to the saved tuple.
         pull: From the cotangent of the output and what was saved to those of the edges.
     """
 
-    __slots__ = (
-        "_joint", "_narrow", "_source", "arguments_saved", "op", "pull", "save", "saved_names",
-        "slots",
-    )  # fmt: skip
-
     def __init__(
         self, op: Primitive, slots: tuple[int, ...], wanted: tuple[bool, ...] | None = None
     ) -> None:
-        self.op = op
-        self.slots = slots
+        self.op, self.slots = op, slots
         self._narrow: dict[tuple[bool, ...], Plan] = {}
-        self.saved_names = self._names_to_save()
+        wanted = wanted or (True,) * len(slots)
+        rules = [op.rule(name) for name in (op.params[:1] if op.variadic else self.slot_names)]
+        names = [name for rule in rules for name in rule.needs]
+        if op.decomposition is not None:
+            names += op.params  # higher orders run the decomposition on the same arguments
+        self.saved_names = tuple(dict.fromkeys(names))
         # Which array arguments are kept: a caller's ndarray among them must be copied first.
         self.arguments_saved = tuple(name in self.saved_names for name in op.params)
 
         inputs = ", ".join((*op.params, "out", *op.residuals))
-        kept = ", ".join(self._read(name) for name in self.saved_names)
-        save = f"lambda {inputs}: ({kept}{',' if kept else ''})"
-        calls, rules = self._calls(wanted or (True,) * len(slots))
-        given = ("g", "needed") if op.variadic else ("g",)
-        pull = f"lambda {', '.join((*given, *self.saved_names))}: {calls}"
+        kept = " ".join([f"{self._read(name)}," for name in self.saved_names])
+        save = f"lambda {inputs}: ({kept})"
+        self.save: Callable[..., tuple[Any, ...]] = _compiled(save)
+        self.pull: Callable[..., Any]
+        make = self._pull_each if op.joint is None else self._pull_jointly
+        self.pull, pull = make(rules, wanted)
         self._source = f"{op.name}\n    save = {save}\n    pull = {pull}"
-        self.save: Callable[..., tuple[Any, ...]] = eval(save)
-        self.pull: Callable[..., Any] = eval(pull, rules)
-        self._joint = self.pull
-
-    def of_tensors(self, slots: tuple[int, ...], wanted: Iterable[bool] = repeat(True)) -> Plan:
-        """The plan of a variadic op for the tensors in `slots`: this one with another `pull`."""
-        rule, needed = self._joint, [False] * (slots[-1] + 1)
-        for slot, want in zip(slots, wanted, strict=False):
-            needed[slot] = want
-        flags, plan = tuple(needed), copy.copy(self)
-
-        def pull(g: Any, *saved: Any) -> list[Any]:
-            parts = rule(g, flags, *saved)
-            return [parts[slot] for slot in slots]
-
-        plan.slots, plan.pull = slots, pull
-        return plan
 
     @property
     def slot_names(self) -> tuple[str, ...]:
@@ -114,29 +97,11 @@ class Plan:
 
     def narrow(self, wanted: tuple[bool, ...]) -> Plan:
         """The same plan with a pull that computes only the wanted edges, None for the others."""
-        if self.op.variadic:
-            return self if all(wanted) else self.of_tensors(self.slots, wanted)
+        if self.op.variadic:  # too many patterns to keep a plan for each
+            return self if all(wanted) else Plan(self.op, self.slots, wanted)
         if wanted not in self._narrow:
             self._narrow[wanted] = Plan(self.op, self.slots, wanted)
         return self._narrow[wanted]
-
-    def _rules(self) -> list[Rule]:
-        op = self.op
-        ruled = op.rules if op.joint is None else [op.params[slot] for slot in op.joint_slots]
-        names = [op.params[slot] for slot in self.slots]
-        for name in names:
-            if name not in ruled:
-                raise TypeError(
-                    f"{op.name} has no derivative with respect to {name!r}, which requires a "
-                    f"gradient; pass {name}.detach()"
-                )
-        return [op.rules[name] for name in names] if op.joint is None else [op.joint]
-
-    def _names_to_save(self) -> tuple[str, ...]:
-        needs = [name for rule in self._rules() for name in rule.needs]
-        if self.op.decomposition is not None:
-            needs += self.op.params  # higher orders run the decomposition on the same arguments
-        return tuple(dict.fromkeys(needs))
 
     def _read(self, name: str) -> str:
         """The expression for `name` within the parameters of `save`."""
@@ -148,30 +113,35 @@ class Plan:
             return f"(*[x.shape for x in {argument}],)"
         return f"{argument}.shape"
 
-    def _calls(self, wanted: tuple[bool, ...]) -> tuple[str, dict[str, Any]]:
-        """The expression that `pull` evaluates, and the functions that it names."""
-        op, functions = self.op, {}
+    def _pull_each(self, rules: list[Rule], wanted: tuple[bool, ...]) -> tuple[Any, str]:
+        """A function that calls the rule of each argument, and its source."""
+        prefix = "vjp_"
+        while any(name.startswith(prefix) for name in self.saved_names):
+            prefix += "_"
+        functions = {prefix + n: r.function for n, r in zip(self.slot_names, rules, strict=True)}
+        calls = [
+            f"{name}({', '.join(('g', *rule.needs))})," if want else "None,"
+            for name, rule, want in zip(functions, rules, wanted, strict=True)
+        ]
+        source = f"lambda {', '.join(('g', *self.saved_names))}: ({' '.join(calls)})"
+        return eval(source, functions), source
 
-        def call(name: str, function: Callable[..., Any], *arguments: str) -> str:
-            while name in self.saved_names or name in functions:
-                name += "_"
-            functions[name] = function
-            return f"{name}({', '.join(arguments)})"
+    def _pull_jointly(self, rules: list[Rule], wanted: tuple[bool, ...]) -> tuple[Any, str]:
+        """A function that calls the joint rule and picks the edges, and its source."""
+        op, rule, read = self.op, rules[0].function, len(rules[0].needs)
+        size = self.slots[-1] + 1 if op.variadic else len(op.joint_slots)
+        places = [slot if op.variadic else op.joint_slots.index(slot) for slot in self.slots]
+        chosen = {place for place, want in zip(places, wanted, strict=True) if want}
+        needed = tuple([place in chosen for place in range(size)])
 
-        edges = list(zip(self.slots, wanted, strict=True))
-        if op.joint is None:
-            rules = [(name, op.rules[name]) for name in self.slot_names]
-            calls = [
-                call(f"vjp_{name}", rule.function, "g", *rule.needs) if want else "None"
-                for (name, rule), want in zip(rules, wanted, strict=True)
-            ]
-            return f"({', '.join(calls)},)", functions
-        if op.variadic:
-            return call("vjp", op.joint.function, "g", "needed", *op.joint.needs), functions
-        flags = tuple((slot, True) in edges for slot in op.joint_slots)
-        parts = call("vjp", op.joint.function, "g", repr(flags), *op.joint.needs)
-        places = [op.joint_slots.index(slot) for slot in self.slots]
-        return call("edges", lambda parts: [parts[i] for i in places], parts), functions
+        def pull(g: Any, *saved: Any) -> list[Any]:
+            parts = rule(g, needed, *saved[:read])  # `saved` begins with what the rule reads
+            return [parts[place] for place in places]
+
+        return pull, f"joint rule for {', '.join(self.slot_names)}"
 
     def __repr__(self) -> str:
         return self._source
+
+
+_compiled = functools.lru_cache(maxsize=1024)(eval)

@@ -40,18 +40,18 @@ by_numpy: dict[Any, Callable[..., Any]] = {}
 class Primitive:
     """The record of an op: its forward function, its rules, its decomposition.
 
+    Args:
+        forward: The function on arrays. `primitive` explains the options.
+
     Attributes:
         name: The name of the forward function.
-        forward: The function on arrays; `signature` is its signature.
+        signature: The signature of the forward function.
         params: The names of its parameters; the first is the tensors of a variadic op.
         places: The position of each parameter.
         defaults: Their defaults, `REQUIRED` for those that have none.
         positional: How many of them may be given by position.
         required: Index just past the last parameter without a default.
-        arrays: How many of them, from the first, are arrays; the others are static.
         variadic: Whether it takes ``*tensors``.
-        residuals: Names of what the forward returns besides the output.
-        multiple_outputs: Whether the output is a tuple of arrays.
         rules: The rule of each differentiable argument.
         joint: One rule for all of them, for fused ops.
         decomposition: The same function composed of primitives, for higher orders and drawings.
@@ -67,7 +67,7 @@ class Primitive:
     """
 
     def __init__(
-        self, forward: Callable[..., Any], *, arrays: int | None = None,
+        self, forward: Callable[..., Any], arrays: int | None = None,
         residuals: tuple[str, ...] = (), multiple_outputs: bool = False,
         float_inputs: bool = False, promote: tuple[str, ...] = (),
         explain_error: ExplainError | None = None,
@@ -90,11 +90,9 @@ class Primitive:
         self.required = needed[-1] + 1 if needed else 0
         self.places = {name: i for i, name in enumerate(self.params)}
         self.arrays = len(needed) if arrays is None else arrays
-        self.residuals = residuals
-        self.multiple_outputs = multiple_outputs
-        self.float_inputs = float_inputs
+        self.residuals, self.multiple_outputs = residuals, multiple_outputs
+        self.float_inputs, self.explain_error = float_inputs, explain_error
         self.promote = tuple(self.params.index(name) for name in promote)
-        self.explain_error = explain_error
         self.rules: dict[str, Rule] = {}
         self.joint: Rule | None = None
         self.joint_slots: tuple[int, ...] = ()
@@ -107,13 +105,22 @@ class Primitive:
         """The plan for the case that the arguments in `slots` need gradients."""
         plan = self._plans.get(slots)
         if plan is None:
-            if not self.variadic or not slots:
-                plan = self._plans[slots] = Plan(self, slots)
-            else:
-                plan = self.plan(()).of_tensors(slots)
-                if slots[-1] < LONGEST and len(self._plans) < KEPT:
-                    self._plans[slots] = plan
+            plan = Plan(self, slots)
+            if slots[-1] < LONGEST and len(self._plans) < KEPT:
+                self._plans[slots] = plan
         return plan
+
+    def rule(self, name: str) -> Rule:
+        """The rule of an argument, its own or the joint one; a TypeError if it has none."""
+        rule = self.rules.get(name)
+        if self.joint is not None:
+            rule = self.joint if self.places.get(name) in self.joint_slots else None
+        if rule is None:
+            raise TypeError(
+                f"{self.name}: no derivative with respect to {name!r}: define its rule, or "
+                f"pass {name}.detach()"
+            )
+        return rule
 
     def defvjp(self, /, **rules: Callable[..., Any]) -> None:
         """Define the vector-Jacobian product of one or more arguments.
@@ -183,16 +190,8 @@ class Primitive:
             >>> linear.op.formulas["weight"][-1], viz.formulas(linear)["weight"].text
             ('g.mT @ x', 'ḡᵀ x')
         """
-        joint = {self.params[slot]: self.joint for slot in self.joint_slots}
         for name, text in formulas.items():
-            rule = self.rules.get(name) or joint.get(name)
-            if rule is None:
-                known = ", ".join({**self.rules, **joint}) or "none"
-                raise TypeError(
-                    f"{self.name}: a formula stands for a rule, and {name!r} has none (arguments "
-                    f"with a rule: {known}); define the rule first"
-                )
-            self.formulas[name] = (rule, shared, text)
+            self.formulas[name] = (self.rule(name), shared, text)
 
     def _slot(self, name: str) -> int:
         """The position of an argument that can have a rule."""
@@ -216,19 +215,21 @@ class Primitive:
             if place < given:
                 self._refuse(args, kwargs)
             values[place] = value
-        if given > self.positional or any(v is REQUIRED for v in values[given : self.required]):
+        missing = given < self.required and any(v is REQUIRED for v in values[given:])
+        if missing or given > self.positional:
             self._refuse(args, kwargs)
         return values
 
     def _refuse(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
         """Say why a call does not fit the signature."""
+        reason = ""
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.name}: {error}; it takes {', '.join(self.params)}") from None
-        raise TypeError(f"{self.name}: it takes {', '.join(self.params)}")
+            reason = f"{error}; "
+        raise TypeError(f"{self.name}: {reason}it takes {', '.join(self.params)}")
 
-    def call_with(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    def call_with(self, function: Any, values: Sequence[Any]) -> Any:
         """Call the forward or the decomposition with the values of `params`."""
         if self.variadic:
             return function(*values[0], **dict(zip(self.params[1:], values[1:], strict=True)))
@@ -295,14 +296,11 @@ def primitive(
         >>> x.grad
         Tensor(12., dtype=float32)
     """
-    options: dict[str, Any] = {
-        "arrays": arrays, "residuals": residuals, "multiple_outputs": multiple_outputs,
-        "float_inputs": float_inputs, "promote": promote, "explain_error": explain_error,
-    }  # fmt: skip
-    bare = [type(f) for f in numpy_functions] == [FunctionType] and not any(options.values())
+    options = (arrays, residuals, multiple_outputs, float_inputs, promote, explain_error)
+    bare = [type(f) for f in numpy_functions] == [FunctionType] and not any(options)
 
     def make(forward: Callable[..., Any]) -> Any:
-        op = Primitive(forward, **options)
+        op = Primitive(forward, *options)
         call: Any = functools.update_wrapper(call_path(op), forward)
         call.__signature__, call.__name__, call.op = op.signature, op.name, op
         call.defvjp, call.defjoint = op.defvjp, op.defjoint

@@ -1,4 +1,4 @@
-"""Making one batch of several samples."""
+"""Collating samples into a batch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def default_collate(samples: Sequence[Any]) -> Any:
         The batch.
 
     Raises:
-        TypeError: It is not known what to do with samples of that type.
+        TypeError: Samples of that type cannot be collated.
         ValueError: The samples differ in shape, length or keys.
 
     Example:

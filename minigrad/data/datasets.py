@@ -1,4 +1,4 @@
-"""Datasets: anything with a length and samples by index, or a stream of samples."""
+"""Datasets: objects with a length, and samples by index; or streams of samples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from minigrad._tensor import Tensor
 
 
 def check_dataset(owner: str, dataset: Any) -> None:
-    """Anything with ``len`` and whole-number indices.
+    """Check that an object has ``len`` and whole-number indices.
 
     Raises:
         TypeError: It is something else.
@@ -34,7 +34,7 @@ def check_dataset(owner: str, dataset: Any) -> None:
 
 
 def seeded(owner: str, generator: Any) -> np.random.Generator:
-    """A NumPy generator, given as such or by its seed.
+    """Return a NumPy generator, given itself or its seed.
 
     Raises:
         TypeError: It is neither.
@@ -50,10 +50,10 @@ def seeded(owner: str, generator: Any) -> np.random.Generator:
 
 
 class Dataset:
-    """The base of datasets: a subclass says how many samples there are, and what each is.
+    """The base class of datasets: a subclass defines ``__len__`` and ``__getitem__``.
 
-    A loader accepts anything with ``len`` and integer indices, a list too. This class adds
-    the concatenation ``a + b``.
+    A loader also accepts any other object with ``len`` and integer indices, such as a list. This
+    class adds the concatenation ``a + b``.
 
     Example:
         >>> from minigrad.data import Dataset
@@ -112,10 +112,10 @@ class IterableDataset(Dataset):
 class TensorDataset(Dataset):
     """Tensors of equal length: a sample is a tuple of one element of each.
 
-    A loader takes a whole batch of it with one index.
+    A loader reads a whole batch with a single index.
 
     Args:
-        *tensors: Tensors, or arrays, which are copied. All have the same length.
+        *tensors: Tensors, or arrays (copied), all of the same length.
 
     Attributes:
         tensors: The tensors.
@@ -154,11 +154,11 @@ class Subset(Dataset):
 
     Args:
         dataset: The dataset.
-        indices: The numbers of the samples in it; they may repeat.
+        indices: The indices of the samples in it; they may repeat.
 
     Attributes:
         dataset: The dataset.
-        indices: The numbers as an array of int64, from 0 on.
+        indices: The indices as an array of int64, none negative.
 
     Raises:
         IndexError: There is no such sample.
@@ -200,7 +200,7 @@ class ConcatDataset(Dataset):
 
     Attributes:
         datasets: The datasets.
-        cumulative_sizes: Where each of them ends.
+        cumulative_sizes: The index after the last sample of each dataset.
 
     Raises:
         ValueError: There is none.
@@ -243,10 +243,9 @@ def random_split(
 
     Args:
         dataset: The dataset.
-        lengths: How many samples each part gets; or which share of them, together 1: what rounding
-            leaves over goes to the first parts, one to each.
-        generator: Where the random numbers come from: a NumPy generator or a seed;
-            `minigrad.random` if None.
+        lengths: The number of samples in each part, or fractions that add up to 1. Samples left
+            over by rounding go to the first parts, one to each.
+        generator: A NumPy generator or a seed; `minigrad.random` if None.
 
     Returns:
         The parts.
@@ -275,7 +274,8 @@ def random_split(
             counts[i % len(counts)] += 1
     if not counts or min(counts) < 0 or sum(counts) != n:
         raise ValueError(
-            f"random_split: {list(lengths)} are neither lengths of {n} in all, nor shares of 1"
+            f"random_split: {list(lengths)} are neither lengths that add up to {n}, nor "
+            f"fractions that add up to 1"
         )
     draw = random.generator() if generator is None else seeded("random_split", generator)
     parts = np.split(draw.permutation(n), np.cumsum(counts)[:-1])

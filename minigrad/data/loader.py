@@ -1,4 +1,4 @@
-"""DataLoader: a dataset in batches, shuffled if wanted, one epoch at a time."""
+"""DataLoader: iterates over a dataset in batches, optionally shuffled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Collate = Callable[[Any], Any]
 
 
 class _Progress:
-    """An epoch: the order of its samples, where that came from, and how many batches are out.
+    """An epoch: the order of its samples, its source, and the number of batches returned.
 
     The order is None if it is not known in advance: of a stream, and of a sampler without a length.
     """
@@ -42,38 +42,37 @@ class _Progress:
 
 
 class DataLoader(Generic[B]):
-    """Iterate over a dataset in batches. Each ``for`` is one epoch, independent of others.
+    """Iterate over a dataset in batches; each ``for`` loop is one independent epoch.
 
     An epoch can be interrupted and resumed in another process, with `state_dict`.
 
     Args:
         dataset: Anything with ``len`` and whole-number indices, or an `IterableDataset`.
-        batch_size: How many samples a batch has; the last may have fewer. None to hand out the
+        batch_size: The number of samples in a batch; the last may have fewer. None to return the
             samples one by one.
-        shuffle: Draw another order for each epoch, when it begins.
-        sampler: Gives the indices of an epoch in their order, instead of `shuffle`. It is read
-            when the epoch begins; one without ``len``, as the epoch goes on.
-        batch_sampler: Gives lists of indices, one for each batch.
-        drop_last: Leave the last batch out if it has fewer.
-        collate_fn: Makes a batch of a list of samples; `default_collate` if None. With
-            ``batch_size=None`` it takes each sample, and `default_convert` is the default.
-        generator: Where the order comes from: a NumPy generator or a seed; `minigrad.random` if
-            None.
-        prefetch: How many batches a thread makes ahead; 0 for no thread. What the dataset draws
-            from `minigrad.random` is then drawn earlier.
-        num_workers: PyTorch's option. Here one thread makes ``2 * num_workers`` batches ahead,
-            unless `prefetch` says how many.
-        pin_memory: PyTorch's option, without effect here: there is no GPU.
+        shuffle: Draw a new random order at the start of each epoch.
+        sampler: An iterable of the indices of an epoch, instead of `shuffle`. It is read at the
+            start of the epoch; one without ``len``, during the epoch.
+        batch_sampler: An iterable of lists of indices, one list for each batch.
+        drop_last: Skip the last batch if it is smaller.
+        collate_fn: A function that makes a batch from a list of samples; `default_collate` if None.
+            With ``batch_size=None`` it takes one sample, and `default_convert` is the default.
+        generator: A NumPy generator or a seed for the order; `minigrad.random` if None.
+        prefetch: The number of batches that a thread prepares in advance; 0 for no thread. With a
+            thread, the dataset's draws from `minigrad.random` happen earlier.
+        num_workers: PyTorch's option. Here one thread prepares ``2 * num_workers`` batches in
+            advance, unless `prefetch` is given.
+        pin_memory: PyTorch's option; it has no effect, because there is no GPU.
 
     Attributes:
         dataset: The dataset.
-        batch_size: How many samples a batch has; None if that is not said by a number.
-        sampler: What gives the indices, or None.
-        batch_sampler: What gives lists of indices, or None.
+        batch_size: The number of samples in a batch; None without one number for all batches.
+        sampler: The iterable of indices, or None.
+        batch_sampler: The iterable of lists of indices, or None.
 
     Raises:
-        TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is no function.
-        ValueError: A count is no whole number or too small, or options exclude each other.
+        TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is not a function.
+        ValueError: A count is not a whole number or too small, or options exclude each other.
 
     Example:
         >>> import minigrad
@@ -187,7 +186,7 @@ class DataLoader(Generic[B]):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def __len__(self) -> int:
-        """The number of batches of an epoch.
+        """The number of batches in an epoch.
 
         Raises:
             TypeError: The sampler, or the stream, has no length.
@@ -266,18 +265,18 @@ class DataLoader(Generic[B]):
         return default_collate(samples) if batches else default_convert(samples)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the latest epoch stands, in plain values.
+        """The progress of the latest epoch, as plain values.
 
         A stream, and a sampler without random numbers, must give the same again when the state is
         loaded: they are read up to that point. A sampler of your own may draw from
         `minigrad.random`, or from a NumPy generator that is its attribute `generator`.
 
         Returns:
-            "position": how many batches were handed out. "generator": the state that the order of
-            the epoch was drawn from; None if it is not drawn, or not begun (then, without a
-            generator of its own, the loader goes on from `minigrad.random`, whose state is to be
-            saved beside this one). And what the loader must have in common with the one that
-            loads it.
+            "position": the number of batches returned. "generator": the state from which the order
+            of the epoch was drawn. It is None if the order is not random, or if no epoch was
+            started; in the latter case, without a generator of its own, the loader draws from
+            `minigrad.random`, whose state must be saved too. The other entries are options that
+            must be the same in the loader that loads the state.
 
         Raises:
             TypeError: The sampler has no ``len``, so that its order is not known.
@@ -309,13 +308,13 @@ class DataLoader(Generic[B]):
         return {"position": position, "generator": copy.deepcopy(drawn_from), **self._kind()}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Let the next epoch resume a saved one, at exactly the next batch.
+        """Make the next epoch resume a saved one at the next batch.
 
         Args:
-            state_dict: What `state_dict` returned, for a loader that is made alike.
+            state_dict: The result of `state_dict` of a loader with the same options.
 
         Raises:
-            ValueError: It is of another kind of loader; nothing was changed.
+            ValueError: The options differ; nothing was changed.
         """
         kind = self._kind()
         expected = {"position", "generator", *kind}
@@ -339,7 +338,7 @@ class DataLoader(Generic[B]):
         elif position == 0:
             self._loaded = None
         else:
-            raise ValueError("DataLoader: the state does not say what its order was drawn from")
+            raise ValueError("DataLoader: the state lacks the generator state of its order")
         self._latest = None
 
     def _kind(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Prefetching: a thread makes the next items while the last is processed.
+"""Prefetching: a thread prepares the next items while the current one is processed.
 
-The thread ends when the items do, when making one fails, when nobody can ask for more, and when
-Python exits; what fails in it is raised where the item was asked for. The two share queues written
-in C, because an interrupt in the middle of a Python semaphore would leave that locked for ever.
+The thread ends when there are no more items, when producing one fails, when the consumer is gone,
+and when Python exits. Its errors are raised in the consumer. The two threads share queues written
+in C: an interrupt inside a semaphore written in Python could leave it locked forever.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 _PATIENCE = 5.0
-"""How many seconds Python waits at its exit for an item that is being made."""
+"""The seconds that Python waits at exit for an item in progress."""
 
 
 class _Item(NamedTuple):
@@ -32,12 +32,12 @@ class _End:
 
 
 class Prefetched(Iterator[Any]):
-    """The items of an iterator, made by a thread of their own.
+    """The items of an iterator, produced by a separate thread.
 
     Args:
-        items: The iterator. Grad mode and all else that is kept per thread are there as they are
-            here.
-        ahead: How many items may be ready, or being made, before they are asked for.
+        items: The iterator. It runs with the caller's context: grad mode and other per-thread
+            state.
+        ahead: The number of items to prepare in advance.
     """
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
@@ -57,17 +57,17 @@ class Prefetched(Iterator[Any]):
             try:
                 raise answer.error
             finally:
-                del answer  # or the error would hold, by its traceback, itself
+                del answer  # break the cycle between the error and its traceback
         raise StopIteration
 
 
 class _Worker(threading.Thread):
-    """The thread. It holds no reference to its iterator, so that the iterator can be freed."""
+    """The thread. It has no reference to its `Prefetched`, which so can be freed."""
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
         super().__init__(name="minigrad.data prefetch", daemon=True)
         self.ready: SimpleQueue[_Item | _Failure | _End] = SimpleQueue()
-        self.room: SimpleQueue[None] = SimpleQueue()  # an entry for each item that may be made
+        self.room: SimpleQueue[None] = SimpleQueue()  # one entry for each item that may be produced
         for _ in range(ahead):
             self.room.put(None)
         self._items = items
@@ -102,7 +102,7 @@ _workers: weakref.WeakSet[_Worker] = weakref.WeakSet()
 
 @atexit.register
 def _stop_all() -> None:
-    """Stop every thread between two items before Python shuts down."""
+    """Stop every thread between two items, before Python shuts down."""
     workers = list(_workers)
     for worker in workers:
         worker.stop()

@@ -1,9 +1,10 @@
 """Atomic writes: a file is written completely or not at all.
 
-The new content is written beside the old file, flushed to the disk, and then renamed, which the
-file system does in one step. A reader finds either the old file or the new one, whenever a program
-is killed. The writer holds a lock, which the system releases when the program ends. So the next
-save or load of that name recognizes the unfinished file of a killed program, and removes it.
+The new content is written to a temporary file in the same folder, flushed to the disk, and then
+renamed, which is one step for the file system. Even if a program is killed, a reader finds either
+the old file or the new one. The writer holds a lock, which the system releases when the program
+ends. So the next save or load of that path recognizes the temporary file of a killed program and
+removes it.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows, where nothing is locked and nothing that was left is removed
+except ImportError:  # Windows: no locks, and temporary files of killed programs stay
     fcntl = None  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A context that writes a file, which replaces another when the block ends.
+    """A context manager that writes a file and puts it in place when the block ends.
 
     Args:
-        path: The file to be written, anew or for the first time.
+        path: The file to write or replace.
 
     Yields:
-        An empty file in the same folder, ``.{name}.{random}.unfinished``, to be written into. If
-        the block fails it is removed, and the old file is left as it is.
+        An empty file in the same folder, ``.{name}.{random}.unfinished``. If the block fails it is
+        removed, and the old file is unchanged.
 
     Raises:
         OSError: The folder cannot be written into, or the disk is full.
     """
-    path = Path(os.path.realpath(path))  # a link stays, what it points at is replaced
+    path = Path(os.path.realpath(path))  # a link stays; its target is replaced
     remove_unfinished(path)
     unfinished, lock = _created_beside(path)
     try:
@@ -62,10 +63,10 @@ def remove_unfinished(path: Path) -> None:
     """
     path = Path(os.path.realpath(path))
     left = re.compile(rf"\.{re.escape(_start(path))}\.[0-9a-f]{{12}}\.unfinished")
-    with contextlib.suppress(OSError):  # who may only read removes nothing
+    with contextlib.suppress(OSError):  # no permission to write here
         for name in filter(left.fullmatch, os.listdir(path.parent)):
             unfinished = path.with_name(name)
-            with contextlib.suppress(OSError):  # somebody writes to it, or has removed it
+            with contextlib.suppress(OSError):  # being written, or removed meanwhile
                 lock = os.open(unfinished, os.O_RDWR)
                 try:
                     if _locked(lock, wait=False):
@@ -75,34 +76,34 @@ def remove_unfinished(path: Path) -> None:
 
 
 def _created_beside(path: Path) -> tuple[Path, int | None]:
-    """A new empty file that only this process knows, with the permissions of any new file.
+    """Create and lock an empty file with the permissions of any new file.
 
     Returns:
-        Its path; and an open descriptor, on which it is locked until that is closed.
+        Its path and an open descriptor; closing the descriptor releases the lock.
     """
     while True:
         unfinished = path.with_name(f".{_start(path)}.{secrets.token_hex(6)}.unfinished")
         lock = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         if fcntl is None:
-            os.close(lock)  # an open file could not be given its name there
+            os.close(lock)  # an open file cannot be renamed there
             return unfinished, None
-        with contextlib.suppress(OSError):  # not every file system has locks
+        with contextlib.suppress(OSError):  # not every file system supports locks
             _locked(lock, wait=True)
         if os.fstat(lock).st_nlink:
             return unfinished, lock
-        os.close(lock)  # somebody took it for one that was left, before it was locked
+        os.close(lock)  # another process removed it before it was locked
 
 
 def _start(path: Path) -> str:
-    """The prefix of its unfinished files, shortened since names have a maximal length."""
+    """The prefix of its temporary files, shortened because file names have a maximum length."""
     return path.name.encode()[:100].decode(errors="ignore")
 
 
 def _locked(descriptor: int, wait: bool) -> bool:
-    """Lock an open file; False where there are no locks.
+    """Lock an open file; return False where locks are not supported.
 
     Raises:
-        OSError: Another has locked it, or the file system has no locks.
+        OSError: Another process has locked it, or the file system has no locks.
     """
     if fcntl is None:
         return False
@@ -111,13 +112,13 @@ def _locked(descriptor: int, wait: bool) -> bool:
 
 
 def _flush(path: Path) -> None:
-    """Have the system write to the disk what it holds of a file."""
+    """Flush the system's buffers of a file to the disk."""
     with open(path, "r+b") as file:
         os.fsync(file.fileno())
 
 
 def _flush_folder(folder: Path) -> None:
-    """The same for the names in a folder, where the system can: without it, the old may be back."""
+    """Flush a folder's entries to the disk, where supported; a crash could undo a rename."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

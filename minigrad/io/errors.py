@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class LoadError(ValueError):
-    """A file is damaged, or is none that is loaded here; the message names it and says why.
+    """A file is damaged or of an unsupported format; the message names it and the reason.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -14,5 +14,5 @@ class LoadError(ValueError):
         ...     minigrad.load(path)
         ... except minigrad.io.LoadError as error:
         ...     print(str(error).replace(str(path), path.name))
-        load: weights.npz: no npz file (File is not a zip file)
+        load: weights.npz: not an npz file (File is not a zip file)
     """

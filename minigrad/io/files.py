@@ -19,20 +19,21 @@ LONGEST = 300
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write a state dict, or any nested value, into a file.
 
-    The write is atomic: until all of it is on the disk, an old file stays as it was. If a save is
-    killed, the next save or load of this path removes what it left. A state dict is written under
-    its own names, so other programs can read it.
+    The write is atomic: the old file stays until the new one is completely on the disk. If a save
+    is killed, the next save or load of this path removes its temporary file. A state dict is
+    written under its own names, so other programs can read it.
 
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of
-            them. Of tensors the values are saved; what is shared is saved at each of its places.
-        path: Ends with ``.npz``, or with ``.safetensors`` (extra ``safetensors``).
+            them. Only the values of tensors are saved. An object that occurs several times is saved
+            each time.
+        path: A path that ends with ``.npz`` or ``.safetensors`` (extra ``safetensors``).
 
     Raises:
         ImportError: The package safetensors is missing.
-        OSError: It cannot be written; an old file is as it was.
-        TypeError: Something in `obj` cannot be saved; the message says where it is.
-        ValueError: The path ends otherwise, or `obj` contains itself.
+        OSError: It cannot be written; an old file is unchanged.
+        TypeError: Something in `obj` cannot be saved; the message says where.
+        ValueError: The path has another ending, or `obj` contains itself.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -59,24 +60,23 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what `save` wrote, a state dict of `np.savez`, or a safetensors file of any program.
+    """Load a file written by `save` or `np.savez`, or a safetensors file of any program.
 
-    No code from a file is run, and no array is larger than the file. The whole file is checked
+    No code from a file is run, and no array can be larger than the file. The whole file is checked
     before anything is returned.
 
     Args:
-        path: Ends with ``.npz``, or with ``.safetensors`` (extra ``safetensors``).
+        path: A path that ends with ``.npz`` or ``.safetensors`` (extra ``safetensors``).
 
     Returns:
-        The value; of a file that minigrad did not write, its arrays by name in a dict of tensors,
-        those of bfloat16 as float32.
-        Tuples, dicts and numbers of classes of one's own come back as plain ones.
+        The value. A file that minigrad did not write gives a dict of tensors by name, with bfloat16
+        as float32. Subclasses of tuple, dict and numbers come back as the plain type.
 
     Raises:
         ImportError: The package safetensors is missing.
-        LoadError: The file is damaged, or holds what is not loaded.
-        OSError: It is not there, or cannot be read.
-        ValueError: The path ends otherwise.
+        LoadError: The file is damaged, or holds something unsupported.
+        OSError: It does not exist or cannot be read.
+        ValueError: The path has another ending.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -88,13 +88,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     path = Path(path)
     form = _format("load", path)
     remove_unfinished(path)
-    path.stat()  # what is not there is no damaged file
+    path.stat()  # a missing file is not a damaged one
     try:
         if not path.is_file():
             raise LoadError("no file")
         return unpack(*form.read(path))
     except LoadError as error:
-        why = str(error)  # it quotes the file, which may be long
+        why = str(error)  # it may quote much of the file
         brief = why if len(why) <= LONGEST else f"{why[:LONGEST]} ..."
         raise LoadError(f"load: {path}: {brief}") from error.__cause__
 

@@ -1,7 +1,7 @@
-"""The format of the package safetensors, which many frameworks read and write.
+"""The safetensors format, which many frameworks read and write.
 
-Its header says where each array lies, and is compared with the size of the file before any array is
-made. What stands beside the arrays is in the header's texts, under "minigrad".
+Its header gives the position of each array, and is checked against the size of the file before any
+array is created. The structure is in the header's metadata, under "minigrad".
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ DTYPES = {
     "I8": "<i1", "I16": "<i2", "I32": "<i4", "I64": "<i8",
     "U8": "<u1", "U16": "<u2", "U32": "<u4", "U64": "<u8",
 }  # fmt: skip
-"""What safetensors calls them, and NumPy, which has no bfloat16: of those, their bits."""
+"""The names of dtypes in safetensors and NumPy. NumPy has no bfloat16: it is read as bits."""
 
 
 def write(path: Path, packed: Packed) -> None:
-    """Write arrays, and what stands beside them.
+    """Write arrays and the structure.
 
-    That is written for state dicts too: it has their order, which the format changes, and
-    checksums, which the format lacks.
+    State dicts get a structure too: it keeps their order, which the format changes, and checksums,
+    which the format lacks.
 
     Raises:
-        ValueError: There is more of it than the format's header can hold, 100 MB.
+        ValueError: The structure is too large for the format's header, 100 MB.
     """
     package = _package()
     try:
-        # Not by its `save_file`, which writes another file, not flushed, and moves it to this name.
+        # Not with `save_file`, which renames a file that it has not flushed.
         data = package.numpy.save(packed.arrays, {STRUCTURE: packed.structure})
     except package.SafetensorError as error:
         raise ValueError(f"{error}; .npz has no such limit") from error
@@ -43,28 +43,28 @@ def write(path: Path, packed: Packed) -> None:
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
-    """The arrays by name, and what stands beside them; bfloat16 becomes float32, which holds it.
+    """The arrays by name, and the structure as JSON, or None; bfloat16 becomes float32.
 
     Raises:
-        LoadError: The file is damaged, or holds what NumPy has no dtype for.
+        LoadError: The file is damaged, or holds a dtype that NumPy lacks.
     """
     package = _package()
     data = path.read_bytes()
     try:
         entries = package.deserialize(data)
     except package.SafetensorError as error:
-        raise LoadError(f"no safetensors file, or damaged ({error})") from error
+        raise LoadError(f"not a safetensors file, or damaged ({error})") from error
     length = int.from_bytes(data[:8], "little")
     texts = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
-    del data  # the entries have copies
+    del data  # the entries are copies
     return {name: _array(name, **entry) for name, entry in entries}, texts.get(STRUCTURE)
 
 
 def _array(name: str, dtype: str, shape: list[int], data: bytearray) -> np.ndarray:
     if dtype not in DTYPES:
         raise LoadError(
-            f"{name} has dtype {dtype}, which NumPy lacks or tensors do not have; convert it, to "
-            f"F32 say, where it was written"
+            f"{name} has dtype {dtype}, which tensors do not support; convert it, for example to "
+            f"F32, with the program that wrote it"
         )
     try:
         array = np.frombuffer(data, DTYPES[dtype]).reshape(shape)
@@ -81,6 +81,6 @@ def _package() -> ModuleType:
         import safetensors.numpy
     except ImportError:
         raise ImportError(
-            "files that end with .safetensors need the package safetensors: pip install safetensors"
+            ".safetensors files need the package safetensors: pip install safetensors"
         ) from None
     return safetensors

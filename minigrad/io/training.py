@@ -1,4 +1,4 @@
-"""Checkpoints of a whole training in one file, to interrupt and resume it."""
+"""Checkpoints of a whole training run in one file, to interrupt and resume it."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from minigrad.optim import Optimizer
 
 @runtime_checkable
 class Stateful(Protocol):
-    """Anything with `state_dict` and `load_state_dict`: models, optimizers, schedulers, loaders."""
+    """An object with `state_dict` and `load_state_dict`: model, optimizer, scheduler, loader."""
 
     def state_dict(self) -> Any: ...
     def load_state_dict(self, state_dict: Any, /) -> Any: ...
 
 
 def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
-    """Save everything that a training needs to be resumed exactly.
+    """Save everything needed to resume a training run exactly.
 
-    The state of `minigrad.random` is saved with it. Call it between two steps.
+    This includes the state of `minigrad.random`. Call it between two steps.
 
     Args:
-        path: As in `save`, whose promises hold.
-        **parts: By names of one's choice: the model, the optimizer, the scheduler, the loader, and
-            whatever else has a ``state_dict``; counters and other values, as `save` takes them.
+        path: As in `save`; the write is atomic too.
+        **parts: Under names of your choice: the model, optimizer, scheduler, loader and anything
+            else with a ``state_dict``, and other values that `save` accepts, such as counters.
 
     Raises:
         ImportError: The package safetensors is missing.
-        OSError: It cannot be written; an old file is as it was.
-        TypeError: A value cannot be saved; the message says where it is.
-        ValueError: The path ends in no format.
+        OSError: It cannot be written; an old file is unchanged.
+        TypeError: A value cannot be saved; the message says where.
+        ValueError: The path does not end with a known format.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -58,21 +58,20 @@ def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
 
 
 def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[str, Any]:
-    """Resume a training that `save_training` saved: completely, or not at all.
+    """Load a training run saved by `save_training`. If it does not fit, nothing is changed.
 
     Args:
         path: The file.
-        **parts: What had a state when it was saved, made as it was made then, by the same names.
+        **parts: The objects with a state, created as before saving, under the same names.
 
     Returns:
         The other values by name.
 
     Raises:
         ImportError: The package safetensors is missing.
-        LoadError: The file is damaged, or holds no training.
-        OSError: It is not there, or cannot be read.
-        ValueError: It is the training of other parts: another name, class, shape or option.
-            Nothing was changed.
+        LoadError: The file is damaged, or was not written by `save_training`.
+        OSError: It does not exist or cannot be read.
+        ValueError: The parts differ in name, class, shape or option. Nothing was changed.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -96,7 +95,7 @@ def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[st
     loads["minigrad.random"] = (random.set_state, saved["random"])
     restore = {name: _restorer(part) for name, part in parts.items()}
     restore["minigrad.random"] = _restorer_of_random()
-    # A loader that is in an epoch cannot be put back into it: it comes last, when all others fit.
+    # Loaders come last: once loaded, a loader in the middle of an epoch cannot be restored.
     order = sorted(loads, key=lambda name: isinstance(parts.get(name), DataLoader))
     begun = []
     try:
@@ -116,7 +115,7 @@ def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[st
 
 
 def _check_parts(path: Any, classes: dict[str, Any], parts: dict[str, Any]) -> None:
-    """Refuse parts of other names or classes than those that were saved."""
+    """Check that the parts have the names and classes of the saved ones."""
     given = {name: type(part).__name__ for name, part in parts.items()}
     if given != classes:
         said = [
@@ -130,16 +129,16 @@ def _check_parts(path: Any, classes: dict[str, Any], parts: dict[str, Any]) -> N
 
 
 def _restorer(part: Any) -> Callable[[], None]:
-    """A function that restores the present state of a part."""
+    """A function that restores the current state of a part."""
     state = part.state_dict()
     groups = [dict(group) for group in part.param_groups] if isinstance(part, Optimizer) else []
 
     def restore() -> None:
         if isinstance(part, DataLoader) and part.state_dict() == state:
-            return  # it could not be put back into an epoch that it has not left
+            return  # see load_training: it comes last
         part.load_state_dict(state)
         for group, options in zip(getattr(part, "param_groups", ()), groups, strict=bool(groups)):
-            group.clear()  # of options that came with the state, too
+            group.clear()  # and of options that the state added
             group.update(options)
 
     return restore

@@ -1,14 +1,14 @@
-"""Nested values as flat arrays and one text in JSON, and back.
+"""Nested values as flat arrays and a structure in JSON, and back.
 
-In the text, numbers, strings, lists and dicts stand for themselves. What JSON lacks is a dict whose
-one key begins with a dollar sign::
+In the JSON, numbers, strings, lists and dicts stand for themselves. A type that JSON lacks is a
+dict with a key that begins with a dollar sign::
 
-    {"$tensor": "model.weight", "crc32": 1234567}    a Tensor, whose values are that array
-    {"$array": ...}, {"$scalar": ...}                the same for ndarrays and NumPy's scalars
+    {"$tensor": "model.weight", "crc32": 1234567}    a Tensor with the values of that array
+    {"$array": ...}, {"$scalar": ...}                the same for ndarrays and NumPy scalars
     {"$tuple": [...]}, {"$float": "inf"}
-    {"$dict": [[key, value], ...]}                   a dict with keys that JSON cannot have
+    {"$dict": [[key, value], ...]}                   a dict with keys that JSON does not allow
 
-A state dict, whose keys can be names of arrays, needs no such text.
+A state dict needs no structure: its keys are the names of the arrays.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from minigrad.io.errors import LoadError
 VERSION = 1
 DEEPEST = 100
 NAME = re.compile(r"[\w.-]{1,200}", re.ASCII)
-RESERVED = "__metadata__"  # what safetensors calls its texts
+RESERVED = "__metadata__"  # safetensors' name for its metadata
 
 
 class Packed(NamedTuple):
-    """A value, taken apart.
+    """A value as arrays and a structure.
 
     Attributes:
         arrays: The arrays by name, contiguous and little-endian.
-        structure: The rest, in JSON.
-        is_state_dict: Whether the value is a dict of tensors under these names, so that nothing is
-            left to be said by `structure`.
+        structure: The rest, as JSON.
+        is_state_dict: Whether the value is a dict of tensors under these names, so that `structure`
+            is not needed.
     """
 
     arrays: dict[str, np.ndarray]
@@ -49,7 +49,7 @@ class Packed(NamedTuple):
 
 
 def storable(dtype: np.dtype[Any]) -> bool:
-    """Whether arrays of a dtype are saved and loaded: bools, integers, floats up to 64 bits."""
+    """Whether a dtype can be saved: bools, integers, floats up to 64 bits."""
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
@@ -57,8 +57,8 @@ def pack(value: Any) -> Packed:
     """Flatten a nested value into arrays and a structure.
 
     Raises:
-        TypeError: Something in it is none of what can be saved; the message says where it is.
-        ValueError: It is nested too deep, or contains itself.
+        TypeError: Something in it cannot be saved; the message says where.
+        ValueError: It is nested too deeply, or contains itself.
     """
     packer = _Packer()
     entry = packer.entry(value, ())
@@ -74,31 +74,33 @@ def unpack(arrays: dict[str, np.ndarray], structure: str | None) -> Any:
     """Rebuild a value from arrays and a structure.
 
     Args:
-        arrays: Its arrays, which become its own.
-        structure: The text; None for a dict of tensors.
+        arrays: Its arrays, which are not copied.
+        structure: The JSON; None for a dict of tensors.
 
     Raises:
-        LoadError: Text and arrays do not belong together, or were damaged.
+        LoadError: Structure and arrays do not match, or are damaged.
     """
     if structure is None:
         return {name: made(_native(name, array), False) for name, array in arrays.items()}
     try:
         document = json.loads(structure)
         if not isinstance(document, dict) or document.keys() != {"minigrad", "crc32", "value"}:
-            raise LoadError("what stands beside the arrays was not written by minigrad")
+            raise LoadError("its structure was not written by minigrad")
         if document["minigrad"] != VERSION:
             raise LoadError(f"written in version {document['minigrad']!r} of the format, not 1")
         entry = document["value"]
         if zlib.crc32(_canonical(entry).encode()) != document["crc32"]:
-            raise LoadError("damaged: what stands beside the arrays has another checksum")
+            raise LoadError("damaged: the structure has another checksum")
         unpacker = _Unpacker(arrays)
         value = unpacker.value(entry)
     except LoadError:
         raise
     except (KeyError, RecursionError, TypeError, ValueError) as error:
-        raise LoadError(f"damaged: what stands beside the arrays is garbled ({error})") from error
+        raise LoadError(f"damaged: the structure is invalid ({error})") from error
     if unpacker.arrays:
-        raise LoadError(f"arrays that belong to nothing: {', '.join(sorted(unpacker.arrays))}")
+        raise LoadError(
+            f"arrays that the structure does not use: {', '.join(sorted(unpacker.arrays))}"
+        )
     return value
 
 
@@ -108,9 +110,9 @@ class _Packer:
         self.names: Counter[str] = Counter()
 
     def entry(self, value: Any, path: tuple[str, ...]) -> Any:
-        """The JSON of a value, whose arrays are put aside."""
+        """The JSON of a value; collects its arrays."""
         if len(path) > DEEPEST:
-            raise ValueError(f"{_said(path)} is nested too deep, or contains itself")
+            raise ValueError(f"{_said(path)} is nested too deeply, or contains itself")
         if value is None or isinstance(value, (bool, str)):
             return value
         if isinstance(value, Tensor):
@@ -129,7 +131,9 @@ class _Packer:
         if isinstance(value, Mapping):
             for key in value:
                 if not (key is None or isinstance(key, (str, int, float))):
-                    raise TypeError(f"{_said(path)} has the key {key!r}: keys are strings, numbers")
+                    raise TypeError(
+                        f"{_said(path)} has the key {key!r}: keys must be strings, numbers"
+                    )
             pairs = [(key, self.entry(part, (*path, str(key)))) for key, part in value.items()]
             if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
                 return dict(pairs)
@@ -159,10 +163,10 @@ class _Packer:
 
 class _Unpacker:
     def __init__(self, arrays: dict[str, np.ndarray]) -> None:
-        self.arrays = dict(arrays)  # those that were not asked for yet
+        self.arrays = dict(arrays)  # not used yet
 
     def value(self, entry: Any) -> Any:
-        """What an entry stands for."""
+        """The value of an entry."""
         if isinstance(entry, list):
             return [self.value(part) for part in entry]
         if not isinstance(entry, dict):
@@ -184,10 +188,10 @@ class _Unpacker:
                 return self._array(content, entry["crc32"])
             case "$scalar":
                 return self._array(content, entry["crc32"])[()]
-        raise LoadError(f"an entry of the unknown kind {kind}")
+        raise LoadError(f"unknown kind of entry {kind}")
 
     def _array(self, name: str, checksum: int) -> np.ndarray:
-        """An array, handed out once: or a small file that names one often would become large."""
+        """An array, at most once: a small file that repeats a name must not use much memory."""
         if name not in self.arrays:
             raise LoadError(f"damaged: the array {name} is missing")
         array = self.arrays.pop(name)
@@ -201,13 +205,13 @@ def _canonical(entry: Any) -> str:
 
 
 def _checksum(array: np.ndarray) -> int:
-    """A number that tells arrays apart, by dtype, shape and values, if chance changes one."""
+    """A checksum of dtype, shape and values, against accidental damage."""
     start = zlib.crc32(f"{array.dtype.str}{array.shape}".encode())
     return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, start)
 
 
 def _native(name: str, array: np.ndarray) -> np.ndarray:
-    """The array as this machine has arrays."""
+    """The array in native byte order."""
     if array.dtype.kind == "b" and (array.view(np.uint8) > 1).any():
         raise LoadError(f"damaged: {name} has bools that are neither True nor False")
     return array.astype(array.dtype.newbyteorder("="), order="C", copy=False)

@@ -1,7 +1,7 @@
 """Models as ONNX files, for onnxruntime and other programs that run them without minigrad.
 
-`export` watches the ops of a few runs and writes what they do as ONNX operators. The package knows
-of the engine what an observer is told, and nothing in the engine knows of the package.
+`export` traces a few runs of a model and writes their ops as ONNX operators. The package sees the
+engine only through an observer; the engine does not depend on the package.
 """
 
 from minigrad.onnx.export import Exported, export

@@ -1,10 +1,9 @@
 """Constants: parameters, tables, and arrays that a model computes with NumPy.
 
-Such an array is taken as it is only if it is the same in all runs. Otherwise its values must be
-explained, exactly and in every run: as one number everywhere; as a range; as a mask, that is, a
-conjunction of the bool inputs, of their negations and of a triangle; or as the leading block of a
-table that a run of larger size shows. What nothing explains is refused: written into the file it
-would be wrong for every other input.
+An array is stored as it is only if it is the same in all runs. Otherwise a rule must give its
+values exactly in every run: one number everywhere; a range; a mask, which is a conjunction of the
+bool inputs, their negations and a triangle; or the leading block of a table seen in a larger run.
+If no rule fits, the model is refused, because a stored array would be wrong for other inputs.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def make_constant(g: Graph, value: Value) -> str:
         The name of the tensor.
 
     Raises:
-        NotImplementedError: Nothing explains how it depends on the inputs.
+        NotImplementedError: No rule gives how it depends on the inputs.
     """
     if value.fixed:
         return g.initializer(value.arrays[0], value.name)
@@ -52,14 +51,14 @@ def make_constant(g: Graph, value: Value) -> str:
 
 
 def needs_table(value: Value) -> bool:
-    """Whether only a table could explain a value that no op has made."""
+    """Whether only a table could give a value that no op computed."""
     if value.fixed or value.dtype == np.bool_:
         return False
     return not (_is_uniform(value) or _steps(value) is not None)
 
 
 def whole_table(value: Value) -> np.ndarray | None:
-    """The array of which the value of every run is the leading block, if there is one."""
+    """The array whose leading blocks are the values of all runs, if there is one."""
     table = max(value.arrays, key=lambda array: array.size)
     for array in value.arrays:
         if array.ndim != table.ndim:
@@ -71,7 +70,7 @@ def whole_table(value: Value) -> np.ndarray | None:
 
 
 def _equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """Equal; floats to their rounding, which may depend on an element's place in memory."""
+    """Whether arrays are equal; floats up to rounding, which can depend on memory layout."""
     if a.dtype.kind != "f":
         return np.array_equal(a, b)
     resolution = 4 * np.finfo(a.dtype).eps
@@ -97,7 +96,7 @@ def _is_uniform(value: Value) -> bool:
 
 
 def _uniform(g: Graph, value: Value) -> str | None:
-    """One number everywhere, in a shape that depends on the inputs."""
+    """One number everywhere, in a shape that can depend on the inputs."""
     if not _is_uniform(value):
         return None
     return g.node("Expand", [g.initializer(value.arrays[0].ravel()[:1]), g.lengths(value.shape)])
@@ -114,7 +113,7 @@ def _steps(value: Value) -> tuple[Any, int] | None:
 
 
 def _range(g: Graph, value: Value) -> str | None:
-    """A range of integers, as long as the inputs say."""
+    """A range of integers whose length can depend on the inputs."""
     steps = _steps(value)
     if steps is None or value.shape[0] is None:
         return None
@@ -138,12 +137,12 @@ class Literal(NamedTuple):
     """One condition of a mask.
 
     Attributes:
-        arrays: Where it holds in each run, in axes that broadcast to those of the mask.
+        arrays: Its values in each run, which broadcast to the shape of the mask.
         source: The bool input, or None for a triangle.
-        axes: Which axes of the mask those of the input are.
-        negated: Whether it is the input's negation.
+        axes: The axes of the mask to which the input's axes belong.
+        negated: Whether the input is negated.
         offset: For a triangle: key j may be attended by query i if j <= i + offset.
-        extra: How many columns behind those of the condition are always True.
+        extra: The number of columns after those of the condition, which are always True.
     """
 
     arrays: list[np.ndarray]
@@ -167,7 +166,7 @@ def _mask(g: Graph, value: Value) -> str | None:
         ]
         if not _say(literals, wanted):
             continue
-        for literal in literals[::-1]:  # what the others say already is left out
+        for literal in literals[::-1]:  # leave out redundant conditions
             fewer = [other for other in literals if other is not literal]
             literals = fewer if _say(fewer, wanted) else literals
         names = [_literal(g, value, literal) for literal in literals]
@@ -181,7 +180,7 @@ def _mask(g: Graph, value: Value) -> str | None:
 
 
 def _say(literals: list[Literal], wanted: list[np.ndarray]) -> bool:
-    """Whether the conjunction of some conditions is a mask, in every run."""
+    """Whether the conjunction of some conditions equals a mask, in every run."""
     if not literals:
         return False
     runs = zip(*(literal.arrays for literal in literals), strict=True)
@@ -222,7 +221,7 @@ def _literals(inputs: Iterable[Value], value: Value, wanted: list[np.ndarray]) -
 
 
 def _extra(value: Value, source: Value, axes: tuple[int, ...]) -> int | None:
-    """How many columns more the mask has than an input; None if the input does not fit it."""
+    """The number of extra columns of the mask; None if the input does not fit the mask."""
     extras = set()
     for i, axis in enumerate(axes):
         lengths = [array.shape[i] for array in source.arrays]
@@ -236,7 +235,7 @@ def _extra(value: Value, source: Value, axes: tuple[int, ...]) -> int | None:
 
 
 def _placed(array: np.ndarray, axes: tuple[int, ...], ndim: int, extra: int) -> np.ndarray:
-    """A condition in the axes of a mask, with True columns behind it."""
+    """A condition in the axes of a mask, followed by columns of True."""
     array = np.expand_dims(array, tuple(axis for axis in range(ndim) if axis not in axes))
     if extra:
         array = np.concatenate([array, np.ones((*array.shape[:-1], extra), bool)], -1)

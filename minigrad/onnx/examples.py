@@ -1,8 +1,7 @@
-"""Example inputs of other sizes and values, made from the given ones.
+"""Example inputs of other sizes and values, derived from the given ones.
 
-What changes with the size of an axis, and what changes with the values of an input, shows in runs
-that differ in both. Sizes that the model refuses are left out; an axis is dynamic if at least
-three other sizes are accepted.
+Runs that differ in sizes and values show what depends on either. Sizes for which the model raises
+are left out. An axis is dynamic if at least three other sizes work.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ from minigrad.onnx.runs import flat
 __all__ = ["ENOUGH", "RUNS", "Axes", "Examples", "largest", "several"]
 
 Axes = Mapping[str, Mapping[int, str]]
-"""For each input, its dynamic axes and what their sizes are called."""
+"""For each input, its dynamic axes and the names of their sizes."""
 
 ENOUGH = 3
 RUNS = "runs too"
 ELEMENTS = 1 << 24
-"""How many a model may compute at a size that is tried."""
+"""The maximum number of elements that a model may compute in a trial."""
 
 
 class Examples:
-    """The example inputs of a model, and others like them.
+    """The example inputs of a model, and variants of them.
 
     Args:
         model: A module in evaluation mode.
-        given: The arguments of its forward: one tensor, a tuple of them, or a dict by name.
-            Tensors and arrays are inputs; anything else is passed on as it is.
+        given: The arguments of its forward: one tensor, a tuple of arguments, or a dict by name.
+            Tensors and arrays are inputs; anything else is passed on unchanged.
 
     Attributes:
         arrays: The inputs, by name.
@@ -72,7 +71,7 @@ class Examples:
                 )
 
     def bound(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, dict[str, Tensor]]:
-        """The arguments of a call, and the tensors among them.
+        """The bound arguments of a call, and the tensors among them.
 
         Args:
             arrays: The inputs by name.
@@ -82,7 +81,7 @@ class Examples:
         return self._bound, tensors
 
     def accepted(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
-        """Run the model; None if it takes these inputs, else what it raised."""
+        """Run the model; return None if it accepts these inputs, else the error."""
         try:
             self._called(arrays)
         except (AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
@@ -99,7 +98,7 @@ class Examples:
             return self._model(*bound.args, **bound.kwargs)
 
     def tried(self, axes: Axes, sizes: Mapping[str, int]) -> str | None:
-        """The result of running the model at some sizes, in words; None if it raises.
+        """A description of the model's result at some sizes; None if it raises.
 
         Args:
             axes: The dynamic axes.
@@ -121,7 +120,7 @@ class Examples:
         return None if refused else RUNS
 
     def resized(self, axes: Axes, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
-        """The inputs with other sizes: cut, or repeated from the beginning.
+        """The inputs resized: cut, or repeated from the start.
 
         Args:
             axes: The dynamic axes.
@@ -161,7 +160,7 @@ class Examples:
         return found
 
     def choices(self, axes: Axes, symbol: str) -> tuple[list[int], Exception | None]:
-        """Other sizes of one symbol that the model takes, and why it refused the last."""
+        """Other sizes of one symbol that the model accepts, and the last error."""
         sizes = self.checked(axes)
         n = sizes[symbol]
         found: list[int] = []
@@ -175,10 +174,10 @@ class Examples:
         return found, why
 
     def find_axes(self) -> dict[str, dict[int, str]]:
-        """Find which axes can have other sizes, by trying: alone, then with all of equal size.
+        """Find the dynamic axes by trying: each axis alone, then together with those of equal size.
 
         Raises:
-            ValueError: Two axes of one input have the same size, and only change together.
+            ValueError: Two axes of one input have the same size, and can only change together.
         """
         axes: dict[str, dict[int, str]] = {name: {} for name in self.arrays}
         left: dict[int, list[tuple[str, int]]] = {}
@@ -211,12 +210,12 @@ class Examples:
         return len(self.choices(axes, "size")[0]) >= ENOUGH
 
     def draw(self, arrays: Mapping[str, np.ndarray], rng: np.random.Generator) -> Any:
-        """Other values of the same kind: of the same range, and of the same sign."""
+        """Random values in the same range and with the same sign."""
         return {name: _drawn(array, self.arrays[name], rng) for name, array in arrays.items()}
 
 
 class _TooLarge(Exception):
-    """A model computes more than is tried."""
+    """A model computes more elements than the limit for trials."""
 
 
 class _Bounded(Observer):
@@ -231,7 +230,7 @@ class _Bounded(Observer):
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether an argument says the same in every run, and holds no tensor."""
+    """Whether an argument is the same in every run, and holds no tensor."""
     if isinstance(value, Mapping):
         return all(map(_is_plain, value.values()))
     if isinstance(value, (tuple, list)):
@@ -240,7 +239,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _symbol(name: str, axis: int) -> str:
-    """What the size of an axis is called: src_1, input_0 for input_."""
+    """The symbol of an axis: src_1, input_0 for input_."""
     return f"{name.strip('_')}_{axis}"
 
 
@@ -251,7 +250,7 @@ def _drawn(array: np.ndarray, example: np.ndarray, rng: np.random.Generator) -> 
         return array
     least, most = example.min(), example.max()
     if array.dtype.kind != "f":
-        if least == most:  # what depends on the values must show, whatever the example
+        if least == most:  # other values, to find what depends on values
             least, most = min(least, 0), max(most, 1)
         return rng.integers(least, most, array.shape, array.dtype, endpoint=True)
     if least == most:
@@ -265,7 +264,7 @@ def several(
     choices: Mapping[str, Sequence[int]], base: Mapping[str, int], count: int,
     rng: np.random.Generator,
 ) -> Iterable[dict[str, int]]:  # fmt: skip
-    """Sizes of all symbols for some runs: each run its own, no two symbols alike if possible."""
+    """Sizes of all symbols for some runs, if possible all different."""
     for i in range(count):
         sizes: dict[str, int] = {}
         for symbol, found in choices.items():
@@ -279,7 +278,7 @@ def several(
 
 
 def largest(limit: int, least: int, accepts: Callable[[int], bool]) -> int:
-    """The largest number up to a limit that is accepted, `least` being so."""
+    """The largest accepted number up to a limit; `least` is accepted."""
     if accepts(limit):
         return limit
     while limit - least > 1:

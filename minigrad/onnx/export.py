@@ -1,4 +1,4 @@
-"""From a model to a file: runs of several sizes, one program, a graph of operators, and a check."""
+"""Export: run a model at several sizes, merge the runs into a program, write and check it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ __all__ = ["Exported", "export"]
 
 ALL = OPERATORS | SHAPE_OPERATORS | WINDOW_OPERATORS | RECURRENT_OPERATORS
 TABLE = {registry[name]: operator for name, operator in ALL.items()}
-OPSET = 20  # the first with Gelu
-IR_VERSION = 10  # what readers of that opset know
+OPSET = 20  # the first opset with Gelu
+IR_VERSION = 10  # the IR version of that opset
 TRIES = 20
 FAR = 256
 
@@ -43,11 +43,11 @@ class Exported(NamedTuple):
         path: The file.
         inputs: The shape of each input, with the names of dynamic axes.
         outputs: The shape of each output.
-        limits: Up to which size of an axis the file works, where a table or the model ends there.
+        limits: The maximum size of an axis, where a table or the model limits it.
         difference: The largest difference from the model in all examples, relative to the largest
-            element of an output where that is more than 1; None if nothing was compared.
-        least: From which size on it works, where the model takes no smaller ones.
-        conditions: Assertions of the model that sizes must fulfil besides.
+            element of an output if that exceeds 1; None if nothing was compared.
+        least: The minimum size of an axis, where the model accepts no smaller one.
+        conditions: Assertions of the model that sizes must also satisfy.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -76,38 +76,41 @@ def export(
     verify: bool = True,
     tolerance: float = 1e-4,
 ) -> Exported:
-    """Write a model as an ONNX file that computes the same, for inputs of other sizes too.
+    """Write a model to an ONNX file, which also works for inputs of other sizes.
 
-    The model is run in evaluation mode, whatever mode it is in, on the example and on others of
-    other sizes and values. From what its ops did, the graph is read; a number that depends on the
-    sizes of the inputs becomes a computation. What cannot be said as a graph is refused by name.
-    Parameters keep their names, inputs have those of the arguments of ``forward``.
+    The model is run in evaluation mode on the example and on inputs of other sizes and values. The
+    graph is made from the ops of these runs; a number that depends on the sizes of the inputs
+    becomes a computation in the graph. A model that cannot be written as a graph is refused with an
+    error that names the cause. Parameters keep their names; inputs have the names of the arguments
+    of ``forward``.
 
     Args:
-        model: The model, which is left as it is.
-        example_inputs: The arguments of its forward: a tensor, a tuple of arguments, or a dict of
-            them by name. Tensors and arrays become inputs; anything else, such as
-            ``is_causal=True``, is part of what is exported. Integers should go from the smallest to
-            the largest that are allowed, or somewhere between: others of their range are tried.
+        model: The model; it is not changed.
+        example_inputs: The arguments of its forward: a tensor, a tuple of arguments, or a dict by
+            name. Tensors and arrays become inputs; any other argument, such as ``is_causal=True``,
+            is fixed in the file. All integers between the smallest and the largest of an example
+            must be valid, because random ones are tried.
         path: The file.
-        dynamic_axes: For each input, which axes may have another size and what it is called:
-            ``{"src": {0: "batch", 1: "length"}}``; axes of one name have one size. By default they
-            are found by trying: every axis with which the model also runs at other sizes. Axes of
-            equal size that only change together get one name. ``{}`` for fixed shapes.
-        table_size: Up to which size a table of positions is stored, where the model has no limit.
-        verify: Whether to run the file on all examples and compare the outputs: by onnxruntime if
-            it is installed, else by the slower evaluator of onnx.
-        tolerance: How large a difference may be, relative to the largest element of an output.
+        dynamic_axes: For each input, the axes whose size may change and the names of the sizes:
+            ``{"src": {0: "batch", 1: "length"}}``. Axes with one name have the same size. By
+            default they are found by trying: every axis with which the model also runs at other
+            sizes. Axes of equal size that can only change together get one name. ``{}`` for fixed
+            shapes.
+        table_size: The size of stored tables of positions, if the model has no limit.
+        verify: Whether to run the file on all examples and compare the outputs, with onnxruntime if
+            it is installed, else with the slower reference evaluator of onnx.
+        tolerance: The largest allowed difference, relative to the largest element of an output.
 
     Returns:
-        What was written.
+        A description of the file.
 
     Raises:
         ImportError: The package onnx is missing.
-        NotImplementedError: An op, or how it is used, cannot be exported; the message names it and
-            the module that it ran in.
-        RuntimeError: The file does not give the same numbers; then there is none.
-        TypeError: `model` is no module, the example does not fit it, or an output is no tensor.
+        NotImplementedError: An op, or a use of it, cannot be exported; the message names it and its
+            module.
+        RuntimeError: The file gives other numbers than the model; it is not kept.
+        TypeError: `model` is not a module, the example does not fit it, or an output is not a
+            tensor.
         ValueError: `dynamic_axes` does not fit, or the model does not run at other sizes.
 
     Example:
@@ -165,14 +168,14 @@ def export(
 
 
 def _far(base: dict[str, int], promise: Promise) -> Iterator[dict[str, int]]:
-    """Sizes at which the file is compared too: the least, and one after the other large."""
+    """More sizes to compare: all minimal, and each one large in turn."""
     yield dict(promise.least)
     for symbol in base:
         yield {**base, symbol: min(FAR, promise.most.get(symbol, FAR))}
 
 
 def _said(promise: Promise) -> dict[str, str]:
-    """What the file says of the sizes that it is for, as properties of the model."""
+    """The sizes for which the file is valid, as metadata properties of the model."""
     said = {}
     for symbol, least in promise.least.items():
         most = promise.most.get(symbol)
@@ -183,7 +186,7 @@ def _said(promise: Promise) -> dict[str, str]:
 
 
 def _shapes(ends: Any) -> dict[str, tuple[int | str, ...]]:
-    """The shapes of inputs or outputs, as the file has them."""
+    """The shapes of inputs or outputs in the file."""
     return {
         end.name: tuple(n.dim_param or n.dim_value for n in end.type.tensor_type.shape.dim)
         for end in ends
@@ -212,10 +215,10 @@ def _watched(
     model: Module, examples: Examples, axes: Axes, sizes: dict[str, int],
     rng: np.random.Generator | None = None,
 ) -> Run:  # fmt: skip
-    """A run at some sizes, on other values if there is a generator to draw them."""
+    """A run at some sizes; with a generator, on random values."""
     arrays = examples.resized(axes, sizes)
     if rng is not None:
-        for _ in range(TRIES):  # a model may refuse some values: a row that is all padding
+        for _ in range(TRIES):  # a model may raise for some values, such as a row of padding only
             drawn = examples.draw(arrays, rng)
             problem = examples.accepted(drawn)
             if problem is None:
@@ -234,7 +237,7 @@ def _watched(
 def _table_sizes(
     model: Module, program: Program, examples: Examples, axes: Axes, limit: int
 ) -> dict[str, int]:
-    """The symbols for which there are tables, with the largest size that the model takes."""
+    """The symbols of tables, with the largest size that the model accepts."""
     base = program.runs[0].sizes
     parameters = {name for name, _ in model.named_parameters()}
     found = {}
@@ -251,7 +254,7 @@ def _table_sizes(
 
 
 def _symbols_of_tables(step: Step, parameters: set[str]) -> Iterator[str]:
-    """The symbols that say how much of a table a step reads, parameters apart."""
+    """The symbols that determine how much of a table, not a parameter, a step reads."""
     for value in step.arguments:
         if not isinstance(value, Value) or value.made or value.name in parameters:
             continue

@@ -1,6 +1,6 @@
-"""A graph of the ONNX format while it is built: nodes, initializers, and names.
+"""Building an ONNX graph: nodes, initializers and names.
 
-The same node is made once: two layers that ask for the length of the input share the answer.
+Equal nodes are made once: two layers that compute the length of the input share the node.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Graph", "package"]
 
 
 def package() -> Any:
-    """The package onnx, which is loaded when a model is exported.
+    """Import the package onnx, on the first export.
 
     Raises:
         ImportError: It is not installed.
@@ -38,16 +38,16 @@ def package() -> Any:
 
 
 class Graph:
-    """Nodes and initializers, in the order in which they are made.
+    """Nodes and initializers, in the order of their creation.
 
     Args:
         inputs: The inputs of the model, by name.
         axes: Their dynamic axes.
-        constant: What makes a tensor of a value that no op has made.
+        constant: A function that makes a tensor for a value that no op computed.
 
     Attributes:
-        path: The module call that the next nodes belong to.
-        limits: Up to which size of a symbol the tables of the file reach.
+        path: The module call to which the next nodes belong.
+        limits: The largest size of a symbol for which the file has tables.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Graph:
         """The name of the tensor of a value, a number or a size.
 
         Args:
-            value: What is wanted.
+            value: The value, number or size.
             dtype: The dtype to convert it to; needed for a number.
         """
         if isinstance(value, Size):
@@ -92,7 +92,7 @@ class Graph:
         return name if dtype is None or value.dtype == dtype else self.cast(name, dtype)
 
     def initializer(self, array: np.ndarray, name: str | None = None) -> str:
-        """A tensor of the file; equal ones are stored once, unless they are named."""
+        """Store an array in the file; equal unnamed arrays are stored once."""
         array = np.ascontiguousarray(array).reshape(array.shape)
         key = name or (array.dtype.str, array.shape, array.tobytes())
         if key not in self._made:
@@ -102,7 +102,7 @@ class Graph:
         return self._made[key]
 
     def cast(self, tensor: str, dtype: Any) -> str:
-        """A tensor in another dtype."""
+        """Cast a tensor to another dtype."""
         return self.node("Cast", [tensor], to=self._kind(dtype))
 
     # Sizes --------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class Graph:
         return self.node("Concat", [self.length(size) for size in listed], axis=0)
 
     def limit(self, size: Any, rows: int) -> None:
-        """Note that a table has so many rows for a size."""
+        """Record that a table limits a size to its number of rows."""
         if isinstance(size, Size) and size.symbol is not None:
             most = rows - size.constant
             self.limits[size.symbol] = min(self.limits.get(size.symbol, most), most)
@@ -145,11 +145,11 @@ class Graph:
     # Nodes --------------------------------------------------------------------------------------
 
     def node(self, kind: str, inputs: Iterable[str], **attributes: Any) -> str:
-        """A node, or the same one that there is already.
+        """Add a node, or reuse an equal one.
 
         Args:
             kind: The operator.
-            inputs: The names of its inputs, "" for one that is left out.
+            inputs: The names of its inputs, "" for an omitted one.
             **attributes: Its attributes.
 
         Returns:
@@ -225,13 +225,13 @@ class Graph:
     def model(
         self, outputs: Mapping[str, Value], name: str, opset: int, ir: int
     ) -> onnx.ModelProto:
-        """The whole, with inputs and outputs as they are named outside.
+        """The complete model, with the public names of inputs and outputs.
 
         Args:
             outputs: The outputs of the model, by name.
             name: The name of the graph.
             opset: The version of the operators.
-            ir: The version of the format.
+            ir: The version of the IR.
         """
         ends = []
         for end, value in outputs.items():
@@ -255,8 +255,8 @@ class Graph:
         )  # fmt: skip
 
     def _described(self, name: str, dtype: Any, shape: Iterable[Any]) -> onnx.ValueInfoProto:
-        """A tensor of the outside, with the names of the lengths that are not fixed."""
-        # A length that no polynomial gives has a name of its own.
+        """An input or output, with the names of the lengths that are not fixed."""
+        # A length that is no polynomial of the inputs' sizes has a name of its own.
         lengths = [
             n if isinstance(n, int) else f"{name}_{i}" if n is None else str(n)
             for i, n in enumerate(shape)

@@ -1,8 +1,8 @@
-"""Each op in ONNX operators: a table, and a function where one operator is not enough.
+"""Ops as ONNX operators: a table, and functions for ops that need several operators.
 
-A function gets the graph, the value that the op made, and the op's arguments in the order of its
-parameters: a `Value` for a tensor, a `Size` for a number that depends on the inputs' sizes. It
-returns the name of the tensor that holds the result.
+A function gets the graph, the op's result, and the op's arguments in the order of its parameters: a
+`Value` for a tensor, a `Size` for a number that depends on the inputs' sizes. It returns the name
+of the tensor that holds the result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from minigrad.autograd.dtypes import promote
+from minigrad._dtypes import promote
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
 
@@ -23,7 +23,7 @@ __all__ = ["OPERATORS", "Operator", "table"]
 Operator = Callable[..., str]
 
 OPERATORS: dict[str, Operator] = {}
-"""The function of each op, by the name of the op; those that only move elements stand elsewhere."""
+"""The function of each op, by the name of the op; shape_operators.py has more."""
 
 UNARY = {
     "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh",
@@ -53,7 +53,7 @@ REDUCTIONS = {
 
 
 def table(operators: dict[str, Operator]) -> Callable[..., Callable[[Operator], Operator]]:
-    """A decorator that puts a function into a table, for one op or several."""
+    """Decorator: enter a function in a table, for one or several ops."""
 
     def exports(*names: str) -> Callable[[Operator], Operator]:
         def put(function: Operator) -> Operator:
@@ -69,7 +69,7 @@ exports = table(OPERATORS)
 
 
 def _common(*operands: Any) -> np.dtype[Any]:
-    """The dtype in which operands meet."""
+    """The common dtype of the operands."""
     arrays = [operand.arrays[0] if isinstance(operand, Value) else
               operand if isinstance(operand, (int, float)) else 1
               for operand in operands]  # fmt: skip
@@ -152,7 +152,7 @@ def _remainder(g: Graph, out: Value, a: Any, b: Any) -> str:
 @exports("floor_divide")
 def _floor_divide(g: Graph, out: Value, a: Any, b: Any) -> str:
     left, right = g.tensor(a, out.dtype), g.tensor(b, out.dtype)
-    if out.dtype.kind != "f":  # the division of integers cuts toward 0: nothing is left to cut
+    if out.dtype.kind != "f":  # integer division truncates, which is exact here
         left = g.node("Sub", [left, g.node("Mod", [left, right])])
         return g.node("Div", [left, right])
     return g.node("Floor", [g.node("Div", [left, right])])
@@ -181,7 +181,7 @@ OPERATORS |= {"log2": _logarithm(2), "log10": _logarithm(10)}
 
 @exports("expm1")
 def _expm1(g: Graph, out: Value, x: Any) -> str:
-    """exp(x) - 1 = tanh(x/2) (exp(x) + 1), which keeps its digits where x is small."""
+    """exp(x) - 1 = tanh(x/2) (exp(x) + 1), which is accurate for small x."""
     name = g.tensor(x, out.dtype)
     half = g.node("Tanh", [g.node("Mul", [name, g.tensor(0.5, out.dtype)])])
     more = g.node("Add", [g.node("Exp", [name]), g.tensor(1, out.dtype)])
@@ -190,7 +190,7 @@ def _expm1(g: Graph, out: Value, x: Any) -> str:
 
 @exports("log1p")
 def _log1p(g: Graph, out: Value, x: Any) -> str:
-    """log(1 + x), and 2 artanh(x / (2 + x)), which is the same, where x is small."""
+    """log(1 + x); for small x the equal 2 artanh(x / (2 + x)), which is accurate there."""
     name = g.tensor(x, out.dtype)
     far = g.node("Log", [g.node("Add", [name, g.tensor(1, out.dtype)])])
     ratio = g.node("Div", [name, g.node("Add", [name, g.tensor(2, out.dtype)])])
@@ -280,7 +280,7 @@ def _vecdot(g: Graph, out: Value, a: Any, b: Any) -> str:
 
 @exports("softmax")
 def _softmax(g: Graph, out: Value, x: Any, axis: int) -> str:
-    """Softmax, with zeros where all of a row is -inf: ONNX has NaN there."""
+    """Softmax, with zeros for a row of -inf only, where ONNX gives NaN."""
     name = g.tensor(x, out.dtype)
     weights = g.node("Softmax", [name], axis=axis)
     top = g.node("ReduceMax", [name, g.lengths([axis])], keepdims=1)

@@ -1,4 +1,4 @@
-"""Several runs of one model as one program: what is the same, and what depends on sizes."""
+"""Merges several runs of a model into one program, in which sizes can be symbols."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Value:
         runs: The runs.
 
     Attributes:
-        arrays: What it was in each run.
-        made: Whether it is an input or an op made it; what is left is a constant.
-        shape: Its shape; a length that depends on the inputs' sizes is a `Size`, and None where
-            no polynomial fits.
+        arrays: Its array in each run.
+        made: Whether it is an input or the result of an op; otherwise it is a constant.
+        shape: Its shape. A length that depends on the inputs' sizes is a `Size`, or None if no
+            polynomial fits.
     """
 
     def __init__(self, number: int, runs: Sequence[Run]) -> None:
@@ -61,7 +61,7 @@ class Value:
 
 
 class Step(NamedTuple):
-    """A call of an op in the program: arguments are values, sizes, or what all runs share."""
+    """A call of an op: its arguments are values, sizes, or objects equal in all runs."""
 
     call: Call
     arguments: tuple[Any, ...]
@@ -69,20 +69,20 @@ class Step(NamedTuple):
 
 
 class Program:
-    """What a model computes, as read from runs that differ in sizes and values.
+    """What a model computes, derived from runs that differ in sizes and values.
 
     Args:
         runs: The runs; the first is of the example itself.
 
     Attributes:
         runs: The runs.
-        steps: The calls that the outputs depend on, in their order.
+        steps: The calls on which the outputs depend, in order.
         inputs: The inputs, by name.
         outputs: The outputs, by name.
 
     Raises:
-        NotImplementedError: The runs did different things, or a number depends on the inputs in a
-            way that cannot be said.
+        NotImplementedError: The runs called different ops, or a number depends on the inputs in an
+            unsupported way.
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:
@@ -111,7 +111,7 @@ class Program:
         return self._values[number]
 
     def _needed(self) -> list[tuple[Call, ...]]:
-        """The calls that the outputs depend on, each with that of the other runs."""
+        """The calls on which the outputs depend, each with its counterparts in the other runs."""
         wanted = {ref.number for ref in self.runs[0].outputs.values()}
         needed = []
         for calls in reversed([*zip(*(run.calls for run in self.runs), strict=True)]):
@@ -121,7 +121,7 @@ class Program:
         return needed[::-1]
 
     def _refuse_differences(self) -> None:
-        """Refuse a model that does other things for other sizes or values."""
+        """Refuse a model that calls different ops for other sizes or values."""
         first = self.runs[0]
         for run in self.runs[1:]:
             why = _cause(first, run)
@@ -139,7 +139,7 @@ class Program:
                 )
 
     def _merged(self, call: Call, name: str, values: list[Any]) -> Any:
-        """One argument of the program, from that of all runs."""
+        """Merge one argument of all runs."""
         first = values[0]
         if isinstance(first, Ref):
             return self.value(first.number)
@@ -163,43 +163,43 @@ class Program:
             one, other = (run for _, run in distinct[:2])
             raise refused(
                 call,
-                f"{name} is {', '.join(seen[:3])}, which is no sum or product of the inputs' sizes"
-                f"{_cause(one, other)}. Compute it with ops on tensors, give it as an input, or "
-                f"fix the size with dynamic_axes",
+                f"{name} is {', '.join(seen[:3])}, which is not a sum or product of the inputs' "
+                f"sizes{_cause(one, other)}. Compute it with ops on tensors, give it as an "
+                f"input, or fix the size with dynamic_axes",
             )
         return found
 
 
 def shown(sizes: Mapping[str, int]) -> str:
-    """The sizes of a run, in words."""
+    """The sizes of a run, as text."""
     said = ", ".join(f"{symbol}={size}" for symbol, size in sizes.items())
     return f"with {said}" if said else "with other values"
 
 
 def _cause(first: Run, other: Run) -> str:
-    """A use of a size in Python that may explain why two runs differ, in words."""
+    """A use of a size in Python that may explain why two runs differ, as text."""
     places = [event.place for event in first.noted if event.place and _differs(event, first, other)]
     return f", perhaps because of {places[0]}" if places else ""
 
 
 def _differs(event: Comparison | Untraced, first: Run, other: Run) -> bool:
-    """Whether what was noted in one run came out otherwise in another."""
+    """Whether a comparison or use had another outcome in another run."""
     if isinstance(event, Comparison):
         return event._replace(outcome=not event.outcome) in other.noted
     return event in other.noted and _in(first, event.term) != _in(other, event.term)
 
 
 def _in(run: Run, term: Any) -> Any:
-    """What was computed of sizes, in one run."""
+    """The value of a term in one run."""
     return evaluated(term, lambda axis: run.arrays[axis.number].shape[axis.axis])
 
 
 def refused(call: Call, why: str) -> NotImplementedError:
-    """The error that names an op, where it ran, and why it cannot be exported."""
+    """An error that names an op, its module, and why it cannot be exported."""
     where = f" [in {call.path}]" if call.path else ""
     return NotImplementedError(f"onnx.export: {call.op.name}: {why}{where}")
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two arguments that are no arrays are the same; a NaN is the same as a NaN."""
+    """Whether two arguments that are not arrays are equal; NaN equals NaN here."""
     return a is b or (type(a) is type(b) and bool(a == b or (a != a and b != b)))

@@ -1,9 +1,9 @@
-"""For which sizes a file is valid: every comparison of a size in Python is examined.
+"""The sizes for which a file is valid, from every comparison of a size in Python.
 
-The graph is what the model did at the sizes of the runs. It is so at all sizes for which every
-comparison comes out as it did there. Where one would come out otherwise the model is run at such a
-size. If it raises, as an assertion does, then the file is promised for the sizes before only. If it
-does not, the file would lack what the model does there, and the model is refused.
+The graph holds the ops of the runs. It is valid for all sizes at which each comparison has the same
+outcome as in the runs. For the nearest size at which a comparison has another outcome, the model is
+run. If it raises, as with an assertion, the file is valid only for the sizes before. If it does not
+raise, the file would lack what the model does there, so the model is refused.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ SWEEP = [*range(1, 257), *(2**k for k in range(9, 32))]
 
 
 class Promise(NamedTuple):
-    """For which sizes a file is made.
+    """The sizes for which a file is valid.
 
     Attributes:
-        least: The least size of each symbol.
-        most: The largest size, for the symbols that have one.
-        conditions: Lines of the user's program that must hold besides.
+        least: The minimum size of each symbol.
+        most: The maximum size, for the symbols that have one.
+        conditions: Assertions in the user's program that must also hold.
     """
 
     least: dict[str, int]
@@ -41,25 +41,25 @@ class Promise(NamedTuple):
 def promised(
     program: Program, limits: Mapping[str, int], tried: Callable[[dict[str, int]], str | None]
 ) -> Promise:
-    """Find the sizes at which the model does what the program does.
+    """Find the sizes at which the model computes what the program computes.
 
     Args:
         program: The program.
         limits: The largest sizes that are known already.
-        tried: What came of running the model at some sizes, None if it raised.
+        tried: A function that runs the model at some sizes; returns None if it raises.
 
     Returns:
-        What the file can promise.
+        The sizes for which the file is valid.
 
     Raises:
-        NotImplementedError: The model does something else at other sizes, or Python used a size or
-            a value in a way that leaves no trace.
+        NotImplementedError: The model computes something else at other sizes, or Python used a size
+            or a value in a way that cannot be traced.
     """
     return _Search(program, limits, tried).promise()
 
 
 class _Search:
-    """The sizes that are left, while the comparisons are gone through."""
+    """The remaining sizes, while the comparisons are examined."""
 
     def __init__(
         self, program: Program, limits: Mapping[str, int],
@@ -73,7 +73,7 @@ class _Search:
         self._conditions: dict[str, None] = {}
 
     def promise(self) -> Promise:
-        """Go through what was noted until nothing more is found."""
+        """Examine the comparisons until the sizes no longer change."""
         noted = [(event, run) for run in self._program.runs for event in run.noted]
         for event, _ in noted:
             if isinstance(event, Untraced):
@@ -84,7 +84,7 @@ class _Search:
             why = self._examine(event, compared[event])
             if why is not None and event.place:
                 wrong[event] = why
-        for event, why in wrong.items():  # other comparisons may have excluded those sizes since
+        for event, why in wrong.items():  # other comparisons may exclude those sizes later
             if self._examine(event, compared[event]) is not None:
                 raise NotImplementedError(f"onnx.export: {why}")
         most = {symbol: n for symbol, n in self._most.items() if n < MOST}
@@ -92,10 +92,10 @@ class _Search:
 
     def _length(self, axis: Axis) -> Any:
         shape = self._program.value(axis.number).shape
-        return shape[axis.axis] if shape else None  # its number of axes may depend on sizes
+        return shape[axis.axis] if shape else None  # the number of axes may depend on sizes
 
     def _refuse_if_it_varies(self, event: Untraced) -> None:
-        """Refuse what leaves no trace, if it is not the same in all runs."""
+        """Refuse an untraceable use of a size or value that differs between runs."""
         if event.term is None:
             if not all(self._program.value(number).fixed for number in event.sources):
                 raise NotImplementedError(f"onnx.export: {why_not(event.what, event.place)}")
@@ -107,17 +107,17 @@ class _Search:
             )
 
     def _examine(self, event: Comparison, run: Run) -> str | None:
-        """Exclude the sizes at which a comparison comes out otherwise and the model raises.
+        """Exclude the sizes at which a comparison has another outcome and the model raises.
 
         Returns:
-            Why it is to be refused, or None.
+            The reason to refuse the model, or None.
         """
         lengths = {axis: self._length(axis) for axis in (*_axes(event.terms[0]),
                                                          *_axes(event.terms[1]))}  # fmt: skip
         if any(length is None for length in lengths.values()):
             return (
-                f"sizes are compared of which one is no sum or product of the inputs' sizes; write "
-                f"it with ops on tensors, or fix the size with dynamic_axes ({event.place})"
+                f"sizes are compared of which one is not a sum or product of the inputs' sizes; "
+                f"write it with ops on tensors, or fix the size with dynamic_axes ({event.place})"
             )
         symbols = {s for size in lengths.values() if isinstance(size, Size) for s in size.symbols}
         for symbol in sorted(symbols):
@@ -135,7 +135,7 @@ class _Search:
         return None
 
     def _bases(self, sizes: dict[str, int], symbol: str) -> list[dict[str, int]]:
-        """The sizes of the other symbols: as they are, the least, and many."""
+        """Sizes to try for the other symbols: the example's, the smallest, and large ones."""
         many = {s: min(max(1000, n), self._most[s]) for s, n in sizes.items()}
         own = {symbol: sizes[symbol]}
         found = [sizes, self._least | own, many | own]
@@ -144,7 +144,7 @@ class _Search:
     def _otherwise(
         self, event: Comparison, lengths: Mapping[Axis, Any], base: dict[str, int], symbol: str
     ) -> Iterator[int]:
-        """The nearest sizes below and above at which the comparison comes out otherwise."""
+        """The nearest sizes below and above at which the comparison has another outcome."""
 
         def sides(size: int) -> tuple[Any, Any] | None:
             sizes = {**base, symbol: size}
@@ -177,7 +177,7 @@ class _Search:
         yield from sorted(size for size in others if size >= base[symbol])[:1]
 
     def _exclude(self, event: Comparison, symbol: str, size: int, alone: bool) -> None:
-        """Promise nothing at a size, nor beyond; or only the condition, if runs went beyond it."""
+        """Exclude a size and all beyond it; if runs went beyond it, record the condition."""
         seen = [run.sizes[symbol] for run in self._program.runs]
         if alone and size > max(seen):
             self._most[symbol] = min(self._most[symbol], size - 1)
@@ -188,7 +188,7 @@ class _Search:
 
 
 def _axes(term: Any) -> Iterator[Axis]:
-    """The lengths that a term is made of."""
+    """The lengths in a term."""
     if isinstance(term, Axis):
         yield term
     elif isinstance(term, Formula):

@@ -1,7 +1,7 @@
 """The record of one run of a model: every op, its arguments and its results.
 
-A value of a run is known by a number, given in the order in which values turn up. So two runs that
-do the same ops give the same numbers to the same values, whatever their shapes are.
+Values are numbered in the order of their first use. So two runs of the same ops give the same
+numbers to corresponding values, even if the shapes differ.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Call", "Ref", "Run", "flat", "numbers", "watch"]
 
 
 class Ref(NamedTuple):
-    """A value, in the place where an array or a tensor stood."""
+    """A reference to a value, in place of an array or a tensor."""
 
     number: int
 
@@ -33,9 +33,9 @@ class Call(NamedTuple):
     """One call of an op.
 
     Attributes:
-        op: Its record.
-        arguments: What it was given, in the order of ``op.params``, with `Ref` for arrays.
-        outputs: What came out.
+        op: Its `Primitive`.
+        arguments: Its arguments in the order of ``op.params``, with `Ref` for arrays.
+        outputs: Its results.
         path: The module call in which it happened.
     """
 
@@ -46,26 +46,25 @@ class Call(NamedTuple):
 
 
 class Run(Observer):
-    """The recorder of a run.
+    """Records a run.
 
-    An op that is not among `exported` but has a decomposition is replaced by it.
+    An op that is not in `exported` is replaced by its decomposition, if it has one.
 
     Args:
         sizes: The size of each symbol in this run.
-        exported: The ops that the file can hold.
+        exported: The ops that can be exported.
 
     Attributes:
         arrays: The value of each number.
-        calls: The ops, in their order.
-        names: What parameters and buffers are called, by number.
+        calls: The calls of ops, in order.
+        names: The names of parameters and buffers, by number.
         inputs: The numbers of the inputs, by name.
         outputs: The outputs, by name.
-        sources: For each number, those of the inputs, and of what no op has made, that it depends
-            on.
-        unsettled: The numbers of what has a shape that may depend on values.
-        noted: What Python did with sizes, in its order; each once.
-        watching: Whether the run goes on.
-        refused: Why the model is refused, if it is.
+        sources: For each number, the numbers of the inputs and constants on which it depends.
+        unsettled: The numbers of values whose shape may depend on other values.
+        noted: Comparisons and other uses of sizes in Python, in order, without repetitions.
+        watching: Whether the run is being recorded.
+        refused: Why the model is refused, or None.
     """
 
     def __init__(self, sizes: Mapping[str, int], exported: Container[Primitive]) -> None:
@@ -84,10 +83,10 @@ class Run(Observer):
         self._by_object: dict[int, int] = {}
         self._by_memory: dict[Any, int] = {}
         self._stamps: list[int] = []
-        self._held: list[Any] = []  # so that no id and no memory is used twice
+        self._held: list[Any] = []  # keeps objects alive, so that no id and no memory is reused
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        """Note an op, or its decomposition."""
+        """Record an op, or its decomposition."""
         noted = tuple(self._noted(argument) for argument in arguments)
         outputs = result if isinstance(result, tuple) else (result,)
         held = op in self._exported
@@ -104,14 +103,14 @@ class Run(Observer):
         self.calls.append(Call(op, noted, refs, "" if scope is None else scope.path))
 
     def wrote(self, tensor: Any, result: Any) -> None:
-        """Note that a tensor is now what an op in place returned."""
+        """Record that a tensor now has the value of an in-place op's result."""
         number = self.ref(result).number
         self._stamps[number] = next(clock)
         self.know(tensor, number)
         self._by_memory[_memory(tensor._data)] = number
 
     def _depends_on_values(self, op: Primitive, arguments: tuple[Any, ...]) -> bool:
-        """Whether the shape of what an op of the file makes may depend on values."""
+        """Whether the shape of an exported op's result may depend on values."""
         chosen = [self.arrays[number] for number in numbers(arguments[1:])]
         return (
             (op is registry["getitem"] and any(array.dtype == np.bool_ for array in chosen))
@@ -120,12 +119,12 @@ class Run(Observer):
         )
 
     def _meant(self, op: Primitive, arguments: Sequence[Any]) -> tuple[Ref, ...]:
-        """Run the decomposition of a fused op, and note its ops instead."""
+        """Run the decomposition of a fused op, and record its ops instead."""
         values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
         outer = state.get()
         try:
             state.set(State(False, outer.scope, (self,)))
-            result = op.call_with(op.decomposition, values)  # type: ignore[arg-type]
+            result = op.call_with(op.decomposition, values)
         finally:
             state.set(outer)
         return tuple(self.ref(r) for r in (result if isinstance(result, tuple) else (result,)))
@@ -140,11 +139,11 @@ class Run(Observer):
         if isinstance(argument, np.generic):
             return argument.item()
         if isinstance(argument, (int, float)) and not isinstance(argument, bool):
-            return argument.real  # the number alone
+            return argument.real  # the plain number
         return argument
 
     def ref(self, value: Any) -> Ref:
-        """The number of a tensor or an array: known as an object, by its memory, or new."""
+        """The number of a tensor or an array, found by its identity or memory, or a new one."""
         array = _array(value)
         number = self._by_object.get(id(value))
         if number is None:
@@ -159,10 +158,10 @@ class Run(Observer):
         return Ref(number)
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise an error, and once more when the model has ended: it may go on after an error.
+        """Raise an error now and again at the end, because the model may catch the first one.
 
         Raises:
-            NotImplementedError: In any case.
+            NotImplementedError: Always.
         """
         self.refused = NotImplementedError(located(f"onnx.export: {why}"))
         raise self.refused
@@ -173,13 +172,13 @@ class Run(Observer):
         return {name: self.arrays[number] for name, number in self.inputs.items()}
 
     def entitle(self, name: str, tensor: Any) -> None:
-        """Name a tensor, if an op has read it."""
+        """Name a tensor that an op has read."""
         number = self._by_object.get(id(tensor), self._by_memory.get(_memory(tensor._data)))
         if number is not None:
             self.names.setdefault(number, name)
 
     def end(self) -> None:
-        """Stop recording; tensors that the model kept become ordinary ones."""
+        """Stop recording; traced tensors that the model kept become ordinary ones."""
         self.watching = False
         for value in self._held:
             release(value)
@@ -193,12 +192,12 @@ class Run(Observer):
         return Ref(number)
 
     def know(self, value: Any, number: int, traced: bool = True) -> None:
-        """Say which number a tensor or an array has.
+        """Register the number of a tensor or an array.
 
         Args:
             value: The tensor or array.
             number: Its number.
-            traced: Whether an input or an op made it, so that it is to watch over itself.
+            traced: Whether it is an input or an op's result, so that its uses must be traced.
         """
         array = _array(value)
         if traced:
@@ -219,13 +218,13 @@ def watch(
         args: The bound arguments of its forward, with the inputs as tensors.
         inputs: Those tensors, by name.
         sizes: The size of each symbol.
-        exported: The ops that the file can hold.
+        exported: The ops that can be exported.
 
     Returns:
         The run.
 
     Raises:
-        TypeError: An output is no tensor.
+        TypeError: An output is not a tensor.
     """
     run = Run(sizes, exported)
     for name, tensor in inputs.items():
@@ -278,6 +277,6 @@ def _array(value: Any) -> np.ndarray:
 
 
 def _memory(array: np.ndarray) -> tuple[Any, ...]:
-    """What two arrays share that have the same elements in the same places of memory."""
+    """A key that is equal for arrays with the same elements at the same memory addresses."""
     place = array.__array_interface__["data"][0]
     return place, array.shape, array.strides, array.dtype.str

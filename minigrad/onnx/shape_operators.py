@@ -24,7 +24,7 @@ exports = table(SHAPE_OPERATORS)
 
 
 def _shaped(g: Graph, name: str, shape: Sequence[Any]) -> str:
-    """A tensor in another shape; one length that depends on the inputs is worked out."""
+    """Reshape a tensor; one length that depends on the inputs is inferred (-1)."""
     open_lengths = [n for n in shape if not isinstance(n, int)]
     if None in open_lengths:
         raise NotImplementedError(f"no size that a graph could compute in shape {tuple(shape)}")
@@ -69,7 +69,7 @@ def _swapaxes(g: Graph, out: Value, x: Any, axis1: int, axis2: int) -> str:
 
 @exports("moveaxis")
 def _moveaxis(g: Graph, out: Value, x: Any, source: Any, destination: Any) -> str:
-    moved = np.moveaxis(np.empty((0,) * x.ndim), source, destination)  # NumPy's checks
+    moved = np.moveaxis(np.empty((0,) * x.ndim), source, destination)  # NumPy checks the arguments
     starts, ends = (normalize_axis_tuple(axes, moved.ndim) for axes in (source, destination))
     order = [axis for axis in range(x.ndim) if axis not in starts]
     for end, start in sorted(zip(ends, starts, strict=True)):
@@ -199,7 +199,7 @@ def _getitem(g: Graph, out: Value, x: Any, index: Any) -> str:
 
 
 def _explicit(index: Any, ndim: int) -> list[Any]:
-    """The parts of an index, with slices for what it leaves out."""
+    """The parts of an index, with slices for omitted axes."""
     parts = [*index] if isinstance(index, tuple) else [index]
     if any(isinstance(part, bool) for part in parts):
         raise NotImplementedError("a bool in an index is not exported")
@@ -212,7 +212,7 @@ def _explicit(index: Any, ndim: int) -> list[Any]:
 
 
 def _table_or_tensor(g: Graph, x: Any, slices: dict[int, Any]) -> str:
-    """What is sliced; of a table whose beginning is taken, the longest that a run has seen."""
+    """The sliced tensor; for the start of a table, the longest table of all runs."""
     first = slices.get(0)
     if first is None or first.step not in (None, 1) or not isinstance(first.stop, Size):
         return g.tensor(x)
@@ -225,7 +225,7 @@ def _table_or_tensor(g: Graph, x: Any, slices: dict[int, Any]) -> str:
 
 
 def _sliced(g: Graph, name: str, slices: dict[int, slice]) -> str:
-    """A tensor cut along some axes."""
+    """Slice a tensor along some axes."""
     if not slices:
         return name
     starts, ends, steps = [], [], []

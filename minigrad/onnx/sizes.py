@@ -1,8 +1,8 @@
-"""Sizes that depend on the sizes of the inputs: found from numbers, written as a polynomial.
+"""Sizes that depend on the inputs' sizes, found from several runs and written as polynomials.
 
-A model computes shapes with Python's integers, which leave no trace. But the same integer of
-several runs, whose inputs differ in size, tells how it depends on them: 10, 12, 21 for a batch of
-2, 3, 3 and a length of 5, 4, 7 is batch · length. What fits no such polynomial is refused.
+A model computes shapes with Python integers, which cannot be traced. But the values of one integer
+in several runs with inputs of different sizes show how it depends on them: 10, 12, 21 for batches
+of 2, 3, 3 and lengths of 5, 4, 7 is batch · length. An integer that fits no polynomial is refused.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Size(NamedTuple):
     """A whole number that depends on symbols: the sum of ``terms`` and a constant.
 
     Attributes:
-        terms: Pairs of a factor and the symbols that it multiplies.
-        constant: What is added.
+        terms: Pairs of a factor and the symbols by which it is multiplied.
+        constant: The constant term.
     """
 
     terms: tuple[tuple[int, tuple[str, ...]], ...]
@@ -30,13 +30,13 @@ class Size(NamedTuple):
 
     @property
     def symbol(self) -> str | None:
-        """The symbol, where the size is one symbol and a constant."""
+        """The symbol, if the size is one symbol plus a constant."""
         (factor, symbols), *more = self.terms
         return symbols[0] if factor == 1 and len(symbols) == 1 and not more else None
 
     @property
     def symbols(self) -> set[str]:
-        """The symbols that it depends on."""
+        """The symbols on which it depends."""
         return {symbol for _, symbols in self.terms for symbol in symbols}
 
     def __str__(self) -> str:
@@ -48,10 +48,10 @@ class Size(NamedTuple):
 
 
 def value_at(size: int | Size, sizes: Mapping[str, int]) -> int:
-    """A size in numbers.
+    """The value of a size.
 
     Args:
-        size: A number, or what depends on symbols.
+        size: A number or a `Size`.
         sizes: The size of each symbol.
     """
     if not isinstance(size, Size):
@@ -68,7 +68,7 @@ def fit(values: Sequence[int], sizes: Sequence[Mapping[str, int]]) -> int | Size
         sizes: The size of each symbol in each run.
 
     Returns:
-        The number, if it is the same in all runs; a size; or None if nothing simple fits.
+        The number if it is the same in all runs; a `Size`; or None if no simple polynomial fits.
     """
     if len(set(values)) == 1:
         return values[0]

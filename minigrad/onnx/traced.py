@@ -1,10 +1,10 @@
-"""Traced tensors and sizes: what Python reads from them is refused, or noted.
+"""Traced tensors and sizes: reading their values in Python is refused or recorded.
 
-A graph holds what ops do. Of a number that is taken out of a tensor, and of a branch that depends
-on one, nothing would be left in it but what they were in this run. So the values of a tensor that
-depends on an input cannot be taken out while a run is watched. Its sizes are integers that know
-where they come from: arithmetic on them is followed, and every comparison is noted with its place
-in the user's program, to be looked at when the runs are over (promises.py).
+A graph holds only ops. A number that Python takes from a tensor, or a branch that depends on one,
+would be fixed in the graph with its value in this run. So while a run is recorded, the values of a
+tensor that depends on an input cannot be read. Its sizes are integers that carry their formula:
+arithmetic on them is traced, and every comparison is recorded with its place in the user's program,
+to be examined after the runs (promises.py).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HARMLESS = {
     np.zeros_like, np.ones_like, np.empty_like, np.result_type, np.can_cast, np.array2string,
     np.array_repr, np.array_str,
 }  # fmt: skip
-"""Functions of NumPy whose results are no numbers, or depend on no values."""
+"""NumPy functions whose results are not numbers, or do not depend on values."""
 
 
 class Axis(NamedTuple):
@@ -51,18 +51,18 @@ class Axis(NamedTuple):
 
 
 class Formula(NamedTuple):
-    """What Python computed: a function of lengths, numbers and other formulas."""
+    """A Python computation: a function of lengths, numbers and other formulas."""
 
     function: Callable[..., Any]
     terms: tuple[Any, ...]
 
 
 def evaluated(term: Any, length: Callable[[Axis], Any]) -> Any:
-    """What a term would be.
+    """Evaluate a term.
 
     Args:
         term: A number, an axis or a formula.
-        length: The length of an axis.
+        length: A function that returns the length of an axis.
     """
     if isinstance(term, Axis):
         return length(term)
@@ -79,7 +79,7 @@ class Place(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The file's name, the number of the line, and what stands in it."""
+        """The file name, the line number and the line."""
         line = linecache.getline(self.file, self.line).strip()
         return f"{os.path.basename(self.file)}:{self.line}" + (f": {line}" if line else "")
 
@@ -88,13 +88,13 @@ class Place(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A comparison that Python made with a size.
+    """A comparison of a size in Python.
 
     Attributes:
-        function: Which, from the module operator.
-        terms: What was compared.
-        place: Where; None if the library or NumPy made it.
-        outcome: What it gave.
+        function: The function of the module `operator`.
+        terms: The compared terms.
+        place: Where; None if it was in minigrad or NumPy.
+        outcome: Its result.
     """
 
     function: Callable[[Any, Any], bool]
@@ -104,13 +104,13 @@ class Comparison(NamedTuple):
 
 
 class Untraced(NamedTuple):
-    """A use of a size, or of a constant's values, that leaves no trace in its result.
+    """A use of a size, or of a constant's values, whose result cannot be traced.
 
     Attributes:
         what: How it was used.
         place: Where.
         term: The size, or None.
-        sources: The numbers of the values that no op made, on which the tensor depends.
+        sources: The numbers of the constants on which the tensor depends.
     """
 
     what: str
@@ -135,7 +135,7 @@ def release(value: Any) -> None:
 
 
 def _frames() -> Iterator[FrameType]:
-    """The calls that led here, from the innermost outside of this file to that of the model."""
+    """The frames from the innermost one outside this file to the call of the model."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") != "minigrad.onnx.runs":
         if frame.f_globals.get("__name__") != __name__:
@@ -153,16 +153,16 @@ def _place(frame: FrameType | None) -> Place | None:
 
 
 def _caller() -> Place | None:
-    """The line that is running, if it is the user's and not the library's or NumPy's."""
+    """The current line, if it is in the user's program and not in minigrad or NumPy."""
     frame = next(_frames(), None)
     return _place(frame) if frame is not None and _is_users(frame) else None
 
 
 class TracedNumber:
-    """What lengths, and numbers computed of lengths, do besides being numbers."""
+    """Mixin for lengths and numbers computed from lengths: traces their use."""
 
     _term: Any
-    _run: weakref.ref[Run]  # a cache may keep the number for longer
+    _run: weakref.ref[Run]  # a cache may outlive the run
 
     def _note(self, event: Comparison | Untraced) -> None:
         run = self._run()
@@ -170,7 +170,7 @@ class TracedNumber:
             run.noted.setdefault(event)
 
     def hidden(self, what: str) -> None:
-        """Note a use that leaves no trace, if it is the user's."""
+        """Record an untraceable use, if it is in the user's program."""
         place = _caller()
         if place is not None:
             self._note(Untraced(what, place, self._term))
@@ -204,20 +204,20 @@ class TracedNumber:
 
 
 class TracedInt(TracedNumber, int):
-    """A length, or an int computed of lengths; otherwise an int like any other."""
+    """A length, or an int computed from lengths; it behaves like any int."""
 
 
 class TracedFloat(TracedNumber, float):
-    """A float computed of lengths; otherwise a float like any other."""
+    """A float computed from lengths; it behaves like any float."""
 
 
 def traced_number(value: Any, term: Any, run: weakref.ref[Run]) -> Any:
-    """A number with the formula by which it was computed.
+    """A number with its formula.
 
     Args:
         value: The number.
-        term: How.
-        run: The run that it belongs to.
+        term: Its formula.
+        run: Its run.
     """
     kind = {int: TracedInt, float: TracedFloat}.get(type(value))
     if kind is None:
@@ -274,7 +274,7 @@ for _function in (math.floor, math.ceil, math.trunc, round):
 
 
 class Traced(Tensor):
-    """A tensor that depends on an input, or on what no op has made, while its run is watched."""
+    """A tensor that depends on an input or a constant, while its run is recorded."""
 
     _run: Run
     _number: int
@@ -307,7 +307,7 @@ class Traced(Tensor):
         return rows
 
     def _leave(self, what: str) -> None:
-        """Refuse to give out values, or note it if they may be those of a constant.
+        """Refuse to return values, or record it if they may be those of a constant.
 
         Raises:
             NotImplementedError: They depend on an input.
@@ -325,7 +325,7 @@ class Traced(Tensor):
 
     @data.setter
     def data(self, value: Any) -> None:
-        raise NotImplementedError(located("onnx.export: x.data = y is no op; write x = y"))
+        raise NotImplementedError(located("onnx.export: x.data = y is not an op; write x = y"))
 
     def detach(self) -> Tensor:
         view = made(self._data.view(), False)
@@ -376,7 +376,7 @@ class Traced(Tensor):
         return self._inside(func, super().__array_function__(func, types, args, kwargs))
 
     def _inside(self, function: Any, result: Any) -> Any:
-        """What a function of NumPy returned, if that is made of tensors."""
+        """The result of a NumPy function, if it consists of tensors."""
         parts = result if isinstance(result, (tuple, list)) else (result,)
         if not all(isinstance(part, Variable) for part in parts):
             self._leave(f"np.{function.__name__}")
@@ -387,10 +387,10 @@ class Traced(Tensor):
 
 
 def why_not(what: str, place: Place | None) -> str:
-    """Why values do not leave the graph.
+    """The message that values cannot be read.
 
     Args:
-        what: How they would.
+        what: How they were read.
         place: Where.
     """
     where = f" ({place})" if place else ""

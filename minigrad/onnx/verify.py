@@ -1,4 +1,4 @@
-"""Running an ONNX file, and comparing its outputs with the model's."""
+"""Runs an ONNX file, and compares its outputs with the model's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["difference", "session"]
 
 
 def session(model: onnx.ModelProto) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
-    """A function that runs a model: by onnxruntime if it is installed, else by onnx itself.
+    """A function that runs a model, with onnxruntime if it is installed, else with onnx.
 
     Args:
         model: The model.
@@ -29,7 +29,7 @@ def session(model: onnx.ModelProto) -> Callable[[dict[str, np.ndarray]], list[np
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3  # errors, which it raises too
+        options.log_severity_level = 3  # errors only; they are raised too
         options.intra_op_num_threads = 1
         running = onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
@@ -48,25 +48,25 @@ def difference(
     wanted: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]],
     tolerance: float,
 ) -> float:
-    """The largest difference between what a file gives and what the model gives.
+    """The largest difference between the outputs of a file and of the model.
 
-    It is relative to the largest element of an output, where that is more than 1.
+    It is relative to the largest element of an output, if that exceeds 1.
 
     Args:
         model: The file's content.
         examples: Sizes, and inputs of those sizes by name.
-        wanted: The model, from inputs to outputs.
-        tolerance: How large it may be.
+        wanted: The model as a function from inputs to outputs.
+        tolerance: The largest allowed difference.
 
     Raises:
-        RuntimeError: It is larger, or an output has another shape.
+        RuntimeError: It is larger, or an output has another shape or dtype.
     """
     run_file = session(model)
     worst = 0.0
     for sizes, inputs in examples:
         try:
             found = run_file(inputs)
-        except Exception as error:  # of whatever kind the runtime has
+        except Exception as error:  # of any type of the runtime
             raise RuntimeError(
                 f"onnx.export: {shown(sizes)}, the file does not run: {error}"
             ) from error
@@ -87,7 +87,7 @@ def difference(
 
 
 def _distance(a: np.ndarray, b: np.ndarray) -> float:
-    """The largest difference; 0 for equal ones, NaN and infinities included."""
+    """The largest difference; 0 for equal elements, including NaN and infinities."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     apart = ~((a == b) | (np.isnan(a) & np.isnan(b)))
     if not apart.any():

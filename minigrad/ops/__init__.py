@@ -1,7 +1,6 @@
-"""The op tables, a file a family. Each op is a plain function with its rules beside it.
+"""The ops, one file for each family. Each op is a plain function with its rules beside it.
 
-The ops that `minigrad` exports too are collected in `functions`. The others stand behind operators
-and layers.
+`functions` collects the ops that `minigrad` exports. Operators and layers use the others.
 """
 
 from types import FunctionType as _FunctionType
@@ -19,7 +18,7 @@ from minigrad.ops.products import linear as linear
 from minigrad.ops.recurrence import *
 from minigrad.ops.rotary import *
 
-# Last, since a submodule that is imported later would hide the function of its name: `norm`.
+# Last: importing a submodule later would hide the function of the same name, such as `norm`.
 # isort: split
 from minigrad.ops.functions import *
 

@@ -1,15 +1,15 @@
-"""The kernels of attention: block by block, so that no array grows with the square of the length.
+"""The kernels of attention: they work in blocks, so memory is not quadratic in the length.
 
-A block is some rows of queries in some heads: as many as make about a megabyte of scores, which
-stay in the cache from the product to the last use. With `causal`, a block looks only at the keys up
-to its last query. Heads are divided among threads.
+A block is some rows of queries in some heads: about 1 MB of scores, which stay in the cache from
+the product to the last use. With `causal`, a block uses only the keys up to its last query. Heads
+are divided among threads.
 
     forward     S = scale Q Kᵀ + bias      lse = log Σ exp S      O = exp(S - lse) V
-    backward    P = exp(S - lse), once more from Q and K
+    backward    P = exp(S - lse), recomputed from Q and K
                 dV = Pᵀ dO     dS = P ∘ (dO Vᵀ - Σ dO ∘ O)     dQ = scale dS K     dK = scale dSᵀ Q
 
-Σ dO ∘ O, over the width, stands for Σ P ∘ dP over the keys: they are equal, also under dropout.
-Shapes, with any leading axes H (batch, heads ...): Q (H, L, E), K (H, S, E), V (H, S, W).
+Σ dO ∘ O over the width equals Σ P ∘ dP over the keys, also with dropout. Shapes, with any leading
+axes H (batch, heads ...): Q (H, L, E), K (H, S, E), V (H, S, W).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ __all__ = ["Attention", "Options", "attention_backward", "attention_forward"]
 
 BLOCK_BYTES = 1 << 20
 LARGE = 40
-"""Scores up to here have exponentials, and sums of them, that no dtype minds."""
+"""Exponentials of scores up to this, and their sums, do not overflow in any dtype."""
 CAUSAL_ROWS = 128
-"""Rows of a block with `causal`: few, since up to half as many keys are looked at in vain."""
+"""Rows of a block with `causal`: few, because each row computes up to so many masked keys."""
 
 
 class Options(NamedTuple):
-    """What attention does besides its products.
+    """The options of attention.
 
     Attributes:
         bias: Added to the scores, or None.
@@ -43,7 +43,7 @@ class Options(NamedTuple):
         causal: Query i may attend keys 0 to i only.
         scale: Factor of the scores.
         dropout: Probability with which a weight is dropped.
-        key: Chooses the stream of the dropout.
+        key: The key of the dropout's random stream.
     """
 
     bias: np.ndarray | None
@@ -55,7 +55,7 @@ class Options(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Some heads: an index for the leading axes, the number of the first head, and how many."""
+    """Some heads: an index for the leading axes, the first head, and their number."""
 
     heads: tuple[Any, ...]
     first: int
@@ -63,13 +63,13 @@ class _Block(NamedTuple):
 
 
 class Attention:
-    """One call: its arrays with all leading axes, its blocks, and the masks of each.
+    """One call of attention: its arrays with all leading axes, its blocks and their masks.
 
     Args:
         query: Shape (..., L, E).
         key: Shape (..., S, E).
         value: Shape (..., S, W).
-        options: What else there is.
+        options: The other options.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Attention:
         self.bias = self.limit = None
         if options.bias is not None:
             self.bias = np.broadcast_to(options.bias, scores)
-        if options.keep is not None:  # the smaller of a score and +inf, or -inf
+        if options.keep is not None:  # used as min(score, +inf or -inf)
             ends = np.array([-np.inf, np.inf], self.dtype)
             self.limit = np.broadcast_to(ends[options.keep.view(np.uint8)], scores)
         row = max(self.size * self.dtype.itemsize, 1)
@@ -103,8 +103,8 @@ class Attention:
         self.blocks = list(self._blocks(max(min(fitting // self.rows, share), 1)))
 
     def _blocks(self, most: int) -> Iterator[_Block]:
-        """The heads in order, in blocks of `most` or a little less."""
-        axis, inner = len(self.lead), 1  # the axes behind `axis` are taken whole
+        """The heads in order, in blocks of at most `most`."""
+        axis, inner = len(self.lead), 1  # all of the axes after `axis`
         while axis and inner * self.lead[axis - 1] <= most:
             axis -= 1
             inner *= self.lead[axis]
@@ -119,31 +119,31 @@ class Attention:
                 first += (stop - start) * inner
 
     def rows_of(self) -> Iterator[tuple[slice, slice]]:
-        """Blocks of queries, and the keys that each looks at."""
+        """Blocks of queries, and the keys that each uses."""
         for start in range(0, self.length, self.rows):
             stop = min(start + self.rows, self.length)
             seen = min(stop, self.size) if self.options.causal else self.size
             yield slice(start, stop), slice(0, seen)
 
     def scores(self, block: _Block, rows: slice, keys: slice, query: np.ndarray) -> np.ndarray:
-        """The scores of a block, -inf where nothing may be attended; `query` is scaled already."""
+        """The scores of a block, -inf where masked; `query` is already scaled."""
         key = self.key[block.heads][..., keys, :]
         scores: np.ndarray = np.matmul(query, key.swapaxes(-1, -2))
         if self.bias is not None:
             scores += self.bias[block.heads][..., rows, keys]
         if self.limit is not None:
             np.fmin(scores, self.limit[block.heads][..., rows, keys], out=scores)
-        if self.options.causal and rows.start < keys.stop:  # keys before the first row: all seen
+        if self.options.causal and rows.start < keys.stop:  # earlier keys: all attended
             near = scores[..., rows.start :]
             past = np.tri(*near.shape[-2:], dtype=np.uint8)
             np.fmin(near, np.array([-np.inf, np.inf], self.dtype)[past], out=near)
         return scores
 
     def kept(self, block: _Block, rows: slice, keys: slice) -> np.ndarray:
-        """Which weights of a block survive the dropout: the same, however blocks are cut."""
+        """The weights of a block that dropout keeps; they do not depend on the blocks."""
         o = self.options
         shape = (*self.query[block.heads].shape[:-2], rows.stop - rows.start, self.size)
-        if rows.stop - rows.start == self.length:  # the rows of all heads are neighbours
+        if rows.stop - rows.start == self.length:  # the rows of all heads are contiguous
             heads = [(block.first * self.length, block.number * self.length)]
         else:
             firsts = range(block.first, block.first + block.number)
@@ -153,7 +153,7 @@ class Attention:
         return kept.reshape(shape)[..., keys]
 
     def for_blocks(self, work: Any) -> None:
-        """Call ``work(block)`` for all of them, by several threads if that is worthwhile."""
+        """Call ``work(block)`` for all blocks, in several threads if that is worthwhile."""
         blocks = self.blocks
         for_rows(len(blocks), 1, self.effort, lambda i, _: work(blocks[i]))
 
@@ -162,8 +162,8 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
     """Attend.
 
     Returns:
-        The output (H, L, W), and the log-sum-exp (H, L, 1) of each query's scores: +inf where it
-        may attend nowhere, so that its weights come out 0.
+        The output (H, L, W), and the log-sum-exp (H, L, 1) of each query's scores; +inf if all keys
+        are masked, which makes its weights 0.
     """
     options = call.options
     out = _heads_inside(call.lead, call.length, call.value.shape[-1], call.dtype)
@@ -177,7 +177,7 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
             np.add(np.log(total), top, out=lse[block.heads][..., rows, :])
             if options.dropout:
                 weights *= call.kept(block, rows, keys)
-                total *= 1 - options.dropout or 1  # where all are dropped, any factor will do
+                total *= 1 - options.dropout or 1  # if all are dropped, the factor does not matter
             target = out[block.heads][..., rows, :]
             np.matmul(weights, call.value[block.heads][..., keys, :], out=target)
             target /= total
@@ -187,11 +187,11 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
-    """exp(score - top), and of each row the top and the total of these, shape (..., rows, 1).
+    """exp(score - top), with the top and the total of each row, of shape (..., rows, 1).
 
-    The top of a row is its largest score, but 0 if that is between -LARGE and LARGE. Mostly all
-    are, which shows without looking for the largest of each: so what else is in a block has no
-    influence on a row, not even on its rounding.
+    The top of a row is its largest score, or 0 if that is between -LARGE and LARGE. It is usually 0
+    for all rows, which is found without computing each maximum. As it depends on its row only, the
+    rest of a block does not influence a row, not even its rounding.
     """
     if scores.size and scores.max() < LARGE:
         known = np.exp(scores)
@@ -217,22 +217,22 @@ def attention_backward(
     out: np.ndarray,
     lse: np.ndarray,
 ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-    """The cotangents of query, key, value and bias, those that are needed; with all leading axes.
+    """The needed cotangents of query, key, value and bias, with all leading axes.
 
-    Only that of a bias has the shape of the scores.
+    Only the bias's cotangent has the shape of the scores.
     """
     options = call.options
     needs_query, needs_key, needs_value, needs_bias = needed
     lead, length, size, dtype = call.lead, call.length, call.size, call.dtype
     widths = (call.query.shape[-1], call.key.shape[-1], call.value.shape[-1])
     grad_query = _heads_inside(lead, length, widths[0], dtype) if needs_query else None
-    # Several blocks of queries add to one key: they begin at 0.
+    # Several blocks of queries add to one key, so these start at 0.
     at_once = 0 < length <= call.rows and not options.causal
     new = np.empty if at_once else np.zeros
     grad_key = _heads_inside(lead, size, widths[1], dtype, new) if needs_key else None
     grad_value = _heads_inside(lead, size, widths[2], dtype, new) if needs_value else None
     grad_bias = np.zeros((*lead, length, size), dtype) if needs_bias else None
-    survive = 1 - options.dropout or 1  # where nothing does, any factor will do
+    survive = 1 - options.dropout or 1  # if none is kept, the factor does not matter
 
     def work(block: _Block) -> None:
         heads = block.heads
@@ -273,7 +273,7 @@ def attention_backward(
 def _add_product(
     a: np.ndarray, b: np.ndarray, sums: np.ndarray, keys: slice, at_once: bool
 ) -> None:
-    """Add what one block of queries gives to some keys; `at_once`, it gives all there is."""
+    """Add the contribution of a block of queries to some keys; `at_once` if it is the only one."""
     if at_once:
         np.matmul(a, b, out=sums)
     else:
@@ -283,9 +283,9 @@ def _add_product(
 def _heads_inside(
     lead: tuple[int, ...], length: int, width: int, dtype: Any, new: Any = np.empty
 ) -> np.ndarray:
-    """A `new` array (H, length, width) whose heads are neighbours in memory, within a position.
+    """A `new` array (H, length, width) in which the heads of a position are contiguous.
 
-    So putting the heads side by side, as every attention layer does next, copies nothing.
+    So merging the heads, as every attention layer does next, copies nothing.
     """
     memory: np.ndarray = new((*lead[:1], length, *lead[1:], width), dtype)
     last = len(lead) + 1

@@ -1,4 +1,4 @@
-"""Helpers of the rules. All of them take arrays and tensors."""
+"""Helpers for rules. All of them accept arrays and tensors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def formula(text: str) -> Callable[[F], F]:
-    """Write down, for readers, what a rule or a helper of rules computes; as `defformula` does."""
+    """Attach a formula, for display, to a rule or a helper of rules; see `defformula`."""
 
     def attach(function: F) -> F:
         function.formula = text  # type: ignore[attr-defined]
@@ -53,7 +53,7 @@ def formula(text: str) -> Callable[[F], F]:
 
 @formula("x")
 def array_of(x: Any) -> Any:
-    """The array of a tensor; anything else as it is."""
+    """The array of a tensor; anything else unchanged."""
     return x._data if isinstance(x, Variable) else x
 
 
@@ -67,9 +67,9 @@ def within_rule(op: Any, *args: Any) -> Any:
 
 
 def row_sums(x: np.ndarray) -> np.ndarray:
-    """The sums over the last axis, which is kept with length 1: a product with ones."""
+    """Sums over the last axis, kept with length 1; computed as a product with ones."""
     if x.size > BLAS_LIMIT:
-        return np.vecdot(x, np.ones(x.shape[-1], x.dtype))[..., None]  # a small product for each
+        return np.vecdot(x, np.ones(x.shape[-1], x.dtype))[..., None]  # small products
     column = ones((x.shape[-1], 1), x.dtype)
     if x.ndim == 2:
         return x.dot(column)
@@ -79,25 +79,25 @@ def row_sums(x: np.ndarray) -> np.ndarray:
 
 @formula("slope  # 0 where ḡ is 0 and the slope is infinite")
 def zero_safe(slope: Any, g: Any) -> Any:
-    """`slope`, but 0 where it is not finite and meets a cotangent of zero.
+    """`slope`, but 0 where it is not finite and the cotangent is 0.
 
-    So ``where(x > 0, sqrt(x), 0)`` has gradient 0 at 0, not NaN. The mask covers only those
-    entries: elsewhere the slope takes part in second derivatives, also where `g` is 0.
+    So ``where(x > 0, sqrt(x), 0)`` has gradient 0 at 0, not NaN. Only these entries are masked:
+    elsewhere second derivatives need the slope, also where `g` is 0.
     """
     values = array_of(slope)
-    if math.isfinite(np.vdot(values, values)):  # one fast pass over all of them
+    if math.isfinite(np.vdot(values, values)):  # one fast pass over the array
         return slope
     return np.where(np.isfinite(values) | (array_of(g) != 0), slope, 0)
 
 
 @formula("g  # 0 where the slope is 0, whatever ḡ is")
 def stopped(g: Any, slope: Any) -> Any:
-    """`g`, but 0 where it is not finite and meets a slope that is 0 by choice."""
+    """`g`, but 0 where it is not finite and the slope is 0 by definition."""
     return zero_safe(g, slope)
 
 
 SMALL = 1000
-"""How many elements are too few for a faster way to be one."""
+"""Below this number of elements, the simple way is faster."""
 
 _INTEGERS: Any = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 _ONE = np.ones((), np.int8)
@@ -105,7 +105,7 @@ _ONE = np.ones((), np.int8)
 
 @functools.cache
 def zero(dtype: Any) -> np.ndarray:
-    """0 as an array, which NumPy handles faster than a number; do not write to it."""
+    """0 as an array, which is faster than a Python number; do not write to it."""
     array = np.zeros((), dtype)
     array.flags.writeable = False
     return array
@@ -113,10 +113,10 @@ def zero(dtype: Any) -> np.ndarray:
 
 @formula("where(mask, 0, g)")
 def zeroed(g: Any, mask: Any) -> Any:
-    """`g`, but exactly 0 where the mask is True, whatever stands there.
+    """`g`, but exactly 0 where the mask is True, even if `g` is not finite there.
 
-    A branch that was not taken has this cotangent; a product with 0 would turn an infinite `g`
-    into NaN.
+    This is the cotangent of a branch that was not taken. Multiplying by 0 instead would turn an
+    infinite `g` into NaN.
     """
     if g.__class__ is not np.ndarray:
         return np.where(mask, 0, g)
@@ -126,7 +126,7 @@ def zeroed(g: Any, mask: Any) -> Any:
         kept = g.copy()
         kept[mask] = 0
         return kept
-    # np.where takes many times as long: of all bits of a number, none or all are kept.
+    # Bit masks: all bits of a number are kept or cleared. np.where is many times slower.
     integers = _INTEGERS[g.itemsize]
     bits = (mask.view(np.int8) - _ONE).astype(integers)
     return (g.view(integers) & bits).view(g.dtype)
@@ -134,13 +134,13 @@ def zeroed(g: Any, mask: Any) -> Any:
 
 @formula("0")
 def flat(g: Any) -> Any:
-    """The cotangent of a constant function: zeros, also where `g` is infinite."""
+    """The cotangent through a constant function: zeros, even where `g` is infinite."""
     return np.where(False, g, 0)
 
 
 @formula("g * sign(x)")
 def signed(g: Any, x: Any) -> Any:
-    """`g` times the sign of `x`; 0 where `x` has none, at 0 and NaN, whatever `g` is."""
+    """`g` times the sign of `x`; 0 where `x` is 0 or NaN, for any `g`."""
     product = g * np.sign(x)
     values = array_of(product)
     if math.isfinite(np.vdot(values, values)):
@@ -150,21 +150,21 @@ def signed(g: Any, x: Any) -> Any:
 
 @formula("divisor  # where the divisor is 0, the quotient is 0")
 def flat_at_zero(divisor: Any) -> Any:
-    """`divisor`, but inf in the place of 0: a quotient is 0 there, with all its derivatives.
+    """`divisor` with 0 replaced by inf: a quotient and all its derivatives are 0 there.
 
-    So the gradient of a norm or a deviation is 0 where it is 0 and has no slope.
+    So the gradient of a norm or a standard deviation is 0 where its value is 0.
     """
     return np.where(array_of(divisor) == 0, np.inf, divisor)
 
 
 @formula("x")
 def widened(x: Any) -> Any:
-    """float16 as float32, in which it is accumulated; anything else as it is, None too."""
+    """Convert float16 to float32 for accumulation; anything else, also None, is unchanged."""
     return x if x is None or x.dtype != np.float16 else x.astype(np.float32)
 
 
 def reduced_axes(ndim: int, axis: Axis) -> set[int]:
-    """The axes of a reduction, counted from 0."""
+    """The axes of a reduction as non-negative numbers."""
     if axis is None or not ndim:
         return set(range(ndim))
     return {a % ndim for a in (axis if isinstance(axis, tuple) else (axis,))}
@@ -177,7 +177,7 @@ def reduced_axes(ndim: int, axis: Axis) -> set[int]:
     """
 )
 def reduced_size(shape: tuple[int, ...], axis: Axis) -> int:
-    """How many elements a reduction over `axis` puts into one."""
+    """The number of elements that a reduction over `axis` combines into one."""
     return math.prod(shape[a] for a in reduced_axes(len(shape), axis))
 
 
@@ -202,22 +202,22 @@ def undo_reduction(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
     g = g.reshape(kept_shape(shape, axis))
     if isinstance(g, Variable):
         return g.broadcast_to(shape)  # type: ignore[attr-defined]
-    full = np.empty(shape, g.dtype)  # np.broadcast_to costs more, and what it makes is read-only
+    full = np.empty(shape, g.dtype)  # np.broadcast_to is slower, and its result is read-only
     full[...] = g
     return full
 
 
-_sum: Any = np.add.reduce  # what np.sum calls in the end
+_sum: Any = np.add.reduce  # np.sum without its overhead
 
 
 def add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
-    """The sum of an array over axes, that of float16 in float32."""
+    """Sum an array over axes; float16 is accumulated in float32."""
     return _sum(x, axis, np.float32 if x.dtype == np.float16 else None, None, keepdims)
 
 
 @formula("sum(x, axis)")
 def total(x: Any, axis: Axis) -> Any:
-    """The sum over axes, kept with length 1; that of float16 is float32."""
+    """Sum over axes, kept with length 1; the sum of float16 is float32."""
     if isinstance(x, Variable):
         return widened(x).sum(axis=axis, keepdims=True)
     along_rows = x.ndim and (axis == -1 or axis == x.ndim - 1) and x.shape[-1] <= SHORT
@@ -227,7 +227,7 @@ def total(x: Any, axis: Axis) -> Any:
 
 
 SHORT = 1024
-"""How long a row may be for its sum to lose nothing to NumPy's, which adds up in pairs."""
+"""The maximum row length at which a sum is as accurate as NumPy's pairwise sum."""
 
 
 @formula(
@@ -237,13 +237,13 @@ SHORT = 1024
     """
 )
 def channel_sums(g: Any) -> Any:
-    """The sum of each channel over all other axes, (N, C, ...) -> (C,); float16 in float32."""
+    """Sum each channel over all other axes, (N, C, ...) -> (C,); float16 in float32."""
     rows = widened(g.reshape(g.shape[0], g.shape[1], math.prod(g.shape[2:])))
     return (rows if isinstance(g, Variable) else row_sums(rows)).sum(axis=(0, 2))
 
 
-# Minimax and Chebyshev fits of the error function, made for this file in 40-digit arithmetic.
-# float32, |x| < 3.92: x P(x^2) / Q(x^2), relative error 4e-7 as evaluated.
+# Minimax and Chebyshev fits of the error function, computed with 40 digits. float32, |x| < 3.92: x
+# P(x^2) / Q(x^2), relative error 4e-7 as evaluated.
 _P32 = (1.1283791392694789, 0.19354621268506686, 0.05310190124901057, 0.0038833937712553094,
         0.00028456708580147763, 1.9867746280503155e-06)  # fmt: skip
 _Q32 = (1.0, 0.5048584202947105, 0.11535047846533014, 0.015207351345205773,
@@ -262,7 +262,7 @@ _R64 = (0.17900115118138923, -0.3262335600430453, 0.245603801712746, -0.15011593
 
 
 def erf_array(x: np.ndarray) -> np.ndarray:
-    """The error function of a float array, right to its dtype's precision."""
+    """The error function of a float array, accurate to the precision of its dtype."""
     if x.dtype == np.float64:
         size = np.abs(x)
         far = np.minimum(size, 6.0)

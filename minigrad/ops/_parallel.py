@@ -1,17 +1,17 @@
-"""Worker threads: the rows of large arrays are divided among them.
+"""Worker threads, among which the rows of large arrays are divided.
 
 NumPy releases the interpreter lock while it computes, so threads that each work on some rows run
-in parallel. Its BLAS has threads too, for products only; they wait actively after each product and
-would compete with ours. So BLAS is limited to one thread while kernels use it here, and then gets
-its own number back. This needs the package threadpoolctl; without it there is one
-thread here, and BLAS does as it likes.
+in parallel. BLAS has its own threads, for matrix products only. They busy-wait after each product
+and would compete with ours. So BLAS is limited to one thread while our kernels run, and then gets
+its number of threads back. This needs the package threadpoolctl; without it we use one thread, and
+BLAS is not limited.
 
-Waking a thread takes up to a tenth of a millisecond: small work is done at once, by the caller.
+Waking a thread takes up to 0.1 ms, so the caller does small work itself.
 
-Ctrl-C raises KeyboardInterrupt in the main thread between any two of its bytecodes, inside of
-``__enter__`` and `finally` too. So the main thread takes up no lock of Python code here, which
-could stay locked, and what it holds when it fails is given back by one of the other threads, which
-no signal reaches. To ask one for that is a single call into C.
+Ctrl-C raises KeyboardInterrupt in the main thread between any two bytecodes, also inside
+``__enter__`` and `finally`. So the main thread takes no lock in Python code, which could stay
+locked. What it holds when it fails is released by a worker thread, which receives no signals.
+Asking a worker for that is a single call into C.
 """
 
 from __future__ import annotations
@@ -38,32 +38,33 @@ __all__ = [
 ]  # fmt: skip
 
 WORTHWHILE = 100_000
-"""The least effort, in nanoseconds, that is divided among threads. Of much less, waking them costs
-more than they bring; what is below is left to BLAS, whose own threads then are in the way of ours.
+"""The minimum effort, in nanoseconds, that is divided among threads. Smaller work stays on one
+thread: waking workers costs about 0.1 ms, and BLAS's threads would compete.
 """
 
 PRODUCTS_PER_NS = 60
-"""How many multiplications and additions of float32 a thread does in a nanosecond, about."""
+"""The approximate number of float32 multiply-adds of a thread in a nanosecond."""
 
 ELEMENTS = 1 << 18
-"""How many elements make a block of an element-wise function. Of smaller ones there would be so
-many that threads wait for the interpreter lock between them."""
+"""The number of elements in a block of an elementwise function. With smaller blocks, threads would
+wait for the interpreter lock too often.
+"""
 
-_threads: int | None = None  # None until it is asked for
-_tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()  # what the other threads are to do
-_workers: list[int] = []  # which those are
+_threads: int | None = None  # None until first used
+_tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()  # tasks for the worker threads
+_workers: list[int] = []  # the worker threads
 _libraries: list[_Library] | None = None
-_lock = RLock()  # of the next two, and of how many threads BLAS has
-_holders: set[int] = set()  # the threads that hold BLAS to one thread
-_before: list[int] = []  # how many threads BLAS had when the first of them came
+_lock = RLock()  # guards the next two, and BLAS's number of threads
+_holders: set[int] = set()  # the threads that limit BLAS to one thread
+_before: list[int] = []  # BLAS's number of threads before the first of them
 
 
 def get_num_threads() -> int:
-    """How many threads share the work of large kernels.
+    """The number of threads for large kernels.
 
     Returns:
-        What `set_num_threads` said; before that as many as NumPy's BLAS uses, which follows the
-        number of cores and OPENBLAS_NUM_THREADS; 1 without the package threadpoolctl.
+        The number from `set_num_threads`. By default the number of threads of NumPy's BLAS, which
+        depends on the cores and OPENBLAS_NUM_THREADS; 1 without the package threadpoolctl.
 
     Example:
         >>> import minigrad
@@ -77,18 +78,18 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(number: int) -> None:
-    """Choose how many threads share the work of large kernels, in the whole process.
+    """Set the number of threads for large kernels, for the whole process.
 
-    The number changes how work is divided, and with it the rounding of sums: results are
-    repeatable for one number. BLAS is held to one thread while such a kernel runs, and has its own
-    number otherwise: NumPy code outside of minigrad is as fast as before.
+    The number changes how sums are divided, and so their rounding: results are reproducible for a
+    fixed number. BLAS is limited to one thread only while such a kernel runs, so NumPy code outside
+    of minigrad is as fast as before.
 
     Args:
         number: 1 or more.
 
     Raises:
-        ValueError: It is no positive integer.
-        ModuleNotFoundError: More than one is wanted, and the package threadpoolctl is missing.
+        ValueError: It is not a positive integer.
+        ModuleNotFoundError: It is above 1, and the package threadpoolctl is missing.
 
     Example:
         >>> import minigrad
@@ -113,20 +114,20 @@ def worthwhile(effort: float) -> bool:
     """Whether work should be divided.
 
     Args:
-        effort: About how long it takes one thread, in nanoseconds.
+        effort: Estimated time in one thread, in nanoseconds.
     """
     return effort >= WORTHWHILE and get_num_threads() > 1
 
 
 def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], None]) -> None:
-    """Call ``work(start, stop)`` for blocks of rows, by several threads if that is worthwhile.
+    """Call ``work(start, stop)`` for blocks of rows, in several threads if that is worthwhile.
 
     Args:
-        rows: How many rows there are.
-        block: How many of them make a block, at most.
-        effort: About how long all of it takes one thread, in nanoseconds.
-        work: Does the rows from `start` to before `stop`. It may be called from any thread, in the
-            caller's context, in any order; two calls must not write to the same place.
+        rows: The number of rows.
+        block: The maximum number of rows in a block.
+        effort: Estimated time for all rows in one thread, in nanoseconds.
+        work: Processes the rows from `start` to before `stop`. It is called in any thread, in the
+            caller's context, in any order; two calls must not write to the same memory.
     """
     if rows <= block:
         if rows:
@@ -138,7 +139,7 @@ def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], No
         while blocks:
             try:
                 start = blocks.popleft()
-            except IndexError:  # another thread took the last
+            except IndexError:  # no block is left
                 return
             work(start, min(start + block, rows))
 
@@ -150,12 +151,12 @@ def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], No
 
 
 def _divide(run: Callable[[], None], blocks: deque[int], helpers: int) -> None:
-    """Have other threads run what this one runs too, while BLAS is held to one thread."""
+    """Run a function in this thread and in workers, while BLAS is limited to one thread."""
     while len(_workers) < helpers:
         _workers.append(start_new_thread(_start_worker, (len(_workers), _tasks)))
     context = copy_context()
-    asked: list[None] = []  # an entry for each task
-    ended: list[BaseException | None] = []  # and how each that is done did
+    asked: list[None] = []  # one entry for each task
+    ended: list[BaseException | None] = []  # the outcome of each finished task
     news: SimpleQueue[None] = SimpleQueue()
 
     def do(part: Callable[[], None]) -> None:
@@ -175,20 +176,20 @@ def _divide(run: Callable[[], None], blocks: deque[int], helpers: int) -> None:
     let_go = partial(do, partial(_let_go, get_ident()))
     try:
         _hold(get_ident())
-        asked.extend(map(_tasks.put, repeat(help_, helpers)))  # all in one call into C
+        asked.extend(map(_tasks.put, repeat(help_, helpers)))  # a single call into C
         run()
         wait()
         _let_go(get_ident())
     except BaseException:
         try:
             _lock.release()
-        except RuntimeError:  # as it should be: it is not held here any more
+        except RuntimeError:  # expected: BLAS is no longer limited by this call
             pass
         finally:
             asked.append(_tasks.put(let_go))  # type: ignore[func-returns-value]
         blocks.clear()
         wait()
-        ended.clear()  # or the error of a thread would hold, by its traceback, itself
+        ended.clear()  # break the cycle between a thread's error and its traceback
         raise
     error = next(filter(None, ended), None)
     ended.clear()
@@ -200,7 +201,7 @@ def _divide(run: Callable[[], None], blocks: deque[int], helpers: int) -> None:
 
 
 def _start_worker(number: int, tasks: SimpleQueue[Callable[[], None]]) -> None:
-    """Start a thread from one that no signal reaches: `Thread` takes up locks for it."""
+    """Start a thread from a worker, which receives no signals, because `Thread` takes locks."""
     Thread(target=_serve, args=(tasks,), name=f"minigrad_{number}", daemon=True).start()
 
 
@@ -211,7 +212,7 @@ def _serve(tasks: SimpleQueue[Callable[[], None]]) -> None:
 
 
 def _hold(thread: int) -> None:
-    """Hold BLAS to one thread, until all threads that asked for it have let go."""
+    """Limit BLAS to one thread, until all threads that asked for it let go."""
     with _lock:
         if not _holders:
             _before[:] = [library.get_num_threads() for library in _blas()]
@@ -228,24 +229,24 @@ def _let_go(thread: int) -> None:
 
 
 def _set_blas(numbers: Iterable[int]) -> None:
-    """Set how many threads each library has."""
+    """Set the number of threads of each library."""
     for library, number in zip(_blas(), numbers):  # noqa: B905
         library.set_num_threads(number)
 
 
 @formula("function(x, *others)")
 def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -> Any:
-    """Call an element-wise function block by block, so that what it needs stays in the cache.
+    """Call an elementwise function block by block, so that its data stay in the cache.
 
     Args:
-        function: Gets parts of the arrays, and returns as many elements, of the dtype of `x`. Small
-            arrays, and tensors, it gets whole.
-        cost: About how many nanoseconds it takes for an element.
+        function: Takes parts of the arrays, and returns as many elements of the dtype of `x`. Small
+            arrays and tensors are passed whole.
+        cost: Estimated nanoseconds for each element.
         x: An array or tensor.
-        others: More of its shape; then, anything else, which is handed on.
+        others: More arrays of its shape; then other arguments, which are passed on.
 
     Returns:
-        The whole, of the shape of `x`.
+        The result, of the shape of `x`.
     """
     if isinstance(x, Variable) or x.size <= ELEMENTS:
         return function(x, *others)
@@ -263,14 +264,14 @@ def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -
 
 
 class _Library(NamedTuple):
-    """A library that may be BLAS for NumPy."""
+    """A library that may be NumPy's BLAS."""
 
     get_num_threads: Callable[[], int]
     set_num_threads: Callable[[int], Any]
 
 
 def _blas() -> list[_Library]:
-    """NumPy's BLAS, or nothing if it cannot be controlled."""
+    """NumPy's BLAS; empty if it cannot be controlled."""
     global _libraries
     if _libraries is None:
         try:
@@ -283,10 +284,10 @@ def _blas() -> list[_Library]:
 
 
 def _library(controller: Any) -> _Library:
-    """How to control a library.
+    """The functions that control a library.
 
-    The setter of threadpoolctl 3.8 has no effect on OpenBLAS in any thread but the first that used
-    it. Where all threads share one number, we call OpenBLAS itself.
+    The setter of threadpoolctl 3.8 has no effect on OpenBLAS except in the thread that used it
+    first. Where all threads share one number, we call OpenBLAS directly.
     """
     functions = [controller.get_num_threads, controller.set_num_threads]
     if getattr(controller, "threading_layer", None) == "pthreads":
@@ -298,7 +299,7 @@ def _library(controller: Any) -> _Library:
 
 
 def _start_afresh() -> None:
-    """A forked process has none of the threads, so nobody holds anything."""
+    """After a fork: the child process has no worker threads, and BLAS is not limited."""
     global _tasks, _workers, _lock
     _tasks, _workers, _lock = SimpleQueue(), [], RLock()
     if _holders:

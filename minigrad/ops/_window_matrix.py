@@ -1,12 +1,12 @@
-"""The matrix of all windows of some images: a column for each window, a row for each element of it.
+"""The matrix of all windows of some images (im2col): a column for each window.
 
-The columns stand in one of three orders, so that what is copied at a time is long:
+The columns are in one of three orders, so that each copy is long:
 
-    pixels      image by image, the windows of each in rows, as they lie
-    line        the same, where windows are one element apart: to them an image is one long line.
-                Those that reach around the end of a row into the next are there in vain
-    across      place by place, images being neighbours in memory: where rows are of few pixels,
-                and it pays to turn the images for it
+    pixels      image by image, the windows of each in row order
+    line        the same for stride 1: an image is treated as one long line.
+                Windows that cross the end of a row are computed but not used
+    across      position by position, with the images contiguous: for rows of few pixels,
+                where it is worth transposing the images
 
 Shapes: x (B, C, *S), y (B, O, *P), kernels of K elements, G groups of channels.
 """
@@ -29,15 +29,15 @@ _CACHED = 1 << 21  # bytes
 
 
 class WindowMatrix:
-    """How windows become columns, and columns windows.
+    """Converts windows to columns, and columns to windows.
 
     Args:
-        window: How a window slides.
-        sizes: S, of the images that it slides over.
+        window: The window.
+        sizes: S, the sizes of the images.
         weight_shape: (O, C/G, *K).
         groups: G.
-        lines: Whether images may be lines. A window that is in vain is multiplied by 0: where it
-            holds an infinity, that makes a NaN.
+        lines: Whether images may be lines. An unused window is multiplied by 0, which makes NaN of
+            an infinity in it.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class WindowMatrix:
         few_in_vain = 4 * self.padded[-1] <= 5 * self.counts[-1]
         self.line = lines and not self.across and few_in_vain and set(window.stride) == {1}
         self._places: list[tuple[Sizes, Any]] = list(offsets(window, self.counts))
-        self._columns = self.counts  # of one image
+        self._columns = self.counts  # for one image
         if self.line:
-            # How far neighbours along each axis are apart in the line.
+            # The strides of the axes in the line.
             self._steps = [math.prod(self.padded[i + 1 :]) for i in range(len(sizes))]
             length = 1 + self._along([n - 1 for n in self.counts])
             starts = [
@@ -73,11 +73,11 @@ class WindowMatrix:
             self._columns = (length,)
 
     def _along(self, place: list[int]) -> int:
-        """How far along the line a place is."""
+        """The position of an index in the line."""
         return sum(i * step for i, step in zip(place, self._steps, strict=True))
 
     def block(self, channels: int, itemsize: int) -> int:
-        """How many images have windows that together stay within the cache."""
+        """The number of images whose windows fit into the cache."""
         one = channels * math.prod(self.window.kernel) * math.prod(self.counts) * itemsize
         return max(1, _CACHED // max(1, one))
 
@@ -99,7 +99,7 @@ class WindowMatrix:
         return ordered.reshape(self.groups, rows, images * math.prod(self._columns))
 
     def added_up(self, columns: np.ndarray, images: int) -> np.ndarray:
-        """(G, C/G·K, B·P) -> (B, C, *S), the transpose of `columns`: sums where windows overlap."""
+        """(G, C/G·K, B·P) -> (B, C, *S), the transpose of `columns`: adds overlapping windows."""
         channels = columns.shape[0] * columns.shape[1] // math.prod(self.window.kernel)
         out = self._empty((channels,), images, self.padded, columns.dtype)
         out[...] = 0
@@ -114,7 +114,7 @@ class WindowMatrix:
         return cut(out, self.window.padding).swapaxes(0, 1)
 
     def rows(self, y: np.ndarray) -> np.ndarray:
-        """(B, O, *P) -> (G, O/G, B·P): a row for each channel, 0 for windows that are in vain."""
+        """(B, O, *P) -> (G, O/G, B·P): a row for each channel, 0 for unused windows."""
         images, channels = y.shape[:2]
         if self.line:
             ordered = np.zeros((channels, images, *self._columns), y.dtype)
@@ -126,7 +126,7 @@ class WindowMatrix:
         )
 
     def images(self, rows: np.ndarray, images: int) -> np.ndarray:
-        """(G, O/G, B·P) -> (B, O, *P), undoing `rows`."""
+        """(G, O/G, B·P) -> (B, O, *P), the inverse of `rows`."""
         channels = rows.shape[0] * rows.shape[1]
         if self.across:
             return np.moveaxis(rows.reshape(channels, *self.counts, images), -1, 0)
@@ -134,7 +134,7 @@ class WindowMatrix:
         return (self._in_rows(ordered) if self.line else ordered).swapaxes(0, 1)
 
     def _in_rows(self, lines: np.ndarray) -> np.ndarray:
-        """(O, B, length of a line) -> (O, B, *P): a view of the windows that are not in vain."""
+        """(O, B, length of a line) -> (O, B, *P): a view without the unused windows."""
         steps = [step * lines.itemsize for step in self._steps]
         return as_strided(lines, (*lines.shape[:2], *self.counts), (*lines.strides[:2], *steps))
 

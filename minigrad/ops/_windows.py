@@ -1,8 +1,8 @@
-"""Windows that slide over the last axes of an array: where they lie, and how arrays come apart.
+"""Windows that slide over the last axes of an array.
 
-An array of shape (N, C, *S) has a window at each place of an output of shape (N, C, *P). Its
-elements are told apart by their offset within the window: everything here, and in what is built on
-it, runs over the few offsets, and moves one element of all windows at a time.
+An array of shape (N, C, *S) has a window at each position of an output of shape (N, C, *P). The
+elements of a window differ in their offset. All functions here loop over the few offsets, and
+process one element of all windows at a time.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy as np
 __all__ = ["Offsets", "Padding", "Window", "cut", "offsets", "padded"]
 
 Padding = tuple[tuple[int, int], ...]
-"""How many elements are added before and after each of the axes."""
+"""The number of elements added before and after each axis."""
 
 Offsets = Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]
 
 
 class Window(NamedTuple):
-    """A window, one number for each axis that it slides along.
+    """A window; each attribute has one number for each axis.
 
     Attributes:
-        kernel: How many elements it has.
-        stride: How far apart neighbouring windows are.
-        padding: What is added to the array before and after.
-        dilation: How far apart neighbouring elements of a window are.
+        kernel: The number of its elements.
+        stride: The distance between neighbouring windows.
+        padding: The padding of the array before and after.
+        dilation: The distance between neighbouring elements of a window.
     """
 
     kernel: tuple[int, ...]
@@ -37,7 +37,7 @@ class Window(NamedTuple):
     dilation: tuple[int, ...]
 
     def counts(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
-        """How many windows there are along each axis of an array; less than 1 if none fits."""
+        """The number of windows along each axis of an array; less than 1 if none fits."""
         return tuple(
             (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
             for size, kernel, stride, (before, after), dilation in zip(
@@ -47,7 +47,7 @@ class Window(NamedTuple):
 
     @property
     def spans(self) -> tuple[int, ...]:
-        """How far a window reaches along each axis."""
+        """The extent of a window along each axis."""
         return tuple(
             dilation * (kernel - 1) + 1
             for kernel, dilation in zip(self.kernel, self.dilation, strict=True)
@@ -55,11 +55,11 @@ class Window(NamedTuple):
 
 
 def offsets(window: Window, counts: tuple[int, ...]) -> Offsets:
-    """Each offset within a window, and where the elements of all windows at that offset lie.
+    """Each offset within a window, with an index of the elements of all windows there.
 
     Args:
         window: The window.
-        counts: How many there are along each axis.
+        counts: The number of windows along each axis.
 
     Returns:
         Pairs of an offset, and an index of the padded array whose result has the shape
@@ -76,7 +76,7 @@ def offsets(window: Window, counts: tuple[int, ...]) -> Offsets:
 
 
 def padded(x: np.ndarray, padding: Padding, value: float = 0.0) -> np.ndarray:
-    """An array with its last axes padded; itself if there is nothing to add."""
+    """An array with its last axes padded; the array itself without padding."""
     if not any(before or after for before, after in padding):
         return x
     leading = x.shape[: x.ndim - len(padding)]
@@ -87,7 +87,7 @@ def padded(x: np.ndarray, padding: Padding, value: float = 0.0) -> np.ndarray:
 
 
 def cut(x: Any, padding: Padding) -> Any:
-    """Undo `padded`: a view of what is within the padding."""
+    """Undo `padded`: a view without the padding."""
     inner = [slice(before, n - after) for n, (before, after) in
              zip(x.shape[x.ndim - len(padding) :], padding, strict=True)]  # fmt: skip
     return x[(..., *inner)]

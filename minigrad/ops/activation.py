@@ -40,13 +40,13 @@ def relu(x: Any) -> Any:
 
 
 def _relu(x: np.ndarray) -> np.ndarray:
-    # Of two arrays NumPy finds the maximum four times as fast as of an array and a number.
+    # np.maximum of two arrays is four times as fast as of an array and a number.
     return np.maximum(x.reshape(-1), _zeros(x.dtype)[: x.size]).reshape(x.shape)
 
 
 @functools.cache
 def _zeros(dtype: Any) -> np.ndarray:
-    """A block of zeros, not to be written to."""
+    """A cached array of zeros; do not write to it."""
     zeros = np.zeros(ELEMENTS, dtype)
     zeros.flags.writeable = False
     return zeros
@@ -60,8 +60,8 @@ def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
 
     Args:
         x: Tensor, array or number.
-        low: The least value.
-        high: The greatest value.
+        low: The lower bound.
+        high: The upper bound.
 
     Returns:
         A tensor of the shape of `x`. Its derivative is 0 at the bounds and at NaN, as in PyTorch.
@@ -107,7 +107,7 @@ def softplus(x: Any, beta: float = 1.0) -> Any:
         beta: Sharpness of the bend.
 
     Returns:
-        Positive numbers. They need no threshold above which `x` itself is taken: they are exact.
+        Positive numbers. They are exact without a threshold above which `x` itself is returned.
 
     Raises:
         ValueError: `beta` is 0.
@@ -202,12 +202,10 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 @formula("where(out > 0, g, 0)")
 def _relu_x(g: Any, out: Any) -> Any:
     if out.__class__ is not np.ndarray:
-        return zeroed(
-            g * out**0, array_of(out) <= 0
-        )  # so that the slope has a derivative, which is 0
+        return zeroed(g * out**0, array_of(out) <= 0)  # gives the slope a derivative, which is 0
     if g.size <= SMALL:
         product = g * np.sign(out)
-        if math.isfinite(np.vdot(product, product)):  # no cotangent was infinite, no output NaN
+        if math.isfinite(np.vdot(product, product)):  # no infinite cotangent, no NaN in the output
             return product
     return zeroed(g, out <= zero(out.dtype))
 

@@ -1,6 +1,6 @@
 """Scaled dot-product attention: the op and its rule, then its decomposition.
 
-    weights = softmax(query @ key.T * scale + bias)    with -inf where nothing may be attended
+    weights = softmax(query @ key.T * scale + bias)    with -inf where attention is not allowed
     output  = dropout(weights) @ value
 
 The kernels (_attention_kernel.py) work block by block and keep the log-sum-exp of each query's
@@ -65,7 +65,7 @@ def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> st
 
 
 def _allowed(keep: Any, causal: bool, length: int, size: int) -> np.ndarray | None:
-    """Which key each query may attend: a bool array that broadcasts to (..., L, S), or None."""
+    """Which keys each query may attend: a bool array that broadcasts to (..., L, S), or None."""
     if not causal:
         return None if keep is None else np.asarray(array_of(keep))
     past = np.tri(length, size, dtype=bool)  # top-left aligned: query i sees keys 0 to i
@@ -105,7 +105,7 @@ def attention(
         causal: Query i may attend keys 0 to i only.
         scale: Factor of the scores, 1/sqrt(E) if None.
         dropout: Probability with which a weight is dropped.
-        dropout_key: From ``minigrad.random.key()``; needed where `dropout` is not 0.
+        dropout_key: From ``minigrad.random.key()``; required if `dropout` is not 0.
 
     Returns:
         Shape (..., L, V); zeros, with finite gradients, for a query that may attend nowhere.

@@ -68,7 +68,7 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     rows = widened(x).reshape(len(x), channels, math.prod(x.shape[2:]))
     mean = channel_sums(rows) / count
     out = rows - mean[:, None]
-    # What rounding the mean left behind matters where x is far from zero.
+    # The rounding error of the mean matters where x is far from zero.
     rest = channel_sums(out) / count
     out -= rest[:, None]
     var = np.vecdot(out, out).sum(axis=0) / count
@@ -98,7 +98,7 @@ def _batch_norm_pull(
     g_out, g_mean, g_var = map(widened, g)
     column = (x.shape[1], *(1,) * (x.ndim - 2))
     count = len(x) * math.prod(x.shape[2:])
-    if isinstance(x, Variable):  # so that they have derivatives
+    if isinstance(x, Variable):  # gives them derivatives
         mean = channel_sums(x) / max(1, count)
         mean = mean + channel_sums(x - mean.reshape(column)) / max(1, count)
         rest = x - mean.reshape(column)

@@ -21,13 +21,13 @@ def broadcast_to(x: Any, shape: Shape) -> Any:
 
     Args:
         x: Tensor or array.
-        shape: The shape to reach.
+        shape: The new shape.
 
     Returns:
         A view, in which several elements share one memory location.
 
     Raises:
-        ValueError: The shape cannot be reached.
+        ValueError: The tensor cannot be broadcast to the shape.
 
     Example:
         >>> import minigrad
@@ -58,13 +58,13 @@ def expand(x: Any, *sizes: Any) -> Tensor:
 
     Args:
         x: Tensor or array.
-        *sizes: The lengths to reach, or one tuple of them; new axes come first.
+        *sizes: The new shape, or one tuple of it; new axes come first.
 
     Returns:
         A view, in which several elements share one memory location.
 
     Raises:
-        ValueError: The lengths cannot be reached.
+        ValueError: The tensor cannot be broadcast to the shape.
 
     Example:
         >>> import minigrad

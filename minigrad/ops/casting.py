@@ -70,7 +70,7 @@ def astype(x: Any, dtype: Any) -> Tensor:
 
 
 def as_tensor(x: Any) -> Tensor:
-    """A tensor as it is; a copy of anything else as a tensor."""
+    """Return a tensor unchanged; copy anything else into a tensor."""
     return x if isinstance(x, Variable) else clone(x)  # type: ignore[return-value]
 
 

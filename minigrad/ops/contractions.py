@@ -45,7 +45,7 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
     terms: list[str] = []
     unused = iter(sorted(set(string.ascii_letters) - set("".join(inputs) + output)))
     for labels, operand in zip(inputs, operands, strict=True):
-        # A diagonal is a sum with zeros beside it: then no rule meets a repeated label.
+        # A repeated label becomes a masked sum, so no rule needs to handle it.
         for i, label in enumerate(labels):
             if label in labels[:i]:
                 mask = _diagonal(np.shape(array_of(operand)), labels.index(label), i)
@@ -57,7 +57,7 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
 
 
 def _diagonal(shape: tuple[int, ...], axis1: int, axis2: int) -> np.ndarray:
-    """Where the indices along two axes are equal, to be broadcast over the others."""
+    """A mask of equal indices along two axes, which broadcasts over the others."""
     if shape[axis1] != shape[axis2]:
         raise ValueError(
             f"einsum: a repeated label needs axes of one length, axes {axis1} and {axis2} of "
@@ -133,7 +133,7 @@ def _einsum_operands(
         seen = "".join(terms)
         found = "".join(c for c in inputs[i] if c in seen)
         part = np.einsum(f"{','.join(terms)}->{found}", g, *(operands[j] for j in others))
-        # Along a label that was only summed, or that the others broadcast, it is constant.
+        # The gradient is constant along a label that was only summed or broadcast.
         lengths = iter(part.shape)
         sizes = tuple(next(lengths) if label in seen else 1 for label in inputs[i])
         full = np.broadcast_shapes(sizes, operands[i].shape)
@@ -164,14 +164,14 @@ def tensordot(
     Args:
         a: Tensor or array.
         b: Tensor or array.
-        axes: How many of the last axes of `a` meet the first of `b`; or an axis or a sequence of
-            axes of `a`, and as many of `b`, in the order in which they meet.
+        axes: The number of last axes of `a` and first axes of `b` to sum over; or an axis or a
+            sequence of axes of `a`, and the matching ones of `b`.
 
     Returns:
-        The axes of `a` that are left, then those of `b`.
+        The remaining axes of `a`, then those of `b`.
 
     Raises:
-        ValueError: An axis does not exist or is repeated, or two that meet differ in length.
+        ValueError: An axis does not exist or is repeated, or matching axes differ in length.
 
     Example:
         >>> import minigrad
@@ -195,7 +195,7 @@ def tensordot(
 
 
 def _checked_axes(axes: int | Sequence[int], ndim: int, name: str) -> tuple[int, ...]:
-    """Axes counted from the start."""
+    """The axes as non-negative numbers."""
     listed = [int(axis) for axis in np.atleast_1d(axes)]
     for axis in listed:
         if not -ndim <= axis < ndim:
@@ -212,7 +212,7 @@ def _tensordot_a(g: Any, a_shape: tuple[int, ...], b: Any, axes: Any) -> Any:
     kept = [axis for axis in range(len(a_shape)) if axis not in axes[0]]
     others = [axis for axis in range(b.ndim) if axis not in axes[1]]
     part = np.tensordot(g, b, (range(len(kept), g.ndim), others))
-    order = [*kept, *(axes[0][i] for i in np.argsort(axes[1]))]  # b's axes come in b's order
+    order = [*kept, *(axes[0][i] for i in np.argsort(axes[1]))]  # in the order of b's axes
     return part.transpose(np.argsort(order).tolist())
 
 

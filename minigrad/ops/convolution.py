@@ -1,15 +1,15 @@
 """Convolutions, along any number of axes.
 
-A convolution is linear in its input and in its weight. So there are three ops, and the derivatives
-of each are the other two:
+A convolution is linear in its input and in its weight. So there are three ops; the derivatives of
+each are the other two:
 
     y = convolution(x, w)               the forward pass
-    x = convolution_transpose(y, w)     what goes back to the input
-    w = convolution_weight(x, y)        what goes back to the weight
+    x = convolution_transpose(y, w)     the gradient of the input
+    w = convolution_weight(x, y)        the gradient of the weight
 
-Each is one matrix product for a block of images, as many as keep the matrix of all their windows
-(_window_matrix.py) within the cache; several threads take such blocks in turn.
-Shapes: x (N, C, *S), w (O, C/groups, *K), y (N, O, *P).
+Each is one matrix product for a block of images, chosen so that the matrix of their windows
+(_window_matrix.py) fits into the cache. The blocks are divided among threads. Shapes: x (N, C, *S),
+w (O, C/groups, *K), y (N, O, *P).
 """
 
 from __future__ import annotations
@@ -75,10 +75,9 @@ def convolution(
         weight: Shape (O, C/groups, *K).
         bias: Shape (O,), or None.
         stride: s, a number for each axis of S.
-        padding: Pairs (before, after), one for each axis: how many zeros are added.
+        padding: Pairs (before, after), one for each axis: the number of zeros to add.
         dilation: d, a number for each axis.
-        groups: Into how many parts channels are split; each part of the output sees one of the
-            input.
+        groups: The number of groups of channels; each output group depends on one input group.
 
     Returns:
         Shape (N, O, *P).
@@ -138,7 +137,7 @@ def _cannot_transpose(
 def convolution_transpose(
     y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
-    r"""The transpose of `convolution`: every window gets its kernel times a number, all added up.
+    r"""The transpose of `convolution`: adds the kernel, times a number, at every window.
 
     .. math:: x_{nc,\,ps + kd} = \sum_{o} w_{ock}\, y_{nop}, \text{ summed where windows overlap}
 
@@ -146,10 +145,11 @@ def convolution_transpose(
         y: Shape (N, O, *P).
         weight: Shape (O, C/groups, *K).
         size: S, the sizes of the last axes of the output.
-        stride: How far apart the windows are in the output.
-        padding: Pairs (before, after): what falls off the edges of the output.
-        dilation: How far apart the elements of a window are.
-        groups: Into how many parts channels are split.
+        stride: The distance of windows in the output.
+        padding: Pairs (before, after): the number of elements to cut off at the edges of the
+            output.
+        dilation: The distance of a window's elements.
+        groups: The number of groups of channels.
 
     Returns:
         Shape (N, C, *S).
@@ -173,7 +173,7 @@ def convolution_transpose(
 
     def transpose(start: int, stop: int) -> None:
         rows = windows.rows(y[start:stop])  # (G, O/G, B·P)
-        # A product over one element is none: BLAS would be slow at it.
+        # A sum over one element needs no matrix product, which would be slow.
         columns = matrix * rows if rows.shape[1] == 1 else matrix @ rows  # (G, C/G·K, B·P)
         out[start:stop] = windows.added_up(columns, stop - start)
 
@@ -185,7 +185,7 @@ def convolution_transpose(
 def convolution_weight(
     x: Any, y: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
-    r"""Sums of products of an input's windows and numbers, one for each window.
+    r"""The gradient of a convolution's weight: sums of windows of the input, times `y`.
 
     .. math:: w_{ock} = \sum_{n, p} x_{nc,\,ps + kd}\, y_{nop}
 
@@ -193,10 +193,10 @@ def convolution_weight(
         x: Shape (N, C, *S).
         y: Shape (N, O, *P).
         kernel: K, the sizes of a window.
-        stride: How far apart the windows are.
-        padding: Pairs (before, after): how many zeros are added to `x`.
-        dilation: How far apart the elements of a window are.
-        groups: Into how many parts channels are split.
+        stride: The distance of windows.
+        padding: Pairs (before, after): the number of zeros to add to `x`.
+        dilation: The distance of a window's elements.
+        groups: The number of groups of channels.
 
     Returns:
         Shape (O, C/groups, *K).
@@ -227,13 +227,13 @@ def _correlated(x: np.ndarray, y: np.ndarray, windows: WindowMatrix, shape: Size
         parts[start // size] = windows.rows(y[start:stop]) @ columns.swapaxes(-1, -2)
 
     for_rows(len(x), size, _effort(y, out), correlate)
-    for part in parts:  # in their order, so that the sum is the same with any number of threads
+    for part in parts:  # in order: the sum must not depend on the threads
         out += part.reshape(out.shape)
     return out
 
 
 def _effort(y: np.ndarray, weight: np.ndarray) -> float:
-    """How long the products take one thread, in nanoseconds."""
+    """Estimated time of the products in one thread, in nanoseconds."""
     return y.size * math.prod(weight.shape[1:]) / PRODUCTS_PER_NS
 
 

@@ -19,8 +19,8 @@ class DiagonalUpdate(Update):
     """The cotangent of a diagonal: `value` on it, zero elsewhere.
 
     Args:
-        value: The cotangent of what was read.
-        shape: The shape that it was read from.
+        value: The cotangent of the diagonal.
+        shape: The shape of the input.
         place: Offset and axes of the diagonal.
     """
 
@@ -38,7 +38,7 @@ class DiagonalUpdate(Update):
 
 
 def _view(x: np.ndarray, offset: int, axis1: int, axis2: int) -> np.ndarray:
-    """The diagonal as a view that can be written to where `x` can: NumPy's own is read-only."""
+    """The diagonal as a writable view, if `x` is writable; NumPy's own is read-only."""
     view = x.diagonal(offset, axis1, axis2)
     view.flags.writeable = x.flags.writeable
     return view
@@ -62,7 +62,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         axis2: The axis of the columns.
 
     Returns:
-        A view: the other axes, and at the end the diagonal.
+        A view: the other axes, then the diagonal.
 
     Raises:
         ValueError: The axes do not exist or are the same.
@@ -86,7 +86,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         axis2: The axis of the columns.
 
     Returns:
-        The sum, or those of a stack: the other axes are left.
+        The sum, or an array of them for a stack, with the other axes.
 
     Raises:
         ValueError: The axes do not exist or are the same.
@@ -136,7 +136,7 @@ def diag(x: Any, k: int = 0) -> Tensor:
         k: Which diagonal: 0 is the main one, 1 the next above, -1 the next below.
 
     Returns:
-        For a matrix, a view of its diagonal; for a vector, a square matrix of zeros but for it.
+        For a matrix, a view of its diagonal; for a vector, a square matrix with zeros elsewhere.
 
     Raises:
         ValueError: `x` has neither one axis nor two.

@@ -1,4 +1,4 @@
-"""Dropout by a key: the same key gives the same mask, however many threads share the work."""
+"""Dropout by a key: a key always gives the same mask, with any number of threads."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["dropout"]
 
 
 STEPS = 1 << 16
-"""How finely probabilities are told apart: an element takes 16 random bits."""
+"""The resolution of probabilities: 16 random bits for each element."""
 
 
 def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> np.ndarray:
-    """Which elements of some rows are kept: the same, whatever rows are asked for together.
+    """Which elements of some rows are kept; independent of how rows are grouped.
 
     Args:
-        key: Chooses the stream of a generator that can jump to any place.
+        key: The stream of a generator that can jump to any position.
         start: The first row, counted over all leading axes.
-        rows: How many.
+        rows: The number of rows.
         width: The length of a row.
         p: The probability of dropping an element.
 
     Returns:
-        Bools of shape (rows, width), which depend on `key` and the place of each element only.
+        Bools of shape (rows, width), which depend only on `key` and the position of each element.
 
     Source:
         O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good algorithms
@@ -48,7 +48,7 @@ def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any
     """The factor of dropout: 0 with probability `p`, else ``1 / (1 - p)``.
 
     Args:
-        key: Chooses the stream.
+        key: The random stream.
         shape: The shape of the factor.
         p: The probability of a zero.
         dtype: The dtype of the result.
@@ -76,7 +76,7 @@ def dropout(x: Any, p: float, key: int) -> Any:
         A tensor of the shape of `x`.
 
     Raises:
-        ValueError: `p` is no probability.
+        ValueError: `p` is not a probability.
 
     Source:
         Srivastava et al. 2014.

@@ -1,6 +1,6 @@
-"""Element by element: arithmetic, powers and roots.
+"""Elementwise arithmetic, powers and roots.
 
-One derivative a line. The engine sums over broadcast axes; rules need not.
+One derivative per line. The engine sums over broadcast axes, so rules do not.
 """
 
 from __future__ import annotations
@@ -247,14 +247,14 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
         if b == 2:
             return g * (2 * a)
         return flat(g) if b == 0 else g * zero_safe(b * a ** (b - 1), g)
-    # a ** 0 is flat, at 0 and NaN too; its slope depends on b all the same.
+    # a ** 0 is constant, also at 0 and NaN; its slope still depends on b.
     at_zero = (array_of(b) == 0) & ~(np.absolute(array_of(a)) > 0)
     return stopped(g, b) * zero_safe(b * np.where(at_zero, 1, a) ** (b - 1), g)
 
 
 @formula("g * (out * log(a))  # 0 where a is 0 and b is at least 0")
 def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
-    # 0 ** b is flat for b >= 0 and infinite below: the logarithm is taken of 1 there.
+    # 0 ** b is constant for b >= 0 and infinite below: there log(1) replaces log(0).
     zero = array_of(a) == 0
     falls = ~(array_of(b) >= 0)
     at_zero = np.where(falls, -np.inf, 0).astype(out.dtype)

@@ -1,6 +1,6 @@
 """Exponentials and logarithms.
 
-One derivative a line; `zero_safe` guards slopes that can be infinite.
+One derivative per line; `zero_safe` guards slopes that can be infinite.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def exp2(x: Any) -> Any:
 
 @primitive(np.expm1, float_inputs=True)
 def expm1(x: Any) -> Any:
-    """The exponential of each element less 1, exact for small elements.
+    """The exponential of each element minus 1, accurate for small elements.
 
     Args:
         x: Tensor, array or number.
@@ -130,7 +130,7 @@ def log10(x: Any) -> Any:
 
 @primitive(np.log1p, float_inputs=True)
 def log1p(x: Any) -> Any:
-    """The natural logarithm of 1 plus each element, exact for small elements.
+    """The natural logarithm of 1 plus each element, accurate for small elements.
 
     Args:
         x: Tensor, array or number.
@@ -170,7 +170,7 @@ def logaddexp(a: Any, b: Any) -> Any:
 
 @formula("1 / (1 + exp(b - a))")
 def _share(a: Any, b: Any) -> Any:
-    """The part of exp(a) in exp(a) + exp(b); none where both are 0, as in logsumexp."""
+    """exp(a) / (exp(a) + exp(b)); 0 where both exponentials are 0, as in logsumexp."""
     lead = np.where(array_of(a) == -np.inf, np.inf, b - a)
     return 1 / (1 + np.exp(lead))
 

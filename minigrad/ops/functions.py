@@ -1,4 +1,4 @@
-"""The ops that `minigrad` exports. A line takes the names that a family's file has in `__all__`."""
+"""The ops that `minigrad` exports; each line takes `__all__` of one file."""
 
 from minigrad.ops.activation import *
 from minigrad.ops.broadcasting import *

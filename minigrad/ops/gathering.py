@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 
 
 def _out_of_range(x: Any, indices: Any, axis: int | None, *_: Any) -> str | None:
-    """Which index points outside, if the error was about that."""
+    """The message for an index out of range, if that was the error."""
     if indices.dtype.kind not in "iu" or axis not in (None, *range(-x.ndim, x.ndim)):
         return None
     n, line = (x.size, "the elements") if axis is None else (x.shape[axis], f"axis {axis}")
@@ -37,7 +37,7 @@ def _take(x: Any, indices: Any, axis: int | None, mode: str) -> Any:
 
 
 def _within(indices: np.ndarray, n: int, mode: str) -> np.ndarray:
-    """The indices with those that point outside brought in, where the mode says so."""
+    """The indices, brought into the range if the mode says so."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f'mode must be "raise", "wrap" or "clip", got {mode!r}')
     if mode == "raise" or not n:
@@ -56,8 +56,8 @@ def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
             from 0.
 
     Returns:
-        The shape of `x` with the shape of `indices` in the place of the axis. An element that
-        is taken several times receives the sum of the gradients.
+        The shape of `x` with the axis replaced by the shape of `indices`. An element that is taken
+        several times receives the sum of the gradients.
 
     Raises:
         IndexError: An index is out of range.
@@ -74,7 +74,7 @@ def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
 
 
 def _with_an_axis(x: Any, axis: int | None) -> Any:
-    """A number flattened, where the whole is to be flattened; for more, the op sees to it."""
+    """A 0-d tensor with one axis, if `axis` is None; other tensors unchanged."""
     return ravel(x) if axis is None and not np.ndim(x) else x
 
 
@@ -161,7 +161,7 @@ def _take_along_axis_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -
 
 
 def _need_room(index: np.ndarray, other: Any, name: str, but: int | None = None) -> None:
-    """Refuse an index that is longer than `other` on an axis, `but` for one."""
+    """Refuse an index that is longer than `other` on an axis other than `but`."""
     shapes = f"got shapes {index.shape} and {other.shape}"
     if index.ndim != other.ndim:
         raise ValueError(f"index and {name} must have the same number of axes, {shapes}")
@@ -225,19 +225,19 @@ def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
 
 
 def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
-    """Add elements where an index points: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
+    """Add elements at indices: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
 
     Args:
-        x: Tensor or array, what is added to; it is not changed.
+        x: Tensor or array to add to; it is not changed.
         axis: The axis that `index` runs over.
         index: Integers, at least 0, with as many axes as `x`; on the axes other than `axis` it may
             be shorter than `x`.
-        src: What to add: as many axes as `index`, on each at least as long. What lies beyond the
-            shape of `index` is not used.
+        src: The values to add: as many axes as `index`, each at least as long. Elements beyond the
+            shape of `index` are not used.
 
     Returns:
-        The shape of `x`, in the common dtype of `x` and `src`. Places that are hit several times
-        receive the sum.
+        The shape of `x`, in the common dtype of `x` and `src`. Elements that are indexed several
+        times receive the sum.
 
     Raises:
         IndexError: An index is out of range.
@@ -254,7 +254,7 @@ def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
 
 
 def _corner(shape: Shape) -> tuple[slice, ...]:
-    """The first elements of a larger array, as many as `shape` says."""
+    """The leading block of an array, of shape `shape`."""
     return tuple(slice(n) for n in shape)
 
 

@@ -21,7 +21,7 @@ class IndexUpdate(Update):
     """The cotangent of ``x[index]``: `value` at `index`, zero elsewhere.
 
     Args:
-        value: The cotangent of what was read.
+        value: The cotangent of the result.
         index: The index, as `normalized` returns it.
         shape: The shape of `x`.
     """
@@ -42,9 +42,9 @@ class IndexUpdate(Update):
 
 
 def add_at(buffer: np.ndarray, index: Any, value: Any) -> None:
-    """``np.add.at``, many times faster where integer arrays address whole rows or single elements.
+    """``np.add.at``, but many times faster for integer arrays that index rows or single elements.
 
-    What is added up in float16 is added up in float32.
+    float16 is accumulated in float32.
     """
     parts = index if isinstance(index, tuple) else (index,)
     if not all(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in parts):
@@ -59,7 +59,7 @@ def add_at(buffer: np.ndarray, index: Any, value: Any) -> None:
 
 
 def _add_rows(buffer: np.ndarray, rows: np.ndarray, value: Any) -> None:
-    """Add to rows of the first axis: one sorted pass, in which equal rows are neighbours."""
+    """Add to rows of the first axis, in one pass over the sorted rows."""
     flat = rows.ravel().astype(np.intp)
     if not flat.size:
         return
@@ -75,7 +75,7 @@ def _add_rows(buffer: np.ndarray, rows: np.ndarray, value: Any) -> None:
 
 
 def _places_in_memory(parts: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> np.ndarray:
-    """One number for each element that is addressed by as many integers as there are axes."""
+    """The flat index of each element, for an index with an integer array for each axis."""
     places: Any = 0
     for part, n in zip(parts, shape, strict=True):
         part = part.astype(np.intp, copy=False)
@@ -86,16 +86,16 @@ def _places_in_memory(parts: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> 
 
 
 def _reads_twice(index: Any) -> bool:
-    """Whether an index may name one element several times: only integer arrays can."""
+    """Whether an index may select an element several times: only integer arrays can."""
     parts = index if isinstance(index, tuple) else (index,)
     return any(isinstance(part, np.ndarray) and part.dtype.kind in "iu" for part in parts)
 
 
 def normalized(index: Any) -> Any:
-    """An index without tensors and lists, sharing no memory with the caller's arrays.
+    """Convert an index to one without tensors and lists, which shares no memory with the caller's.
 
     Args:
-        index: Whatever stands between the brackets.
+        index: Any index.
 
     Returns:
         The same index made of ints, slices, None, Ellipsis and arrays.
@@ -109,17 +109,17 @@ def normalized(index: Any) -> Any:
 
 
 def integers(values: Any, what: str = "the indices") -> np.ndarray:
-    """An array of integers as NumPy indexes with them; what is empty may have any dtype.
+    """Convert integers to an index array; an empty array may have any dtype.
 
     Args:
-        values: An array, a tensor, or what NumPy makes one of.
-        what: What they are, to be named in the error.
+        values: An array, a tensor, or anything that NumPy converts to an array.
+        what: Their name in the error.
 
     Returns:
         An array of intp.
 
     Raises:
-        TypeError: They are something else than integers.
+        TypeError: They are not integers.
     """
     array = np.asarray(array_of(values))
     if array.size and array.dtype.kind not in "iu":
@@ -200,7 +200,7 @@ def scatter(value: Any, index: Any, shape: Any) -> Any:
     """Zeros of `shape` with `value` added at `index`: the transpose of reading.
 
     Args:
-        value: What to add; it broadcasts to the shape of ``zeros(shape)[index]``.
+        value: The values to add; they broadcast to the shape of ``zeros(shape)[index]``.
         index: An index as `normalized` returns it.
         shape: The shape of the result.
 
@@ -229,8 +229,8 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
     Args:
         x: Tensor or array.
         index: As in `getitem`.
-        value: What to write; it broadcasts. Where an element is written several times, the last
-            one counts, for values and for gradients.
+        value: The values to write; they broadcast. If an element is written several times, the last
+            value and its gradient count.
 
     Returns:
         A new tensor.
@@ -247,17 +247,17 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
     if isinstance(x, Variable):
         x = x.clone()  # type: ignore[attr-defined]
     result = write(x, index, value)
-    result._base = None  # nobody else has the copy
+    result._base = None  # the copy is ours
     return result
 
 
 def write(x: Any, index: Any, value: Any) -> Any:
-    """As `setitem`, into the memory of `x`: for a caller that made sure that nobody else sees it.
+    """As `setitem`, but into the memory of `x`; the caller must know that this is safe.
 
     Args:
         x: A tensor, or an array to be copied.
         index: As in `getitem`.
-        value: What to write, cast to the dtype of `x`.
+        value: The values to write, cast to the dtype of `x`.
 
     Returns:
         A tensor with the memory of `x` and the history of both.
@@ -270,14 +270,14 @@ def write(x: Any, index: Any, value: Any) -> Any:
 
 
 def _written(shape: tuple[int, ...], index: Any) -> np.ndarray:
-    """Where a write left nothing of the old values."""
+    """A mask of the elements that a write replaced."""
     written = np.zeros(shape, bool)
     written[index] = True
     return written
 
 
 def _overwritten(shape: tuple[int, ...], index: Any) -> Any:
-    """Which of the written values are lost: those of an element that was written again."""
+    """A mask of the values that a later value of the same write replaced."""
     if not _reads_twice(index):
         return np.False_
     size = int(np.prod(shape))

@@ -35,7 +35,7 @@ def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
     """Join along an existing axis.
 
     Args:
-        tensors: At least one tensor; the shapes agree but along `axis`.
+        tensors: At least one tensor; the shapes agree except along `axis`.
         axis: Where to join; if None, all of them are flattened first.
 
     Returns:
@@ -60,7 +60,7 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
 
     Args:
         tensors: At least one tensor, all of one shape.
-        axis: Where the new axis stands in the result.
+        axis: The position of the new axis in the result.
 
     Returns:
         The joined tensor, in the common dtype.
@@ -146,7 +146,7 @@ def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tu
 
     Args:
         x: Tensor or array.
-        indices_or_sections: The number of equal parts, or where to cut, as in NumPy.
+        indices_or_sections: The number of equal parts, or the indices at which to cut, as in NumPy.
         axis: The axis to cut.
 
     Returns:
@@ -171,7 +171,7 @@ def array_split(
 
     Args:
         x: Tensor or array.
-        indices_or_sections: The number of parts, the longer ones first, or where to cut.
+        indices_or_sections: The number of parts, longer ones first, or the indices at which to cut.
         axis: The axis to cut.
 
     Returns:
@@ -194,7 +194,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
     Args:
         x: Tensor or array.
-        chunks: How many parts at most: 5 elements make two of length 2 and one of length 1 for
+        chunks: The maximum number of parts: 5 elements make two of length 2 and one of length 1 for
             `chunks` of 3, and the same for 4.
         axis: The axis to cut.
 
@@ -224,7 +224,7 @@ def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
         axis: The axis.
 
     Returns:
-        As many views as the axis is long.
+        One view for each index.
 
     Raises:
         ValueError: The axis does not exist.
@@ -270,7 +270,7 @@ def _split(
         raise ValueError(
             located(f"{name}: length {n} (axis {axis} of {x.shape}) into {parts} {kind}")
         )
-    short, longer = divmod(n, parts)  # the first `longer` parts have one element more
+    short, longer = divmod(n, parts)  # the first `longer` parts have one more element
     return _pieces(x, [i * short + min(i, longer) for i in range(1, parts)], axis)
 
 

@@ -1,4 +1,4 @@
-"""Logic: bools combined element by element, and reduced over axes.
+"""Logic: bools combined elementwise, and reduced over axes.
 
 None of these is differentiable.
 """
@@ -199,7 +199,7 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
-        A tensor of bools; False of nothing.
+        A tensor of bools; False for an empty axis.
 
     Raises:
         ValueError: An axis does not exist.
@@ -222,7 +222,7 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
-        A tensor of bools; True of nothing.
+        A tensor of bools; True for an empty axis.
 
     Raises:
         ValueError: An axis does not exist.

@@ -1,7 +1,7 @@
 """Cross-entropy against class indices: kernel and rule, then its decomposition.
 
-No one-hot array is ever made. The class axis is moved last, and everything else is one axis:
-logits (M, C), targets (M,).
+No one-hot array is created. The class axis is moved last, and the others are flattened: logits (M,
+C), targets (M,).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def check_target(
 def row_weights(
     target: np.ndarray, weight: Any, ignore_index: int | None, dtype: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The class of each row (0 for ignored ones), what its loss counts, and which are kept."""
+    """The class of each row (0 for ignored ones), the weight of its loss, and which are kept."""
     flat = target.reshape(-1)
     kept = np.ones(flat.shape, bool) if ignore_index is None else flat != ignore_index
     index = np.where(kept, flat, 0)
@@ -86,9 +86,9 @@ def row_weights(
 
 
 def _log_total(rows: np.ndarray) -> np.ndarray:
-    """Of each row the largest, and the logarithm of the sum of the exponentials less it: (2, M).
+    """The maximum of each row, and the log-sum-exp minus this maximum: (2, M).
 
-    They are kept apart, since rounding their sum would change probabilities far from 0.
+    They are separate, because rounding their sum would change probabilities of large logits.
     """
     log_total = np.empty((2, len(rows), 1), rows.dtype)
     top, rest = log_total
@@ -104,7 +104,7 @@ def _log_total(rows: np.ndarray) -> np.ndarray:
 
 
 def _block(rows: np.ndarray) -> int:
-    """How many rows are worked on at a time."""
+    """The number of rows in a block."""
     return max(ELEMENTS // max(rows.shape[1], 1), 1)
 
 
@@ -122,23 +122,23 @@ def cross_entropy(
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
 ) -> Any:
-    """The negative log-likelihood of the right classes under softmax.
+    """The negative log-likelihood of the target classes under softmax.
 
     Args:
         logits: Scores, shape (N, C, ...), or (C,) for one example.
         target: Class indices, shape (N, ...), or ().
-        weight: How much each class counts, shape (C,); a constant.
+        weight: The weight of each class, shape (C,); a constant.
         reduction: "mean" (weighted by `weight`), "sum", or "none" for one loss per target.
         ignore_index: A target that is ignored and receives no gradient.
-        label_smoothing: The share of the probability that is distributed over all classes.
+        label_smoothing: The fraction of the probability that is distributed over all classes.
 
     Returns:
-        The loss. The mean over no target at all is NaN, with gradients of zero.
+        The loss. The mean without any target is NaN, with gradients of zero.
 
     Raises:
         TypeError: The target does not hold integers.
         ValueError: The shapes do not fit, or an option is out of range.
-        IndexError: A target is no class.
+        IndexError: A target is not a class.
 
     Source:
         Label smoothing: Szegedy et al. 2015, arXiv:1512.00567.

@@ -1,7 +1,7 @@
 """Layer and root-mean-square normalization: for each, kernel and rule, then its decomposition.
 
-The kernels go through the rows in blocks that stay in the cache, from the first pass to the last,
-and are divided among threads. The normalized axes are one: x (R, W), weight (W,), bias (W,).
+The kernels process rows in blocks that stay in the cache, and are divided among threads. The
+normalized axes are flattened: x (R, W), weight (W,), bias (W,).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def layer_norm(
         x: Shape (..., *normalized).
         weight: Scale of shape `normalized`, None for 1.
         bias: Shift of shape `normalized`, None for 0.
-        ndim: How many of the last axes are normalized.
+        ndim: The number of last axes to normalize.
         eps: Added to the variance.
 
     Returns:
@@ -70,17 +70,17 @@ def layer_norm(
         raise ArgumentError(reason)
     rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
     out = np.empty(rows.shape, x.dtype)
-    # The mean as two numbers, since x - mean must be repeatable to rounding.
+    # The mean is the sum of two numbers, so that x - mean is accurate to rounding.
     mean, rest, rstd = np.empty((3, len(rows), 1), x.dtype)
     one, count = ones((width, 1), _wide(x)), max(width, 1)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        # Divided afterwards: as factors, rounded ones would leave something of constant rows.
+        # Divide afterwards: with rounded factors, constant rows would not become exactly 0.
         mean[part] = rows[part].dot(one) / count
         centred = rows[part] - mean[part]
         rest[part] = centred.dot(one) / count
-        # What rounding the mean left behind matters where x is far from zero.
+        # The rounding error of the mean matters where x is far from zero.
         centred -= rest[part]
         rstd[part] = 1 / np.sqrt(_mean_square(centred) + eps)
         centred *= rstd[part]
@@ -98,7 +98,7 @@ def layer_norm(
 
 
 def _as_rows(x: Any, weight: Any, bias: Any, ndim: int) -> tuple[Any, int, Any, Any]:
-    """The normalized axes as one: x (R, W), its width W, weight (W,) and bias (W,)."""
+    """Flatten the normalized axes: x (R, W), its width W, weight (W,) and bias (W,)."""
     width = math.prod(x.shape[x.ndim - ndim :])
     rows = x.reshape(math.prod(x.shape[: x.ndim - ndim]), width)
     flat = [None if array is None else array.reshape(-1) for array in (weight, bias)]
@@ -106,7 +106,7 @@ def _as_rows(x: Any, weight: Any, bias: Any, ndim: int) -> tuple[Any, int, Any, 
 
 
 def _block(width: int) -> int:
-    """How many rows stay in the cache: about 256 KiB of them."""
+    """The number of rows in a block of about 256 KiB, which stays in the cache."""
     return max(65_536 // max(width, 1), 1)
 
 
@@ -115,7 +115,7 @@ def _wide(x: np.ndarray) -> Any:
 
 
 def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.ndarray:
-    """Factors (W, 1) whose products with rows are the means of these times the weight."""
+    """Factors (W, 1): rows @ factors are the means of rows times the weight."""
     one = ones((width, 1), _wide(like))
     return (one if weight is None else weight[:, None] * one) / width
 
@@ -178,7 +178,7 @@ layer_norm.defformula(
 
 
 class _Sums:
-    """Sums over all rows, block by block: each block has a place of its own."""
+    """Sums over all rows, by block: each block has its own partial sum."""
 
     def __init__(self, rows: int, width: int, like: np.ndarray, needed: tuple[bool, ...]) -> None:
         self.block = _block(width)
@@ -229,7 +229,7 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
     Args:
         x: Shape (..., *normalized).
         weight: Scale of shape `normalized`, None for 1.
-        ndim: How many of the last axes are normalized.
+        ndim: The number of last axes to normalize.
         eps: Added to the mean square.
 
     Returns:

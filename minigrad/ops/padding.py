@@ -1,4 +1,4 @@
-"""Padding: a border around a tensor, of a constant or of its own elements."""
+"""Padding: a border around a tensor, of a constant or of the tensor's elements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 @primitive(arrays=1)
 def _pad(x: Any, pad_width: Widths, mode: str, constant_values: Any) -> Any:
-    if not x.ndim:  # NumPy stumbles over a number, which has no border
+    if not x.ndim:  # NumPy fails for a 0-d array, which has no border
         return x.copy()
     if mode != "constant":
         return np.pad(x, pad_width, mode)  # type: ignore[call-overload]
@@ -41,26 +41,27 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
 
     Args:
         x: Tensor or array.
-        pad_width: How many elements to add: one number, one pair (before, after), or a pair for
-            each axis, the first axis first.
-        mode: What the border is made of, shown for ``[1, 2, 3]`` and a width of 2:
+        pad_width: The number of elements to add: one number, one pair (before, after), or a pair
+            for each axis, the first axis first.
+        mode: The content of the border, shown for ``[1, 2, 3]`` and a width of 2:
 
             - "constant": ``0 0 | 1 2 3 | 0 0``;
             - "edge": ``1 1 | 1 2 3 | 3 3``;
             - "reflect": ``3 2 | 1 2 3 | 2 1``;
             - "symmetric": ``2 1 | 1 2 3 | 3 2``;
             - "wrap": ``2 3 | 1 2 3 | 1 2``.
-        constant_values: What "constant" puts there: one number, or numbers as in `pad_width`.
+        constant_values: The values of "constant": one number, or numbers as in `pad_width`.
 
     Returns:
         A new tensor of the dtype of `x`. An element receives the sum of the gradients of all its
         copies.
 
     Raises:
-        TypeError: The widths are not integers, fractions are put beside integers, or a tensor of
-            constants requires a gradient.
+        TypeError: The widths are not integers, a constant for integers is a fraction, or a tensor
+            of constants requires a gradient.
         ValueError: The widths do not fit the axes or are negative, the mode is unknown, an axis
-            without elements is to be continued, or a constant is too large for the dtype of `x`.
+            without elements has no element to repeat, or a constant is too large for the dtype of
+            `x`.
 
     Example:
         >>> import minigrad
@@ -95,7 +96,7 @@ def _pairs(pad_width: Any, shape: tuple[int, ...]) -> Widths:
 
 
 def _pad_x(g: Any, pad_width: Widths, mode: str, x_shape: tuple[int, ...]) -> Any:
-    """The inner part; where the border repeats elements, all copies of each are added up."""
+    """The inner part; if the border repeats elements, adds the cotangents of all copies."""
     lengths = list(zip(x_shape, pad_width, strict=True))
     if mode == "constant":
         return g[tuple(slice(before, before + n) for n, (before, _) in lengths)]

@@ -1,7 +1,7 @@
 """Pooling: the largest element of each window, and the sum of each window.
 
-A window with a number for each axis of its own: `_windows` has how they lie. Averages, and windows
-that adapt to the input, are made of these two in `minigrad.nn.functional.pooling`.
+Windows are defined in `_windows.py`. Average and adaptive pooling are composed of these ops in
+`minigrad.nn.functional.pooling`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
     Args:
         x: Shape (N, C, *S).
         kernel: The sizes of a window, one for each axis of S.
-        stride: How far apart windows are.
+        stride: The distance of windows.
         padding: Pairs (before, after), each less than a window.
-        dilation: How far apart the elements of a window are.
+        dilation: The distance of a window's elements.
 
     Returns:
         Shape (N, C, *P). Of equal elements the first receives the gradient.
@@ -69,7 +69,7 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
     for number, (_, places) in enumerate(others, start=1):
         larger = np.maximum(out, wide[places])
         better = (larger != out) & (out == out)  # the first NaN stays
-        # The greatest number is the latest; to write where a mask says so is many times slower.
+        # The largest number is the latest offset; writing with a mask is many times slower.
         np.maximum(chosen, better * chosen.dtype.type(number), out=chosen)
         out = larger
     return out, chosen
@@ -85,7 +85,7 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
 def _chosen_places(
     chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, shape: Sizes
 ) -> tuple[np.ndarray, ...]:
-    """Where the chosen element of each window stands in the input, as an index."""
+    """The index in the input of the chosen element of each window."""
     counts = chosen.shape[2:]
     index = [*np.ogrid[: shape[0], : shape[1]]]
     index = [part.reshape(*part.shape, *(1,) * len(counts)) for part in index]
@@ -93,7 +93,7 @@ def _chosen_places(
         starts = np.arange(counts[axis]) * stride[axis] - padding[axis][0]
         places = np.take(within * dilation[axis], chosen)  # `chosen` counts the elements in order
         places += starts.reshape(-1, *(1,) * (len(counts) - axis - 1))
-        # Among elements that are all -inf, a padded one may have been taken for the largest.
+        # In a window of -inf only, a padding element may have been chosen.
         index.append(np.clip(places, 0, shape[2 + axis] - 1, out=places))
     return tuple(index)
 
@@ -105,9 +105,9 @@ def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
     Args:
         x: Shape (N, C, *S).
         kernel: The sizes of a window, one for each axis of S.
-        stride: How far apart windows are.
-        padding: Pairs (before, after): how many zeros are added.
-        dilation: How far apart the elements of a window are.
+        stride: The distance of windows.
+        padding: Pairs (before, after): the number of zeros to add.
+        dilation: The distance of a window's elements.
 
     Returns:
         Shape (N, C, *P).
@@ -136,15 +136,15 @@ def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
 def sum_pool_transpose(
     y: Any, size: Sizes, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes
 ) -> Any:
-    """The transpose of `sum_pool`: every window gets a number, and where they overlap, the sum.
+    """The transpose of `sum_pool`: adds a number to all elements of each window.
 
     Args:
         y: Shape (N, C, *P).
         size: S, the sizes of the last axes of the output.
         kernel: The sizes of a window.
-        stride: How far apart windows are.
-        padding: Pairs (before, after): what falls off the edges.
-        dilation: How far apart the elements of a window are.
+        stride: The distance of windows.
+        padding: Pairs (before, after): the number of elements to cut off at the edges.
+        dilation: The distance of a window's elements.
 
     Returns:
         Shape (N, C, *S).
@@ -165,9 +165,9 @@ def sum_pool_transpose(
 
 
 def parts(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where each part of an axis begins, and where it ends: as even as may be, at least one long.
+    """The starts and ends of parts of an axis, as equal as possible and not empty.
 
-    Element j is in part i of `count` just where i is in part j of `size`.
+    Element j is in part i of `count` exactly if i is in part j of `size`.
     """
     edges = np.arange(count + 1) * size
     return edges[:-1] // count, -(-edges[1:] // count)
@@ -180,10 +180,10 @@ def sum_parts(x: Any, axis: int, count: int) -> Any:
     Args:
         x: Tensor or array.
         axis: The axis, which is not empty.
-        count: How many parts.
+        count: The number of parts.
 
     Returns:
-        The shape of `x` with `count` in the place of the axis.
+        The shape of `x` with length `count` along the axis.
 
     Example:
         >>> import minigrad
@@ -193,7 +193,7 @@ def sum_parts(x: Any, axis: int, count: int) -> Any:
     """
     starts, ends = parts(x.shape[axis], count)
     wide = widened(x)
-    if x.shape[axis] <= 8 * count:  # short ones: all of them at once, element by element
+    if x.shape[axis] <= 8 * count:  # short parts: all at once, element by element
         sums = wide.take(starts, axis)
         for offset in range(1, int((ends - starts).max())):
             places = starts + offset

@@ -53,19 +53,19 @@ def matmul(a: Any, b: Any) -> Any:
         (2, 4)
     """
     if a.ndim > 2 and b.ndim == 2 and a.size and a.flags.c_contiguous:
-        # One product instead of a stack of them.
+        # One product instead of a stack of products.
         return _product(a.reshape(-1, a.shape[-1]), b).reshape(*a.shape[:-1], b.shape[1])
     return _product(a, b)
 
 
 SMALL = 1000
-"""How many elements are too few for a closer look."""
+"""Below this number of elements, products are not examined further."""
 BLOCK = 512
-"""How many rows of a product a thread computes at a time, at most."""
+"""The maximum number of rows of a product that a thread computes at a time."""
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``a @ b``: the rows of large matrices, or the matrices of stacks, by several threads."""
+    """``a @ b``; threads share the rows of large matrices, or the matrices of stacks."""
     if a.size < SMALL or b.ndim < 2:
         return _at_once(a, b)
     effort = a.size * b.shape[-1] / PRODUCTS_PER_NS
@@ -82,12 +82,12 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _at_once(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """``a @ b`` by one call: of two matrices that of `dot` costs half as much."""
+    """``a @ b`` in one call; for two matrices `dot` has half the overhead."""
     return a.dot(b) if a.ndim == 2 == b.ndim else np.matmul(a, b)
 
 
 def _block(rows: int, effort: float) -> int:
-    """How many rows of a product are computed at a time: all, unless it is to be divided."""
+    """The number of rows in a block of a product: all, unless threads share it."""
     return min(BLOCK, -(-rows // get_num_threads())) if worthwhile(effort) else rows
 
 
@@ -186,9 +186,9 @@ def dot(a: Any, b: Any) -> Tensor:
         b: Shape (k,) or (..., k, m), or a number.
 
     Returns:
-        Sums over the last axis of `a` and the second-last (the only) of `b`; the axes of `a` that
-        are left come first, then those of `b`. With a number, the element-wise product. The
-        leading axes do not broadcast: `matmul` is for stacks of matrices.
+        Sums over the last axis of `a` and the second-last (the only) of `b`; the remaining axes of
+        `a` come first, then those of `b`. With a number, the elementwise product. The leading axes
+        do not broadcast: for stacks of matrices use `matmul`.
 
     Raises:
         ValueError: The lengths of the two axes differ.
@@ -242,7 +242,7 @@ def inner(a: Any, b: Any) -> Tensor:
 
 
 def outer(a: Any, b: Any) -> Tensor:
-    """Every element of one times every element of the other, as in NumPy.
+    """The outer product, as in NumPy: every element of `a` times every element of `b`.
 
     Args:
         a: Any shape; it is flattened.
@@ -267,7 +267,7 @@ def vdot(a: Any, b: Any) -> Tensor:
         b: As many elements; it is flattened.
 
     Returns:
-        A tensor without axes.
+        A 0-d tensor.
 
     Raises:
         ValueError: The numbers of elements differ.
@@ -341,7 +341,7 @@ def _cross(a: Any, b: Any) -> Any:
 
 
 def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
-    """The cross products of vectors in space, with broadcasting.
+    """The cross products of 3-d vectors, with broadcasting.
 
     Args:
         a: Tensor or array whose `axis` has length 3.
@@ -364,7 +364,7 @@ def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
 
 
 def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
-    """Both operands with the axis of their vectors at the end."""
+    """Both operands with the vectors along the last axis."""
     if axis == -1:
         return a, b
     for shape in (np.shape(array_of(a)), np.shape(array_of(b))):

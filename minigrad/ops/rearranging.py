@@ -85,7 +85,8 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
     Args:
         x: Tensor or array with at least two axes.
-        k: How many times by 90 degrees, from the first axis of the plane towards the second.
+        k: The number of rotations by 90 degrees, from the first axis of the plane towards the
+            second.
         axes: The two axes of the plane.
 
     Returns:
@@ -109,7 +110,7 @@ def roll(x: Any, shift: int | tuple[int, ...], axis: Axis = None) -> Any:
 
     Args:
         x: Tensor or array.
-        shift: By how many places, one number or one for each axis.
+        shift: The number of positions, one number or one for each axis.
         axis: The axis or axes; if None, along the flattened tensor, whose shape is then restored.
 
     Returns:
@@ -144,11 +145,11 @@ def _repeat(x: Any, repeats: Any, axis: int) -> Any:
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Repeat each element, its copies side by side.
+    """Repeat each element; its copies are adjacent.
 
     Args:
         x: Tensor or array.
-        repeats: How often, one integer or one for each place along the axis.
+        repeats: The number of copies, one integer or one for each index along the axis.
         axis: The axis along which to repeat; the tensor is flattened if None.
 
     Returns:
@@ -156,7 +157,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
     Raises:
         TypeError: `repeats` are not integers.
-        ValueError: The axis does not exist, or `repeats` are negative or of another number.
+        ValueError: The axis does not exist, or `repeats` are negative or of the wrong length.
 
     Example:
         >>> import minigrad
@@ -172,8 +173,8 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
 
     Args:
         x: Tensor or array.
-        reps: How often along each axis, the last number for the last axis; where there are more
-            numbers than axes, axes are added in front.
+        reps: The number of copies along each axis, the last number for the last axis. If there are
+            more numbers than axes, leading axes are added.
 
     Returns:
         A new tensor. An element receives the sum of the gradients of its copies.
@@ -191,7 +192,7 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
 
 
 def _repeat_x(g: Any, repeats: Any, axis: int, x_shape: tuple[int, ...]) -> Any:
-    """The sum over the copies: those of one element stand side by side."""
+    """The sum over the copies of each element, which are adjacent."""
     axis %= len(x_shape)
     if repeats.size == 1:
         copies = (*x_shape[: axis + 1], repeats.item(), *x_shape[axis + 1 :])
@@ -201,7 +202,7 @@ def _repeat_x(g: Any, repeats: Any, axis: int, x_shape: tuple[int, ...]) -> Any:
 
 
 def _tile_x(g: Any, x_shape: tuple[int, ...]) -> Any:
-    """The sum over the tiles: split each axis into which tile, and where in it."""
+    """The sum over the tiles: splits each axis into (tile, index within the tile)."""
     lengths = (1,) * (g.ndim - len(x_shape)) + x_shape
     split = [part for n, m in zip(lengths, g.shape, strict=True) for part in (m // (n or 1), n)]
     return total(g.reshape(split), tuple(range(0, 2 * g.ndim, 2))).reshape(x_shape)

@@ -1,9 +1,9 @@
 """LSTM, GRU, and the plain recurrence: kernel, rule, decomposition.
 
-What the input contributes to the gates of all steps is one matrix product outside of these ops
-(`gates`, of shape (L, N, gates · H)); inside is what has to go step by step. Step t of the hidden
-state h, with h0 before the first, is `out[t]`. A rule runs over the steps once, from the last to
-the first; what does not depend on later steps is computed for all steps at once.
+The input's part of the gates of all steps is one matrix product outside of these ops (`gates`, of
+shape (L, N, gates · H)). The ops do the part that must go step by step. The hidden state h after
+step t is `out[t]`; h0 is the state before the first step. A rule runs over the steps once, from the
+last to the first. What does not depend on later steps is computed for all steps at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["gru", "lstm", "rnn"]
 
 
 def _cannot_step(count: int, gates: Any, weight: Any, bias: Any, **states: Any) -> str | None:
-    """Why the shapes do not fit, for an op with `count` gates."""
+    """The message for shapes that do not fit, for an op with `count` gates."""
     width = weight.shape[-1]
     if weight.ndim != 2 or weight.shape[0] != count * width:
         return f"the weight must have shape ({count}·H, H), got {weight.shape}"
@@ -32,7 +32,7 @@ def _cannot_step(count: int, gates: Any, weight: Any, bias: Any, **states: Any) 
             f"(L, N, {count * width}) expected"
         )
     if not gates.shape[0]:
-        return f"there is no step to take: gates of shape {gates.shape}"
+        return f"at least one step expected: gates of shape {gates.shape}"
     if bias is not None and bias.shape != (count * width,):
         return f"the bias must have shape ({count * width},), got {bias.shape}"
     for name, state in states.items():
@@ -46,16 +46,16 @@ def _before(out: np.ndarray, first: np.ndarray) -> np.ndarray:
     return np.concatenate([first[None], out])[:-1]
 
 
-# `_next` and `_carried` serve the formulas below, which tell each step from the next one.
+# `_next` and `_carried` are for the formulas below, which distinguish a step from the next.
 
 
 def _next(x: np.ndarray) -> np.ndarray:
-    """The same of the next step; 0 at the last."""
+    """The value at the next step; 0 at the last step."""
     return np.concatenate([x[1:], np.zeros_like(x[:1])])
 
 
 def _carried(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Each step's own, plus what the next step carries back: the same times its factor."""
+    """The sums s[t] = x[t] + factor[t + 1] * s[t + 1], from the last step to the first."""
     steps = [x[-1]]
     for now, later in zip(x[-2::-1], factor[:0:-1], strict=True):
         steps.append(now + later * steps[-1])
@@ -85,8 +85,8 @@ def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
         c_t &= f c_{t-1} + i g \qquad h_t = o \tanh c_t
 
     Args:
-        gates: What the input contributes to a, biases included, of shape (L, N, 4·H); the four
-            gates in the order i, f, g, o.
+        gates: The input's part of a, with biases, of shape (L, N, 4·H); the gates in the order i,
+            f, g, o.
         weight: W, of shape (4·H, H).
         h0: The hidden state before the first step, of shape (N, H).
         c0: The cell state before the first step, of shape (N, H).
@@ -110,14 +110,14 @@ def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
         raise ArgumentError(reason)
     steps, batch, _ = gates.shape
     width = weight.shape[1]
-    # All four gates by one tanh: sigmoid(a) = (1 + tanh(a / 2)) / 2.
+    # One tanh for all four gates: sigmoid(a) = (1 + tanh(a / 2)) / 2.
     factor = np.full(4 * width, 0.5, gates.dtype)
     factor[2 * width : 3 * width] = 1.0
     shift = np.full(4 * width, 0.5, gates.dtype)
     shift[2 * width : 3 * width] = 0.0
     opened = np.multiply(gates, factor, order="C")
     weight = np.ascontiguousarray((weight * factor[:, None]).T)
-    factor, shift = (np.tile(row, (batch, 1)) for row in (factor, shift))  # quicker than to repeat
+    factor, shift = (np.tile(row, (batch, 1)) for row in (factor, shift))  # faster than np.repeat
     out = np.empty((2, steps, batch, width), gates.dtype)
     h, c = h0, c0
     for a, h_now, c_now in zip(opened, *out, strict=True):
@@ -148,7 +148,7 @@ def _lstm_pull(
     width = weight.shape[1]
     i, f, new, o = opened.reshape(steps, batch, 4, width).transpose(2, 0, 1, 3)
     bent = np.tanh(out[1])
-    # What each gate sends back, but for the factor that waits for later steps.
+    # The gradient of each gate, without the factor that depends on later steps.
     slopes = np.empty_like(opened).reshape(steps, batch, 4, width)
     np.multiply(new, i * (1 - i), out=slopes[:, :, 0])
     np.multiply(_before(out[1], c0), f * (1 - f), out=slopes[:, :, 1])
@@ -227,7 +227,7 @@ def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
         n &= \tanh(a_n + r u_n) \qquad h_t = (1 - z) n + z h_{t-1}
 
     Args:
-        gates: a, what the input contributes, of shape (L, N, 3·H); in the order r, z, n.
+        gates: a, the input's part, of shape (L, N, 3·H); in the order r, z, n.
         weight: W, of shape (3·H, H).
         bias: b, of shape (3·H,), or None.
         h0: The hidden state before the first step, of shape (N, H).
@@ -239,7 +239,7 @@ def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
         ValueError: The shapes do not fit.
 
     Source:
-        Cho et al. 2014, arXiv:1406.1078; the reset gate behind the product as in cuDNN.
+        Cho et al. 2014, arXiv:1406.1078; the reset gate after the product as in cuDNN.
 
     Example:
         >>> import minigrad
@@ -290,7 +290,7 @@ def _gru_pull(
     steps, batch, width = out.shape
     r, z, n = opened.reshape(steps, batch, 3, width).transpose(2, 0, 1, 3)
     before = _before(out, h0)
-    # What each gate sends back, but for the factor that waits for later steps.
+    # The gradient of each gate, without the factor that depends on later steps.
     slopes = np.empty_like(opened).reshape(steps, batch, 3, width)
     fresh = (1 - z) * (1 - n * n)
     np.multiply(fresh * recalled, r * (1 - r), out=slopes[:, :, 0])
@@ -360,10 +360,10 @@ def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] 
     r"""The plain recurrence :math:`h_t = \tanh(a_t + h_{t-1} W^\top)` over all steps.
 
     Args:
-        gates: a, what the input contributes, biases included, of shape (L, N, H).
+        gates: a, the input's part with biases, of shape (L, N, H).
         weight: W, of shape (H, H).
         h0: The hidden state before the first step, of shape (N, H).
-        nonlinearity: "tanh", or "relu" in its place.
+        nonlinearity: "tanh" or "relu".
 
     Returns:
         Shape (L, N, H): the hidden states of all steps.

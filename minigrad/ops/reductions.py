@@ -55,7 +55,7 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.prod, arrays=1)
 def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Multiply over axes; derivatives of every order are right beside any number of zeros.
+    """Multiply over axes; derivatives of every order are correct with any number of zeros.
 
     Args:
         x: Tensor, array or number.
@@ -64,7 +64,7 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Returns:
         The product, in the dtype of `x` (float16 is multiplied in float32; bools and small
-        integers become 64-bit integers); 1 of nothing.
+        integers become 64-bit integers); 1 for an empty axis.
 
     Raises:
         ValueError: An axis does not exist.
@@ -82,7 +82,7 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.max, arrays=1)
 def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The greatest element over axes; equal ones share the gradient evenly.
+    """The maximum over axes; equal maxima share the gradient evenly.
 
     Args:
         x: Tensor, array or number.
@@ -90,10 +90,10 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
-        The values only, in the dtype of `x`; `argmax` tells where they stand.
+        The values only, in the dtype of `x`; `argmax` gives their indices.
 
     Raises:
-        ValueError: An axis does not exist, or there is nothing to choose from.
+        ValueError: An axis does not exist or is empty.
 
     Example:
         >>> import minigrad
@@ -105,7 +105,7 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.min, arrays=1)
 def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The least element over axes; equal ones share the gradient evenly.
+    """The minimum over axes; equal minima share the gradient evenly.
 
     Args:
         x: Tensor, array or number.
@@ -116,7 +116,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         The values only, in the dtype of `x`.
 
     Raises:
-        ValueError: An axis does not exist, or there is nothing to choose from.
+        ValueError: An axis does not exist or is empty.
 
     Example:
         >>> import minigrad
@@ -128,7 +128,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.argmax, arrays=1)
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the greatest element; the first of equal ones. Not differentiable.
+    """The index of the maximum; the first of equal ones. Not differentiable.
 
     Args:
         x: Tensor, array or number.
@@ -139,7 +139,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
         Indices, int64.
 
     Raises:
-        ValueError: The axis does not exist, or there is nothing to choose from.
+        ValueError: The axis does not exist or is empty.
 
     Example:
         >>> import minigrad
@@ -151,7 +151,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 @primitive(np.argmin, arrays=1)
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the least element; the first of equal ones. Not differentiable.
+    """The index of the minimum; the first of equal ones. Not differentiable.
 
     Args:
         x: Tensor, array or number.
@@ -162,7 +162,7 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
         Indices, int64.
 
     Raises:
-        ValueError: The axis does not exist, or there is nothing to choose from.
+        ValueError: The axis does not exist or is empty.
 
     Example:
         >>> import minigrad
@@ -178,7 +178,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> A
 
     Args:
         x: Tensor, array or number. Over two axes, 2 is the Frobenius norm.
-        ord: At least 1; ``float("inf")`` for the greatest absolute value.
+        ord: At least 1; ``float("inf")`` for the largest absolute value.
         axis: The axis or axes to reduce; all of them if None.
         keepdims: Keep the reduced axes with length 1.
 
@@ -186,7 +186,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> A
         The norm; its gradient at 0 is 0.
 
     Raises:
-        ValueError: `ord` is less than 1 or no number, or an axis does not exist.
+        ValueError: `ord` is less than 1 or not a number, or an axis does not exist.
 
     Example:
         >>> import minigrad
@@ -199,7 +199,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> A
     scale = size.max(axis=axis, keepdims=True, initial=0)
     if ord == np.inf:
         return scale.reshape(_reduced_shape(x, axis, keepdims))
-    # Scaled by the greatest, so that neither squares overflow nor small ones vanish.
+    # Scaled by the maximum, so that squares neither overflow nor underflow.
     safe = np.where((scale == 0) | ~np.isfinite(scale), 1, scale).astype(x.dtype)
     out = total((size / safe) ** ord, axis) ** (1 / ord) * safe
     return out.astype(x.dtype, copy=False).reshape(_reduced_shape(x, axis, keepdims))
@@ -244,7 +244,7 @@ def _reduced_shape(x: np.ndarray, axis: Axis, keepdims: bool) -> tuple[int, ...]
     """
 )
 def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
-    """The cotangent of each element times the product of all the others: nothing is divided."""
+    """The cotangent times the product of all other elements, without a division."""
     x = widened(x)
     gone = reduced_axes(x.ndim, axis)
     order = (*(a for a in range(x.ndim) if a not in gone), *sorted(gone))
@@ -258,7 +258,7 @@ def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
 
 
 def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
-    """The cotangent of max and min: shared evenly among the elements that attain them."""
+    """The cotangent of max and min, shared evenly among equal extreme elements."""
     attained = array_of(x) == array_of(out).reshape(kept_shape(x.shape, axis))
     share = 1 / attained.sum(axis=axis, keepdims=True)
     return zeroed(undo_reduction(g, x.shape, axis), ~attained) * share.astype(x.dtype)

@@ -1,4 +1,4 @@
-"""Rotation of pairs of features, each by an angle of its own: the core of rotary embeddings."""
+"""Rotation of pairs of features by given angles: the core of rotary embeddings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
         x: Shape (..., 2n).
         cos: Array of the cosines of the angles, which broadcasts to (..., n).
         sin: Array of their sines.
-        interleaved: Whether pair i stands at 2i and 2i + 1, or at i and i + n.
+        interleaved: Whether pair i has the indices 2i and 2i + 1, or i and i + n.
 
     Returns:
         Shape of `x`.

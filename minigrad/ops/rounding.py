@@ -1,7 +1,7 @@
 """Piecewise constant functions: rounding, floor division and remainders, signs.
 
-Between its jumps such a function is constant, so its derivative is 0; at a jump it is 0 by
-convention, as in PyTorch. The ops are recorded: the gradient through them is zeros, not an error.
+Such a function is constant between its jumps, so its derivative is 0 there; at a jump it is 0 by
+convention, as in PyTorch. The ops are recorded: the gradient through them is zero, not an error.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["ceil", "copysign", "floor", "floor_divide", "remainder", "round", "s
 
 
 def _stepped(function: Any, x: Any) -> Any:
-    """A function that rounds, of floats; integers and bools are whole already."""
+    """Round floats with `function`; integers and bools are unchanged."""
     return function(x) if x.dtype.kind == "f" else x.copy()
 
 
 @primitive(np.floor)
 def floor(x: Any) -> Any:
-    """The greatest integer at or below each element; its derivative is 0.
+    """The largest integer less than or equal to each element; its derivative is 0.
 
     Args:
         x: Tensor, array or number.
@@ -41,7 +41,7 @@ def floor(x: Any) -> Any:
 
 @primitive(np.ceil)
 def ceil(x: Any) -> Any:
-    """The least integer at or above each element; its derivative is 0.
+    """The smallest integer greater than or equal to each element; its derivative is 0.
 
     Args:
         x: Tensor, array or number.
@@ -81,7 +81,7 @@ def round(x: Any, decimals: int = 0) -> Any:
 
     Args:
         x: Tensor, array or number.
-        decimals: How many digits to keep after the point; negative ones count before it.
+        decimals: The number of digits after the decimal point; negative for digits before it.
 
     Returns:
         A tensor of the dtype of `x`.
@@ -91,7 +91,7 @@ def round(x: Any, decimals: int = 0) -> Any:
         >>> minigrad.round(minigrad.tensor([0.5, 1.5, 2.6]))
         Tensor([0., 2., 3.], dtype=float32)
     """
-    # Of whole numbers, NumPy before 2.4 may return the very array it was given.
+    # For integers, NumPy before 2.4 may return its argument itself.
     return np.round(x, decimals).astype(x.dtype, copy=x.dtype.kind != "f")
 
 
@@ -120,7 +120,7 @@ def sign(x: Any) -> Any:
 def copysign(a: Any, b: Any) -> Any:
     """The absolute value of `a` with the sign of `b`, element by element, with broadcasting.
 
-    The derivative with respect to `a` is 0 at 0; the sign of `b` counts for -0.0 too.
+    The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`.
 
     Args:
         a: Tensor, array or number.

@@ -19,11 +19,11 @@ __all__ = ["cumprod", "cumsum", "diff"]
 
 @primitive(np.cumsum, arrays=1)
 def cumsum(x: Any, axis: int | None = None) -> Any:
-    """The cumulative sum along an axis: of each element and all before it.
+    """The cumulative sum along an axis: the sum of each element and all before it.
 
     Args:
         x: Tensor, array or number.
-        axis: The axis to go along; the flattened tensor if None.
+        axis: The axis; the tensor is flattened if None.
 
     Returns:
         A tensor of the shape of `x`, or with one axis; in the dtype of `x` (float16 is accumulated
@@ -43,14 +43,14 @@ def cumsum(x: Any, axis: int | None = None) -> Any:
 
 @primitive(np.cumprod, arrays=1)
 def cumprod(x: Any, axis: int | None = None) -> Any:
-    """The cumulative product along an axis: of each element and all before it.
+    """The cumulative product along an axis: the product of each element and all before it.
 
-    Derivatives of every order are right beside any number of zeros, since nothing is divided. A
-    backward pass along n elements takes log2(n) steps, each over the whole tensor.
+    Derivatives of every order are correct with any number of zeros, because there is no division. A
+    backward pass over n elements takes log2(n) steps, each over the whole tensor.
 
     Args:
         x: Tensor, array or number.
-        axis: The axis to go along; the flattened tensor if None.
+        axis: The axis; the tensor is flattened if None.
 
     Returns:
         A tensor of the shape of `x`, or with one axis; in the dtype of `x` (float16 is multiplied
@@ -60,8 +60,7 @@ def cumprod(x: Any, axis: int | None = None) -> Any:
         ValueError: The axis does not exist.
 
     Source:
-        The backward pass is a scan in the manner of Hillis and Steele 1986, "Data parallel
-        algorithms".
+        The backward pass is a parallel scan: Hillis and Steele 1986, "Data parallel algorithms".
 
     Example:
         >>> import minigrad
@@ -77,18 +76,17 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
     Args:
         x: Tensor or array.
-        n: How many times differences are taken.
-        axis: The axis to go along.
-        prepend: Put before `x` first: a number, or a tensor whose other axes fit.
-        append: Put behind `x` first, the same.
+        n: How many times to take differences.
+        axis: The axis.
+        prepend: Added before `x` first: a number, or a tensor whose other axes fit.
+        append: Added after `x` first, likewise.
 
     Returns:
-        A tensor shorter by `n` along the axis; of bools, whether they differ. For ``n = 0`` it is
-        `x` itself, with nothing put before or behind, as in NumPy.
+        A tensor shorter by `n` along the axis; for bools, whether neighbours differ. For ``n = 0``
+        it is `x` itself, with nothing added, as in NumPy.
 
     Raises:
-        ValueError: There is no such axis, `n` is negative, or what is put before or behind does
-            not fit.
+        ValueError: The axis does not exist, `n` is negative, or `prepend` or `append` does not fit.
 
     Example:
         >>> import minigrad
@@ -112,7 +110,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def _extended(x: Tensor, axis: int, prepend: Any, append: Any) -> Tensor:
-    """`x` with what stands before and behind it; numbers are repeated along the other axes."""
+    """`x` with `prepend` and `append`; numbers are repeated along the other axes."""
     if prepend is None and append is None:
         return x
     edge = np.zeros((*x.shape[:axis], 1, *x.shape[axis + 1 :]), x.dtype)
@@ -126,7 +124,7 @@ def _extended(x: Tensor, axis: int, prepend: Any, append: Any) -> Tensor:
 
 
 def products_before(x: Any) -> Any:
-    """The product of all elements that stand before each along the last axis; 1 for the first."""
+    """The product of all elements before each one along the last axis; 1 for the first."""
     if not x.shape[-1]:
         return x
     shifted = np.concatenate([np.ones((*x.shape[:-1], 1), x.dtype), x[..., :-1]], axis=-1)
@@ -150,7 +148,7 @@ def _carried_back(g: Any, x: Any) -> Any:
 
 @formula("flip(cumsum(flip(g, axis), axis), axis)")
 def _cumsum_x(g: Any, x_shape: tuple[int, ...], axis: int | None) -> Any:
-    """Each element is in its own sum and in all after it: the sums of `g` from the end."""
+    """The cumulative sum of `g` from the end: an element is in its own sum and all after it."""
     along = -1 if axis is None else axis
     from_the_end = g.swapaxes(along, -1)[..., ::-1]
     sums = within_rule(cumsum, from_the_end, -1)[..., ::-1]
@@ -165,7 +163,7 @@ def _cumsum_x(g: Any, x_shape: tuple[int, ...], axis: int | None) -> Any:
     """
 )
 def _cumprod_x(g: Any, x: Any, axis: int | None) -> Any:
-    """Out of a product falls the element itself: those before it, times those after it."""
+    """The derivative of each product: the elements before times the elements after."""
     wide = widened(x)
     flat = axis is None or x.ndim == 0
     rows = wide.reshape(-1) if flat else wide.swapaxes(axis, -1)

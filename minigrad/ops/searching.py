@@ -86,9 +86,9 @@ def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
 
     Args:
         element: Tensor, array or number.
-        test_elements: What they are compared with, of any shape. Numbers and lists of them take
-            the dtype of the other argument: 0.1 is found in float32.
-        invert: Which do not occur among them.
+        test_elements: The elements to look for, of any shape. Python numbers and lists take the
+            dtype of the other argument, so 0.1 is found in float32.
+        invert: Return the elements that do not occur instead.
 
     Returns:
         Bools of the shape of `element`.
@@ -113,15 +113,15 @@ def _searchsorted(a: Any, v: Any, side: str) -> Any:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
-    """Where to insert values into a sorted tensor so that it stays sorted. Not differentiable.
+    """The indices at which to insert values into a sorted tensor. Not differentiable.
 
     Args:
         a: The sorted values, in ascending order, shape (n,). The order is not checked.
-        v: The values to insert, of any shape. Numbers and lists of them take the dtype of `a`.
-        side: Before ("left") or behind ("right") elements that are equal.
+        v: The values to insert, of any shape. Python numbers and lists take the dtype of `a`.
+        side: Before ("left") or after ("right") equal elements.
 
     Returns:
-        Places from 0 to n, int64, of the shape of `v`.
+        Indices from 0 to n, int64, of the shape of `v`.
 
     Raises:
         ValueError: `a` has not one axis, or the side is unknown.
@@ -135,7 +135,7 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
 
 
 def _like(x: Any, other: Any) -> Any:
-    """`x`, in the dtype of `other` where it is a float without a dtype of its own."""
+    """`x`, in the dtype of `other` if it is a float without a dtype."""
     values, dtype = np.asarray(array_of(x)), np.asarray(array_of(other)).dtype
     if isinstance(x, (np.ndarray, Variable)) and values.ndim:
         return x
@@ -144,7 +144,7 @@ def _like(x: Any, other: Any) -> Any:
 
 @primitive(arrays=1, multiple_outputs=True)
 def _unique(x: Any, axis: int | None) -> Any:
-    """For each different element: where it stands first, which ones equal it, and how many."""
+    """The first index, the inverse indices and the count of each unique element."""
     return np.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)[1:]
 
 
@@ -161,12 +161,12 @@ def unique(
         x: Tensor or array.
         return_index: Also return the first index of each.
         return_inverse: Also return, for each element of `x`, its index among them.
-        return_counts: Also return how often each occurs.
+        return_counts: Also return the number of occurrences of each.
         axis: Compare the slices along this axis; the elements of the flattened tensor if None.
 
     Returns:
-        The values, or a tuple of the values and what else was asked for, int64. The gradient of a
-        value goes to the first of the elements that are equal to it. NaNs count as equal.
+        The values, or a tuple of the values and the other results, int64. The gradient of a value
+        goes to the first element equal to it. NaNs count as equal.
 
     Raises:
         ValueError: The axis does not exist.

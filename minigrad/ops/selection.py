@@ -1,4 +1,4 @@
-"""Selection between values, element by element: maximum, minimum, clip, where, masked_fill."""
+"""Elementwise selection: maximum, minimum, clip, where, masked_fill."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["clip", "masked_fill", "maximum", "minimum", "where"]
 
 @primitive(np.maximum)
 def maximum(a: Any, b: Any) -> Any:
-    """The greater of two, element by element; equal ones share the gradient evenly.
+    """The elementwise maximum; equal elements share the gradient evenly.
 
     Args:
         a: Tensor, array or number.
@@ -40,7 +40,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 @primitive(np.minimum)
 def minimum(a: Any, b: Any) -> Any:
-    """The lesser of two, element by element; equal ones share the gradient evenly.
+    """The elementwise minimum; equal elements share the gradient evenly.
 
     Args:
         a: Tensor, array or number.
@@ -66,8 +66,8 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
 
     Args:
         x: Tensor, array or number.
-        low: The least value allowed, None for no bound.
-        high: The greatest value allowed, None for no bound.
+        low: The lower bound, None for no bound.
+        high: The upper bound, None for no bound.
 
     Returns:
         The limited values.
@@ -80,14 +80,14 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
         >>> minigrad.clip(minigrad.tensor([-1.0, 0.5, 7.0]), 0, 1)
         Tensor([0. , 0.5, 1. ], dtype=float32)
     """
-    # NumPy 2.0 takes no clip without bounds.
+    # NumPy 2.0 does not accept clip without bounds.
     return x.copy() if low is None and high is None else np.clip(x, low, high)
 
 
 @primitive(promote=("a", "b"))
 def _where(condition: Any, a: Any, b: Any) -> Any:
     for one, other in ((a, b), (b, a)):
-        if one.__class__ is int:  # NumPy would wrap it
+        if one.__class__ is int:  # NumPy would overflow
             fitted(np.asarray(one), other.dtype, "where")
     return np.where(condition, a, b)
 
@@ -102,8 +102,8 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     Args:
         condition: Bools.
         a: Tensor, array or number.
-        b: The same; the three shapes broadcast together. Without `a` and `b`, the places where the
-            condition holds are returned, as by `nonzero`.
+        b: The same; the three shapes broadcast together. Without `a` and `b`, returns the indices
+            where the condition holds, as `nonzero`.
 
     Returns:
         The chosen elements.
@@ -156,7 +156,7 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
         Tensor([-1.,  1., -1.], dtype=float32)
     """
     if isinstance(value, float):
-        value = np.float64(value)  # a number has no precision of its own: `x` decides
+        value = np.float64(value)  # a Python number has no dtype: take that of `x`
     return _masked_fill(x, mask, value)
 
 
@@ -191,7 +191,7 @@ def _clip_low(g: Any, x: Any, low: Any, high: Any) -> Any:
 )
 def _clip_high(g: Any, x: Any, low: Any, high: Any) -> Any:
     limited = array_of(x) if low is None else np.maximum(array_of(x), array_of(low))
-    return zeroed(g, ~(limited > array_of(high)))  # the upper bound wins where they cross
+    return zeroed(g, ~(limited > array_of(high)))  # the upper bound wins if low > high
 
 
 @formula("where(condition, g, 0)")
@@ -204,7 +204,7 @@ def _chosen(g: Any, condition: Any) -> Any:
 def _if_greater(g: Any, a: Any, b: Any) -> Any:
     """The cotangent where `a` is greater than `b`, half of it where they are equal.
 
-    Beside NaN it is whole, as in PyTorch.
+    With NaN it is the full cotangent, as in PyTorch.
     """
     g, equal = zeroed(g, array_of(a) < array_of(b)), array_of(a) == array_of(b)
     return np.where(equal, 0.5 * g, g) if np.count_nonzero(equal) else g

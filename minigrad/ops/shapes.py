@@ -75,7 +75,7 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
         end_axis: The last of them; it is part of the new axis.
 
     Returns:
-        A view where the memory allows it. What has no axis gets one.
+        A view where the memory allows it. A 0-d tensor gets one axis.
 
     Raises:
         ValueError: An axis does not exist, or the last comes before the first.
@@ -140,12 +140,12 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 @primitive(np.moveaxis, arrays=1)
 def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
-    """Move axes to other places; the others keep their order.
+    """Move axes to other positions; the others keep their order.
 
     Args:
         x: Tensor or array.
         source: The axis or axes to move.
-        destination: Where they stand in the result, one for one.
+        destination: Their positions in the result, one for each.
 
     Returns:
         A view.
@@ -167,7 +167,7 @@ def squeeze(x: Any, axis: Shape | None = None) -> Any:
 
     Args:
         x: Tensor or array.
-        axis: Which to drop; all of them if None.
+        axis: The axes to drop; all of length 1 if None.
 
     Returns:
         A view.
@@ -189,7 +189,7 @@ def expand_dims(x: Any, axis: Shape) -> Any:
 
     Args:
         x: Tensor or array.
-        axis: Where they stand in the result.
+        axis: Their positions in the result.
 
     Returns:
         A view.
@@ -212,7 +212,7 @@ def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
         *tensors: Tensors, arrays or numbers.
 
     Returns:
-        One tensor for one, a tuple for several; those with an axis as they are.
+        One tensor for one, a tuple for several; tensors with an axis are unchanged.
 
     Example:
         >>> import minigrad

@@ -15,14 +15,14 @@ __all__ = ["log_softmax", "softmax"]
 
 
 LOWEST = {np.dtype(t): np.finfo(t).min for t in (np.float16, np.float32, np.float64)}
-"""The least finite number of each dtype: subtracted instead of -inf, it makes no NaN."""
+"""The lowest finite number of each dtype: subtracting it instead of -inf gives no NaN."""
 
 _ONE = {dtype: np.ones((), dtype) for dtype in LOWEST}
-"""As arrays, which NumPy takes up faster than the number."""
+"""As arrays, which NumPy handles faster than Python numbers."""
 
 
 def _shifted(x: np.ndarray, axis: int) -> np.ndarray:
-    """`x` less its maximum along an axis, which leaves both functions unchanged."""
+    """`x` minus its maximum along an axis, which changes neither function."""
     if not x.size:
         return x.copy()
     top = np.maximum.reduce(x, axis, keepdims=True, initial=LOWEST[x.dtype])
@@ -38,7 +38,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
         axis: The axis along which the weights sum to 1.
 
     Returns:
-        A tensor of the shape of `x`; zeros where all of a row is -inf.
+        A tensor of the shape of `x`; zeros for a row of -inf only.
 
     Raises:
         ValueError: The axis does not exist.
@@ -54,7 +54,7 @@ def softmax(x: Any, axis: int = -1) -> Any:
 def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
     out = _shifted(x, axis)
     np.exp(out, out=out)
-    # The sum is at least exp(0) = 1, but for a row of -inf, where it is 0.
+    # The sum is at least exp(0) = 1, except for a row of -inf, where it is 0.
     sums = total(out, axis)
     out /= np.maximum(sums, _ONE[sums.dtype])
     return out
@@ -90,7 +90,7 @@ def _log_softmax(x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _by_rows(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np.ndarray:
-    """Run a kernel on blocks of rows, where the rows lie along the last axis."""
+    """Run a kernel on blocks of rows along the last axis."""
     if x.size <= ELEMENTS or axis not in (-1, x.ndim - 1):
         return kernel(x, axis)
     rows = x.reshape(-1, x.shape[-1])

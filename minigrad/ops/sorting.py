@@ -19,7 +19,7 @@ __all__ = ["argsort", "median", "sort", "topk"]
 
 
 def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
-    """The places of the elements in sorted order; equal ones keep theirs in both directions."""
+    """The indices that sort; stable in both directions."""
     if not descending:
         return np.argsort(x, axis, kind="stable")
     backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
@@ -43,11 +43,11 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     Args:
         x: Tensor or array.
         axis: The axis; the tensor is flattened if None.
-        descending: The greatest first, NaN before it.
+        descending: Sort from largest to smallest, NaN first.
 
     Returns:
-        The values only, as a new tensor; `argsort` tells where they stood. The gradient goes back
-        to where each came from.
+        The values only, as a new tensor; `argsort` gives their indices. The gradient of a value
+        goes to the element that it came from.
 
     Raises:
         ValueError: The axis does not exist.
@@ -66,7 +66,7 @@ def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     Args:
         x: Tensor or array.
         axis: The axis; the tensor is flattened if None.
-        descending: The greatest first, NaN before it. Equal elements keep their order even so.
+        descending: Sort from largest to smallest, NaN first. Equal elements still keep their order.
 
     Returns:
         Indices, int64, for `take_along_axis`.
@@ -99,9 +99,9 @@ def _topk(x: Any, k: int, axis: int, largest: bool, ordered: bool) -> Any:
 
 
 def _first_k(lines: np.ndarray, k: int, largest: bool) -> np.ndarray:
-    """True for the k greatest or least of each line; of those equal to the last, for the first.
+    """True for the k largest or smallest elements of each line; ties go to the first ones.
 
-    That takes linear time, since only the k-th is looked for.
+    It takes linear time, because only the k-th element is searched.
     """
     if not k:
         return np.zeros(lines.shape, bool)
@@ -126,17 +126,17 @@ def topk(
     largest: bool = True,
     sorted: bool = True,  # noqa: A002
 ) -> tuple[Tensor, Tensor]:
-    """The k greatest elements along an axis, and their indices.
+    """The k largest elements along an axis, and their indices.
 
     Args:
         x: Tensor or array.
-        k: How many.
+        k: The number of elements.
         axis: The axis to search along.
-        largest: False: the k least. Of equal elements the first are taken.
-        sorted: Begin with the greatest (or the least); False: in their order in `x`.
+        largest: If False, the k smallest. Among equal elements the first are taken.
+        sorted: Sort the result, the largest (or smallest) first; if False, keep the order in `x`.
 
     Returns:
-        The values, whose gradient goes back to where they stood, and their places, int64.
+        The values and their indices, int64. The gradient of a value goes to its element.
 
     Raises:
         ValueError: The axis does not exist, or is shorter than k.
@@ -161,11 +161,11 @@ def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
-        The median, in the dtype of `x`; NaN where an element is. Elements that are equal to a
-        middle one share its gradient evenly.
+        The median, in the dtype of `x`; NaN if an element is NaN. Elements equal to a middle one
+        share its gradient evenly.
 
     Raises:
-        ValueError: An axis does not exist, or there is nothing to choose from.
+        ValueError: An axis does not exist or is empty.
 
     Example:
         >>> import minigrad
@@ -180,7 +180,7 @@ def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 def _median_x(g: Any, x: Any, axis: Axis) -> Any:
     values = array_of(x)
     share: Any = 0
-    for middle in ("lower", "higher"):  # one and the same where the number is odd
+    for middle in ("lower", "higher"):  # the same element for an odd number
         found = np.quantile(values, 0.5, axis, method=middle, keepdims=True)
         attained = values == found
         share = share + 0.5 * attained / attained.sum(axis=axis, keepdims=True)

@@ -23,17 +23,17 @@ __all__ = ["mean", "std", "var"]
 
 
 def _degrees(n: int, ddof: int) -> int:
-    """What the squares are divided by: not less than 0, where the variance is NaN."""
+    """The divisor of the variance: at least 0, where the variance is NaN."""
     return n - ddof if n > ddof else 0
 
 
 def _variance(x: Any, axis: Axis, ddof: int, keepdims: bool) -> Any:
-    """The variance; that of float16 in float32."""
+    """The variance; float16 is accumulated in float32."""
     wide = widened(x)
     n = reduced_size(x.shape, axis)
     with np.errstate(invalid="ignore", divide="ignore"):
         centred = wide - add_up(wide, axis, True) / n
-        centred -= add_up(centred, axis, True) / n  # what rounding the mean left behind
+        centred -= add_up(centred, axis, True) / n  # the rounding error of the mean
         return add_up(centred * centred, axis, keepdims) / _degrees(n, ddof)
 
 
@@ -47,7 +47,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
-        The mean, in the dtype of `x`; NaN of nothing.
+        The mean, in the dtype of `x`; NaN for an empty axis.
 
     Raises:
         ValueError: An axis does not exist.
@@ -64,12 +64,12 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.var, float_inputs=True)
 def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """The variance over axes, exact to rounding also far from zero.
+    """The variance over axes, accurate also if the mean is large.
 
     Args:
         x: Tensor, array or number.
         axis: The axis or axes to reduce; all of them if None.
-        ddof: The divisor is the number of elements less `ddof` (0 as in NumPy; 1 for PyTorch's).
+        ddof: The divisor is the number of elements minus `ddof` (0 as in NumPy; 1 for PyTorch's).
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
@@ -93,7 +93,7 @@ def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
     Args:
         x: Tensor, array or number.
         axis: The axis or axes to reduce; all of them if None.
-        ddof: The divisor is the number of elements less `ddof` (0 as in NumPy; 1 for PyTorch's).
+        ddof: The divisor is the number of elements minus `ddof` (0 as in NumPy; 1 for PyTorch's).
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
@@ -111,7 +111,7 @@ def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
 
 
 def _centred(x: Any, axis: Axis) -> Any:
-    """`x` less its mean, as the forward computes it."""
+    """`x` minus its mean, as in the forward pass."""
     centred = x - x.mean(axis=axis, keepdims=True)
     return centred - centred.mean(axis=axis, keepdims=True)
 
@@ -136,14 +136,14 @@ def _var_x(g: Any, x: Any, axis: Axis, ddof: int) -> Any:
 )
 def _std_x(g: Any, x: Any, out: Any, axis: Axis, ddof: int) -> Any:
     left = _degrees(reduced_size(x.shape, axis), ddof)
-    part = 1 / left if left else np.inf  # a factor, since float16 holds no large count
+    part = 1 / left if left else np.inf  # a factor: float16 cannot hold a large count
     deviation = flat_at_zero(out.reshape(kept_shape(x.shape, axis)))
     return undo_reduction(stopped(g, out), x.shape, axis) * (_centred(x, axis) / deviation * part)
 
 
 @formula("1 / reduced_size(shape, axis)")
 def _part(shape: tuple[int, ...], axis: Axis) -> float:
-    """What one element counts in a mean: a factor, since float16 holds no large count."""
+    """1 / count, the weight of an element in a mean: float16 cannot hold a large count."""
     n = reduced_size(shape, axis)
     return 1 / n if n else np.inf
 

@@ -21,7 +21,7 @@ def tril(x: Any, k: int = 0) -> Any:
 
     Args:
         x: Shape (..., n, m).
-        k: The last diagonal that is kept: 0 is the main one, 1 the next above, -1 the next below.
+        k: The last diagonal to keep: 0 is the main one, 1 the next above, -1 the next below.
 
     Returns:
         A tensor of the shape and dtype of `x`.
@@ -43,7 +43,7 @@ def triu(x: Any, k: int = 0) -> Any:
 
     Args:
         x: Shape (..., n, m).
-        k: The first diagonal that is kept: 0 is the main one, 1 the next above, -1 the next below.
+        k: The first diagonal to keep: 0 is the main one, 1 the next above, -1 the next below.
 
     Returns:
         A tensor of the shape and dtype of `x`.

@@ -1,7 +1,7 @@
 """Circular and hyperbolic functions, their inverses, and lengths and angles in the plane.
 
-One derivative a line. Formulas are chosen that neither overflow nor cancel:
-``(1 - x) * (1 + x)`` for 1 - x², ``hypot(x, 1)`` for √(x² + 1).
+One derivative per line. The formulas avoid overflow and cancellation: ``(1 - x) * (1 + x)`` for 1 -
+x², ``hypot(x, 1)`` for √(x² + 1).
 """
 
 from __future__ import annotations
@@ -154,14 +154,14 @@ def arctan2(a: Any, b: Any) -> Any:
 
 @primitive(np.hypot, float_inputs=True)
 def hypot(a: Any, b: Any) -> Any:
-    """The hypotenuse ``sqrt(a**2 + b**2)``, with broadcasting, without overflow on the way.
+    """The hypotenuse ``sqrt(a**2 + b**2)``, with broadcasting and without intermediate overflow.
 
     Args:
         a: Tensor, array or number.
         b: The same, of a shape that broadcasts with `a`.
 
     Returns:
-        The length; its gradient at the origin is 0, as that of `norm`.
+        The length; its gradient at the origin is 0, as for `norm`.
 
     Raises:
         ValueError: The shapes do not broadcast.
@@ -320,7 +320,7 @@ def rad2deg(x: Any) -> Any:
 
 @formula("b / (a**2 + b**2)  # 0 at the origin")
 def _turn(a: Any, b: Any) -> Any:
-    """How fast the angle of (b, a) changes with a: b / r², where r is the distance."""
+    """The derivative of the angle of (b, a) by a: b / r², with r the distance."""
     r = flat_at_zero(np.hypot(a, b))
     return b / r / r
 

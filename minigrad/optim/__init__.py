@@ -1,4 +1,4 @@
-"""Optimizers, schedules of their learning rates, and averages of weights."""
+"""Optimizers, learning-rate schedulers, and averages of weights."""
 
 import importlib as _importlib
 import typing as _typing

@@ -22,11 +22,11 @@ class Adagrad(Optimizer):
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        lr_decay: How fast the step size itself falls.
-        weight_decay: The factor of an L2 penalty on the parameters.
-        initial_accumulator_value: What the sum begins with.
-        eps: Keeps the division from one by zero.
+        lr: The learning rate.
+        lr_decay: The decay of the learning rate.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
+        initial_accumulator_value: The initial value of the sum.
+        eps: Added to the denominator, against division by zero.
 
     Example:
         >>> import minigrad
@@ -81,23 +81,23 @@ class Adagrad(Optimizer):
 
 
 class RMSprop(Optimizer):
-    r"""Steps divided by the root of a running mean of squared gradients.
+    r"""Root mean square propagation: divides by the root of a running mean of g².
 
     With v ← α v + (1 - α) g², the parameter moves by θ ← θ - lr · g / (√v + eps). If `centered`,
-    v is made a variance: less the square of the mean gradient. With `momentum`, the quotients
-    enter a velocity, b ← momentum · b + g / (√v + eps), that moves the parameter: θ ← θ - lr · b.
+    the squared running mean of g is subtracted from v, which makes it a variance. With `momentum`,
+    a velocity b ← momentum · b + g / (√v + eps) moves the parameter: θ ← θ - lr · b.
 
     Source: Tieleman and Hinton, "Lecture 6.5: rmsprop", 2012; centred: Graves, "Generating
     sequences with recurrent neural networks", 2013; as in PyTorch.
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        alpha: The share of the means that is kept from step to step.
-        eps: Keeps the division from one by zero.
-        weight_decay: The factor of an L2 penalty on the parameters.
-        momentum: The share of the velocity that is kept from step to step.
-        centered: Whether to divide by the standard deviation.
+        lr: The learning rate.
+        alpha: The decay rate of the running means.
+        eps: Added to the denominator, against division by zero.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
+        momentum: The momentum factor.
+        centered: Divide by the standard deviation instead of the root mean square.
 
     Example:
         >>> import minigrad
@@ -156,7 +156,7 @@ class RMSprop(Optimizer):
             mean = state["grad_avg"]
             average(mean, grad, alpha, work)
             square = np.subtract(square, np.multiply(mean, mean, out=work), out=work)
-            np.maximum(square, 0.0, out=square)  # rounding may bring a variance below 0
+            np.maximum(square, 0.0, out=square)  # rounding can make a variance negative
         np.sqrt(square, out=work)
         work += float(group["eps"])
         move = np.divide(grad, work, out=work)
@@ -177,10 +177,10 @@ class Adadelta(Optimizer):
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: A factor of the step.
-        rho: The share of the means that is kept from step to step.
-        eps: Starts the steps, and keeps the division from one by zero.
-        weight_decay: The factor of an L2 penalty on the parameters.
+        lr: The factor of each update.
+        rho: The decay rate of the running means.
+        eps: Makes the first updates nonzero, and avoids division by zero.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
         >>> import minigrad

@@ -13,22 +13,21 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class Adam(Optimizer):
-    r"""Adaptive moments: each element has a step size of its own.
+    r"""Adaptive moment estimation: each element has its own step size.
 
-    With running means m of the gradient and v of its square, each corrected for having begun at
-    zero, the parameter moves by θ ← θ - lr · m / (√v + eps). With `amsgrad`, v is replaced by the
-    largest it has been.
+    With the bias-corrected running means m of the gradient and v of its square, the parameter moves
+    by θ ← θ - lr · m / (√v + eps). With `amsgrad`, v is the largest mean so far.
 
     Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2014; AMSGrad: Reddi, Kale
     and Kumar, "On the convergence of Adam and beyond", 2018; as in PyTorch.
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        betas: The shares of the means of gradient and square that are kept from step to step.
-        eps: Keeps the division from one by zero.
-        weight_decay: The factor of an L2 penalty on the parameters.
-        amsgrad: Never let an element's step size grow again.
+        lr: The learning rate.
+        betas: The decay rates of the running means of the gradient and of its square.
+        eps: Added to the denominator, against division by zero.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
+        amsgrad: Divide by the largest mean square so far.
 
     Example:
         >>> import minigrad
@@ -45,7 +44,7 @@ class Adam(Optimizer):
     _kept = (*_required, "max_exp_avg_sq")
     _elementwise = True
     _decoupled = False
-    """Whether decay shrinks the parameter itself instead of entering its gradient."""
+    """Whether weight decay is applied to the parameter instead of its gradient."""
 
     def __init__(
         self,
@@ -86,7 +85,7 @@ class Adam(Optimizer):
         if group["amsgrad"]:
             square = np.maximum(state["max_exp_avg_sq"], square, out=state["max_exp_avg_sq"])
 
-        # Both means began at zero: m / (1 - β₁ᵗ) and √(v / (1 - β₂ᵗ)) make up for it.
+        # Bias correction: m / (1 - β₁ᵗ) and √(v / (1 - β₂ᵗ)), since both means start at zero.
         scale = math.sqrt(1.0 - beta2 ** state["step"])
         np.sqrt(square, out=work)
         work += eps * scale
@@ -96,17 +95,17 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters themselves: θ ← (1 - lr · weight_decay) θ.
+    """Adam with decoupled weight decay: θ ← (1 - lr · weight_decay) θ before each step.
 
     Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2017; as in PyTorch.
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        betas: The shares of the means of gradient and square that are kept from step to step.
-        eps: Keeps the division from one by zero.
-        weight_decay: By how much, relative to lr, a parameter shrinks in each step.
-        amsgrad: Never let an element's step size grow again.
+        lr: The learning rate.
+        betas: The decay rates of the running means of the gradient and of its square.
+        eps: Added to the denominator, against division by zero.
+        weight_decay: The decay of the parameters in each step, relative to lr.
+        amsgrad: Divide by the largest mean square so far.
 
     Example:
         >>> import minigrad
@@ -133,20 +132,20 @@ class AdamW(Adam):
 
 
 class Adamax(Optimizer):
-    r"""Adam with the infinity norm: a step is measured by the largest recent gradient.
+    r"""Adam with the infinity norm: divides by the largest recent gradient.
 
-    With a running mean m of the gradient, corrected for having begun at zero, and
-    u ← max(β₂ u, abs(g) + eps), the parameter moves by θ ← θ - lr · m / u.
+    With the bias-corrected running mean m of the gradient and u ← max(β₂ u, abs(g) + eps), the
+    parameter moves by θ ← θ - lr · m / u.
 
     Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2014, section 7.1; as in
     PyTorch.
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        betas: The share of the mean, and of the norm, that is kept from step to step.
-        eps: Keeps the division from one by zero.
-        weight_decay: The factor of an L2 penalty on the parameters.
+        lr: The learning rate.
+        betas: The decay rates of the running mean and of the norm.
+        eps: Added to the denominator, against division by zero.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
         >>> import minigrad

@@ -11,22 +11,22 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class ASGD(Optimizer):
-    r"""Gradient descent that also keeps the running average of the parameters.
+    r"""Gradient descent that also keeps a running average of the parameters.
 
-    A step is θ ← (1 - lambd · η) θ - η g, and the average follows: a ← a + μ (θ - a). The two rates
-    are lr and 1 at first, then η = lr / (1 + lambd · lr · t)^alpha and μ = 1 / max(1, t - t0), of
-    the step before. The average of a parameter is ``optimizer.state[parameter]["ax"]``.
+    A step is θ ← (1 - lambd · η) θ - η g, and the average is a ← a + μ (θ - a). In the first step η
+    = lr and μ = 1. Later η = lr / (1 + lambd · lr · t)^alpha and μ = 1 / max(1, t - t0), with t the
+    number of the previous step. The average of a parameter is ``optimizer.state[parameter]["ax"]``.
 
     Source: Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; as
     in PyTorch.
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        lambd: By how much, relative to the step size, a parameter shrinks in each step.
-        alpha: The power by which the step size falls.
-        t0: The step at which averaging begins.
-        weight_decay: The factor of an L2 penalty on the parameters.
+        lr: The learning rate.
+        lambd: The decay of the parameters in each step, relative to η.
+        alpha: The power with which η falls.
+        t0: The step at which averaging starts.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
         >>> import minigrad

@@ -1,4 +1,4 @@
-"""Running means, which adaptive optimizers keep."""
+"""Running means of adaptive optimizers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 
 def average(mean: np.ndarray, new: np.ndarray, kept: float, work: np.ndarray) -> None:
-    """Update a running mean: mean ← kept · mean + (1 - kept) · new, in place."""
+    """Update a running mean in place: mean ← kept · mean + (1 - kept) · new."""
     mean *= kept
     mean += np.multiply(new, 1.0 - kept, out=work)
 
 
 def average_square(mean: np.ndarray, new: np.ndarray, kept: float, work: np.ndarray) -> None:
-    """Update a running mean of squares: mean ← kept · mean + (1 - kept) · new², in place."""
+    """Update a running mean of squares in place: mean ← kept · mean + (1 - kept) · new²."""
     mean *= kept
     np.multiply(new, new, out=work)
     work *= 1.0 - kept

@@ -1,11 +1,11 @@
-"""Updates in blocks that fit the cache: small parameters are joined, large ones are split.
+"""Updates in cache-sized blocks: small parameters are joined, large ones are split.
 
-A call of NumPy takes about as long as its arithmetic on a thousand numbers, and many parameters of
-a transformer have fewer. A large parameter, in turn, has left the cache when the next call comes to
-its beginning. A rule that treats every element by itself need not know where a parameter ends: it
-is given blocks, each of them several parameters or a piece of one.
+The overhead of a NumPy call equals the time for about a thousand numbers, and many parameters of a
+transformer are smaller. A large parameter does not fit into the cache, so each call would load it
+again. An elementwise update rule does not depend on where a parameter ends. It gets blocks: several
+parameters, or a part of one.
 
-Nothing of this outlasts a step. What is kept for a parameter are arrays of its own.
+Blocks exist only during a step. The state of each parameter is kept in its own arrays.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import numpy as np
 from minigrad.autograd.mutation import owner
 
 BLOCK = 65_536
-"""The most elements that a block has: in float32, four arrays of it are 1 MB."""
+"""The maximum number of elements in a block: in float32, four arrays of it are 1 MB."""
 SMALL = 16_384
-"""Parameters with fewer elements are joined: others take longer to copy than to call."""
+"""Parameters with fewer elements are joined: for larger ones, copying costs more than a call."""
 
 State = dict[str, Any]
 Rule = Callable[[np.ndarray, np.ndarray, State], None]
 
 
 class Part(NamedTuple):
-    """One parameter: its values, its gradient, and what is kept for it between steps."""
+    """One parameter: its values, its gradient and its optimizer state."""
 
     data: np.ndarray
     grad: np.ndarray
@@ -36,22 +36,22 @@ class Part(NamedTuple):
 
 
 class Blocks:
-    """A buffer in which parameters are joined, and copies into it and back."""
+    """A buffer that joins parameters, with copies into it and back."""
 
     def __init__(self) -> None:
         self._memory: dict[tuple[int, np.dtype[Any]], np.ndarray] = {}
         self._places: dict[Any, list[tuple[np.ndarray, list[np.ndarray]]]] = {}
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
-        return Blocks, ()  # a copy needs memory of its own
+        return Blocks, ()  # must not share memory
 
     def update(self, parts: list[Part], rule: Rule) -> None:
-        """Apply a rule to every element of some parameters.
+        """Apply an elementwise rule to several parameters.
 
         Args:
             parts: The parameters.
-            rule: Overwrites values, and the arrays of a state, given a gradient. It treats each
-                element by itself, and does the same to the numbers in the state in every block.
+            rule: Updates values and state arrays in place, given a gradient. It is elementwise, and
+                changes the numbers in the state in the same way in every block.
         """
         alike: dict[Any, list[Part]] = {}
         owners = set()
@@ -60,7 +60,7 @@ class Blocks:
             if part.data.size < SMALL and memory not in owners:
                 alike.setdefault(_kind(part), []).append(part)
                 owners.add(memory)
-            else:  # it is large, or may share its memory with another
+            else:  # large, or it may share memory with another
                 _update_in_pieces(part, rule)
         for several in alike.values():
             for batch in _batches(several):
@@ -72,12 +72,12 @@ class Blocks:
     def _update_joined(self, parts: list[Part], rule: Rule) -> None:
         datas, grads, states = zip(*parts, strict=True)
         dtype, shapes = datas[0].dtype, tuple([data.shape for data in datas])
-        if len(self._places) >= 64:  # whoever has other parameters in every step
+        if len(self._places) >= 64:  # for callers whose parameters change in every step
             self._places.clear()
         places = self._places.setdefault((dtype, shapes), [])
 
         def join(i: int, arrays: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-            """Arrays one behind the other, flat, and that again as views of their shapes."""
+            """A flat array that concatenates arrays, and views of it in their shapes."""
             if i == len(places):
                 memory = self._memory.setdefault((i, dtype), np.empty(BLOCK, dtype))
                 flat = memory[: sum(data.size for data in datas)]
@@ -110,7 +110,7 @@ class Blocks:
 
 
 def _apart(flat: np.ndarray, shapes: Any) -> list[np.ndarray]:
-    """A flat array as views of some shapes, one behind the other."""
+    """Split a flat array into consecutive views of the given shapes."""
     ends = np.cumsum([math.prod(shape) for shape in shapes])
     pieces = zip(np.split(flat, ends[:-1]), shapes, strict=True)
     return [piece.reshape(shape) for piece, shape in pieces]
@@ -143,13 +143,13 @@ def _update_in_pieces(part: Part, rule: Rule) -> None:
 
 
 def _kind(part: Part) -> Any:
-    """What parameters must have in common to be joined: the dtype, and the numbers kept."""
+    """What joined parameters must have in common: the dtype and the numbers in their state."""
     kept = part.state.items()
     return part.data.dtype.char, *[k if isinstance(v, np.ndarray) else (k, v) for k, v in kept]
 
 
 def _batches(parts: list[Part]) -> Iterator[list[Part]]:
-    """The same in lists of as many as a block holds."""
+    """Group parameters into lists that fit into one block."""
     batch: list[Part] = []
     size = 0
     for part in parts:

@@ -1,4 +1,4 @@
-"""Checking a saved state against an optimizer, and converting it."""
+"""Check a saved state against an optimizer, and convert it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def fitting(
     optimizer: Optimizer, state_dict: Mapping[str, Any]
 ) -> tuple[list[Mapping[str, Any]], dict[Tensor, State]]:
-    """Read a saved state; nothing is changed.
+    """Check and convert a saved state without changing the optimizer.
 
     Args:
-        optimizer: For which it should be.
+        optimizer: The optimizer that will load it.
         state_dict: What an optimizer's `state_dict` returned.
 
     Returns:
-        The saved options of each group, and for each parameter what was kept for it.
+        The saved options of each group, and the saved state of each parameter.
 
     Raises:
         ValueError: It does not fit.
@@ -57,7 +57,7 @@ def fitting(
 
 
 def kept_for(optimizer: Optimizer, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-    """The saved state of one parameter as new arrays of its shape and dtype.
+    """The saved state of one parameter, copied to arrays of its shape and dtype.
 
     Raises:
         ValueError: It does not fit.

@@ -22,12 +22,12 @@ class NAdam(Optimizer):
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        betas: The shares of the means of gradient and square that are kept from step to step.
-        eps: Keeps the division from one by zero.
-        weight_decay: The factor of an L2 penalty on the parameters.
+        lr: The learning rate.
+        betas: The decay rates of the running means of the gradient and of its square.
+        eps: Added to the denominator, against division by zero.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
         momentum_decay: How fast the momentum warms up.
-        decoupled_weight_decay: Shrink the parameters themselves instead, as AdamW does.
+        decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:
         >>> import minigrad

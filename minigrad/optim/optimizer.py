@@ -1,4 +1,4 @@
-"""Optimizer: groups of parameters with their options, and the state kept for each parameter."""
+"""Optimizer: parameter groups with their options, and a state for each parameter."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Params = Iterable[Tensor] | Iterable[dict[str, Any]]
 
 
 class Optimizer:
-    """The base of all optimizers: a subclass defines the update of one parameter, in `_update`.
+    """The base class of optimizers: a subclass defines `_update`, the update of one parameter.
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        defaults: The options of groups that do not say otherwise.
+        defaults: The default options of a group.
 
     Attributes:
-        param_groups: For each group a dict: "params", and its options, which may be changed.
-        state: For each parameter what is kept between steps: arrays, and the count of steps.
+        param_groups: A dict for each group: "params" and its options, which may be changed.
+        state: The state of each parameter: arrays, and the number of steps.
 
     Raises:
-        TypeError: `params` is no iterable of tensors or dicts.
-        ValueError: There is no parameter, one occurs twice, cannot be trained, or an option is
+        TypeError: `params` is not an iterable of tensors or dicts.
+        ValueError: There is no parameter, one occurs twice or cannot be trained, or an option is
             out of range.
 
     Example:
@@ -52,13 +52,13 @@ class Optimizer:
     """
 
     _kept: tuple[str, ...] = ()
-    """The names of what is kept for a parameter."""
+    """The names of the entries in the state of a parameter."""
     _required: tuple[str, ...] = ()
-    """Those of them that are kept from the first step on."""
+    """Those that exist from the first step on."""
     _numbers: Mapping[str, type] = {"step": int}
-    """Those of them that are no arrays."""
+    """Those that are not arrays."""
     _elementwise = False
-    """Whether `_update` treats every element by itself; then it is called with blocks."""
+    """Whether `_update` is elementwise; then it is called with blocks."""
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -68,7 +68,7 @@ class Optimizer:
         self._blocks = Blocks()
         given = self._listed(params)
         if not given:
-            raise ValueError(f"{self._name}: there is no parameter to train")
+            raise ValueError(f"{self._name}: no parameters were given")
         groups = given if isinstance(given[0], Mapping) else [{"params": given}]
         for group in groups:
             self.add_param_group(group)
@@ -80,9 +80,9 @@ class Optimizer:
             param_group: "params", a tensor or several, and any of the optimizer's options.
 
         Raises:
-            TypeError: It is no dict of that kind.
-            ValueError: A parameter is there already, cannot be trained, or an option is unknown
-                or out of range. Nothing is added then.
+            TypeError: It is not such a dict.
+            ValueError: A parameter is in a group already or cannot be trained, or an option is
+                unknown or out of range. Nothing is added then.
 
         Example:
             >>> from minigrad import nn, optim
@@ -116,7 +116,7 @@ class Optimizer:
         """Parameters or groups as a list.
 
         Raises:
-            TypeError: It is no iterable of them, but a model, or a single tensor or dict.
+            TypeError: It is not an iterable of them, but a model, a single tensor or a dict.
         """
         model = callable(getattr(params, "parameters", None))
         if not model and isinstance(params, Iterable) and not isinstance(params, (Tensor, Mapping)):
@@ -135,7 +135,7 @@ class Optimizer:
         if not param.is_leaf:
             raise ValueError(
                 f"{self._name}: parameter {i} of shape {param.shape} is the result of an op; "
-                f"only tensors that were made by themselves can be trained"
+                f"only leaf tensors can be trained"
             )
         if param.dtype.kind != "f":
             raise ValueError(f"{self._name}: parameter {i} has dtype {param.dtype}, not a float")
@@ -172,13 +172,13 @@ class Optimizer:
         """Update every parameter that has a gradient.
 
         Args:
-            closure: Computes the loss anew, with gradients, before the step.
+            closure: Called before the step to compute the loss and the gradients.
 
         Returns:
-            What the closure returned, or None.
+            The result of the closure, or None.
 
         Raises:
-            ValueError: An option was set out of range since the last step. Nothing is moved then.
+            ValueError: An option was set out of range since the last step. Nothing is updated then.
         """
         for group in self.param_groups:
             self._check_options(group)
@@ -199,16 +199,16 @@ class Optimizer:
         return loss
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        """Move one parameter in place.
+        """Update one parameter in place.
 
-        Of a class that is `_elementwise`, this may be several small parameters as one flat array,
-        or a piece of a large one.
+        If the class is `_elementwise`, this may be several small parameters as one flat array, or a
+        part of a large one.
 
         Args:
-            data: Its values, to be overwritten.
+            data: Its values, to be overwritten in place.
             grad: Its gradient, of the same shape; not to be changed.
-            state: What is kept for it, empty before its first step. Arrays that are there are to
-                be overwritten, not replaced.
+            state: Its state, empty before the first step. Arrays in it must be overwritten in
+                place, not replaced.
             group: The options of its group.
         """
         raise NotImplementedError
@@ -230,12 +230,12 @@ class Optimizer:
 
     def _refuse(self, name: str, array: np.ndarray, param: Tensor) -> None:
         raise ValueError(
-            f"{self._name}: {name} has shape {array.shape}, its parameter {param.shape}; a "
-            f"parameter that was given other data needs a new gradient and a new optimizer"
+            f"{self._name}: {name} has shape {array.shape}, its parameter {param.shape}; "
+            f"after replacing a parameter's data, compute a new gradient and make a new optimizer"
         )
 
     def _with_penalty(self, data: np.ndarray, grad: np.ndarray, group: State) -> np.ndarray:
-        """The gradient, plus that of an L2 penalty if there is one: g + weight_decay · θ."""
+        """The gradient plus the gradient of the L2 penalty: g + weight_decay · θ."""
         decay = float(group["weight_decay"])
         if not decay:
             return grad
@@ -245,14 +245,14 @@ class Optimizer:
     def _with_decay(
         self, data: np.ndarray, grad: np.ndarray, group: State, decoupled: bool
     ) -> np.ndarray:
-        """The gradient with its penalty; `decoupled`, the parameter shrinks by itself instead."""
+        """The gradient with the L2 penalty; if `decoupled`, decays the parameter instead."""
         if not decoupled:
             return self._with_penalty(data, grad, group)
         data *= 1.0 - float(group["lr"]) * float(group["weight_decay"])
         return grad
 
     def _buffer(self, i: int, like: np.ndarray) -> np.ndarray:
-        """A scratch array of the shape and dtype of another; `_with_penalty` uses number 0."""
+        """A scratch array like another; `_with_penalty` uses number 0."""
         memory = self._scratch.get((i, like.dtype))
         if memory is None or memory.size < like.size:
             memory = self._scratch[i, like.dtype] = np.empty(like.size, like.dtype)
@@ -261,11 +261,11 @@ class Optimizer:
     # State
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a later run needs to go on: state and options.
+        """The state and the options, to resume training later.
 
         Returns:
-            "state": by the number of the parameter, copies of what is kept for it.
-            "param_groups": the options of each group, "params" being the numbers.
+            "state": copies of the state of each parameter, by its number. "param_groups": the
+            options of each group, with "params" a list of numbers.
 
         Example:
             >>> import minigrad
@@ -288,14 +288,14 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state: completely, or not at all if it does not fit.
+        """Load a saved state. If it does not fit, nothing is changed.
 
         Args:
             state_dict: What `state_dict` returned, for an optimizer of the same class whose groups
                 hold as many parameters, of the same shapes.
 
         Raises:
-            ValueError: It does not fit; nothing was changed.
+            ValueError: It does not fit.
         """
         groups, self.state = fitting(self, state_dict)
         for own, group in zip(self.param_groups, groups, strict=True):

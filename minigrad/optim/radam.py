@@ -13,7 +13,7 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class RAdam(Optimizer):
-    r"""Rectified Adam: the mean of squares is not used until its variance is small enough.
+    r"""Rectified Adam: ignores the mean square until its variance is small enough.
 
     With the corrected means m and v of Adam, ρ = 2 / (1 - β₂) - 1 and
     ρₜ = ρ - 2 t β₂ᵗ / (1 - β₂ᵗ), the parameter moves by θ ← θ - lr · m while ρₜ ≤ 5, and then by
@@ -25,11 +25,11 @@ class RAdam(Optimizer):
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        betas: The shares of the means of gradient and square that are kept from step to step.
-        eps: Keeps the division from one by zero.
-        weight_decay: The factor of an L2 penalty on the parameters.
-        decoupled_weight_decay: Shrink the parameters themselves instead, as AdamW does.
+        lr: The learning rate.
+        betas: The decay rates of the running means of the gradient and of its square.
+        eps: Added to the denominator, against division by zero.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
+        decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:
         >>> import minigrad

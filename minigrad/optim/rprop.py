@@ -11,11 +11,11 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 
 
 class Rprop(Optimizer):
-    r"""Resilient backpropagation: an element's step grows as long as its gradient keeps its sign.
+    r"""Resilient backpropagation: an element's step grows while its gradient keeps its sign.
 
-    Where the sign is that of the step before, the step is multiplied by the second of `etas`, where
-    it has turned, by the first; there the element waits for a step. Then θ ← θ - step · sign(g).
-    It is made for gradients of the whole data, not of batches.
+    Where the gradient kept its sign, the step is multiplied by the second of `etas`. Where the sign
+    changed, it is multiplied by the first, and the element is not moved in this step. Then θ ← θ -
+    step · sign(g). The method is for gradients of the whole data, not of batches.
 
     Source: Riedmiller and Braun, "A direct adaptive method for faster backpropagation learning: the
     RPROP algorithm", 1993; as in PyTorch.
@@ -23,8 +23,8 @@ class Rprop(Optimizer):
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The first step.
-        etas: By what a step shrinks, below 1, and grows, above 1.
-        step_sizes: The least and the greatest step.
+        etas: The factors by which a step shrinks (below 1) and grows (above 1).
+        step_sizes: The smallest and the largest step.
 
     Example:
         >>> import minigrad
@@ -59,7 +59,8 @@ class Rprop(Optimizer):
                 self._check(f"each of {name}", number, 0.0)
         if not 0 < options["etas"][0] < 1 < options["etas"][1]:
             raise ValueError(
-                f"Rprop: etas must be below 1, but not 0, and above 1, got {options['etas']}"
+                f"Rprop: etas must be one factor between 0 and 1 and one above 1, "
+                f"got {options['etas']}"
             )
         if not options["step_sizes"][0] <= options["step_sizes"][1]:
             raise ValueError(f"Rprop: step_sizes must rise, got {options['step_sizes']}")

@@ -13,20 +13,20 @@ from minigrad.optim.optimizer import Optimizer, Params, State
 class SGD(Optimizer):
     r"""Stochastic gradient descent, optionally with momentum.
 
-    With g the gradient plus weight_decay · θ, the velocity v ← momentum · v + (1 - dampening) · g
-    (g itself in the first step) moves the parameter: θ ← θ - lr · v. With `nesterov`,
-    g + momentum · v does.
+    With g the gradient plus weight_decay · θ, the velocity is v ← momentum · v + (1 - dampening) ·
+    g (g in the first step). The parameter moves by θ ← θ - lr · v; with `nesterov`, by θ ← θ - lr ·
+    (g + momentum · v).
 
     Source: Sutskever et al., "On the importance of initialization and momentum in deep learning",
     2013; as in PyTorch.
 
     Args:
         params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The step size.
-        momentum: The share of the velocity that is kept from step to step.
-        weight_decay: The factor of an L2 penalty on the parameters.
-        dampening: The share of the gradient that does not enter the velocity.
-        nesterov: Look ahead along the velocity; needs momentum, and no dampening.
+        lr: The learning rate.
+        momentum: The momentum factor.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
+        dampening: The fraction of the gradient that is left out of the velocity.
+        nesterov: Use Nesterov momentum; needs momentum and zero dampening.
 
     Example:
         >>> import minigrad
@@ -65,7 +65,7 @@ class SGD(Optimizer):
         for name in ("lr", "momentum", "weight_decay", "dampening"):
             self._check(name, options[name], 0.0)
         if options["nesterov"] and (options["momentum"] == 0 or options["dampening"] != 0):
-            raise ValueError("SGD: nesterov needs a momentum, and no dampening")
+            raise ValueError("SGD: nesterov needs momentum > 0 and dampening=0")
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, momentum = float(group["lr"]), float(group["momentum"])

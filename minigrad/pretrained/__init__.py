@@ -1,7 +1,7 @@
-"""Models from outside: BERT, GPT-2 and sentence embeddings from folders in Hugging Face's layout.
+"""Pretrained models: BERT, GPT-2 and sentence encoders from folders in Hugging Face's layout.
 
-Nothing is downloaded. Weights are read by the package safetensors, texts are tokenized by the
-package tokenizers: ``pip install safetensors tokenizers``.
+Nothing is downloaded. The package safetensors reads weights, the package tokenizers splits texts:
+``pip install safetensors tokenizers``.
 """
 
 from minigrad.pretrained.bert import Bert, BertConfig

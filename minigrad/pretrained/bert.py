@@ -1,7 +1,7 @@
 """BERT: a bidirectional encoder.
 
 Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers for language
-understanding", 2019. Fields have their names in the library transformers.
+understanding", 2019. Fields have the names of the library transformers.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ class BertConfig(Checked):
     """The fields of BERT's `config.json` that are used, with their defaults.
 
     Attributes:
-        vocab_size: How many tokens there are.
-        hidden_size: The width.
-        num_hidden_layers: How many layers there are.
-        num_attention_heads: How many heads attention has.
+        vocab_size: The number of tokens.
+        hidden_size: The model width.
+        num_hidden_layers: The number of layers.
+        num_attention_heads: The number of attention heads.
         intermediate_size: The width inside the feed-forward networks.
         hidden_act: The activation there, and in the head for masked tokens.
-        hidden_dropout_prob: The probability of dropping embeddings and what branches add.
-        attention_probs_dropout_prob: The probability of dropping attention weights.
-        max_position_embeddings: How many positions there are.
-        type_vocab_size: How many types of tokens there are.
+        hidden_dropout_prob: The dropout probability of embeddings and of residual branches.
+        attention_probs_dropout_prob: The dropout probability of attention weights.
+        max_position_embeddings: The number of positions.
+        type_vocab_size: The number of token types.
         layer_norm_eps: The eps of all normalisations.
-        pad_token_id: The token whose embedding gets no gradient, or None.
-        tie_word_embeddings: Whether the head for masked tokens has the table of embeddings as its
+        pad_token_id: The padding token, whose embedding gets no gradient, or None.
+        tie_word_embeddings: Whether the head for masked tokens shares the token embeddings as its
             weight.
 
     Raises:
-        ValueError: A size is no positive integer, a probability or `layer_norm_eps` is not from 0
-            to 1, or sizes do not go together.
+        ValueError: A size is not a positive integer, a probability or `layer_norm_eps` is not from
+            0 to 1, or sizes do not match.
 
     Example:
         >>> from minigrad import pretrained
@@ -101,7 +101,7 @@ class BertEmbeddings(Module):
 
 
 class BertPooler(Module):
-    """One vector for a sequence: a linear map and tanh of its first token's."""
+    """One vector for a sequence: a linear map and tanh of its first token's vector."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -132,8 +132,8 @@ class BertMaskedHead(Module):
 class Bert(Module):
     """BERT: embeddings, post-norm transformer layers, and the heads of the checkpoint.
 
-    Called, it returns the hidden states of the last layer. A head is a module of its own that
-    takes them: ``model.masked_lm(model(ids))``.
+    A call returns the hidden states of the last layer. A head is a separate module that takes them:
+    ``model.masked_lm(model(ids))``.
 
     Source: Devlin et al., "BERT: pre-training of deep bidirectional transformers for language
     understanding", 2019.
@@ -142,7 +142,7 @@ class Bert(Module):
         config: The sizes and options.
         pooler: Whether there is a pooler.
         masked_lm: Whether there is a head for masked tokens.
-        next_sentence: Whether there is a head that tells whether two texts belong together.
+        next_sentence: Whether there is a head for next-sentence prediction.
 
     Attributes:
         config: The config.
@@ -150,7 +150,7 @@ class Bert(Module):
         encoder: A `nn.TransformerEncoder`.
         pooler: Hidden states of shape (N, L, width) to vectors of shape (N, width); or None.
         masked_lm: Hidden states to logits of shape (N, L, vocab_size); or None.
-        next_sentence: What the pooler gives to logits of shape (N, 2), a `nn.Linear`; or None.
+        next_sentence: A `nn.Linear` from the pooler's output to logits of shape (N, 2); or None.
 
     Example:
         >>> from minigrad import pretrained
@@ -188,12 +188,12 @@ class Bert(Module):
     def forward(
         self, ids: Any, token_type_ids: Any = None, key_padding_mask: MaskLike = None
     ) -> Tensor:
-        """Read a batch of texts.
+        """Compute the hidden states of a batch of texts.
 
         Args:
             ids: Tokens, integers of shape (N, L).
-            token_type_ids: Which of two texts each token is of, of the same shape; by default all
-                are of the first.
+            token_type_ids: 0 for tokens of the first text and 1 for the second, of the same shape;
+                by default 0.
             key_padding_mask: A bool mask of shape (N, L): True = padding, ignored. It is the
                 opposite of an `attention_mask`: ``attention_mask == 0``.
 
@@ -201,8 +201,8 @@ class Bert(Module):
             The hidden states of the last layer, of shape (N, L, hidden_size).
 
         Raises:
-            IndexError: A token or a type is none that there is.
-            ValueError: A text is longer than there are positions, or shapes do not fit.
+            IndexError: A token or a type is out of range.
+            ValueError: A text has more tokens than there are positions, or shapes do not fit.
         """
         embedded = self.embeddings(ids, token_type_ids)
         return self.encoder(embedded, src_key_padding_mask=key_padding_mask)

@@ -1,4 +1,4 @@
-"""BERT's folders: what fields and tensors are called there, and reading and writing them."""
+"""Reading and writing BERT's folders: the names of fields and tensors there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BERT_IGNORED = IGNORED | {
     "directionality", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
     "pooler_size_per_head", "pooler_type",
 }  # fmt: skip
-"""With what an older program for several languages noted of its pooler, and never read."""
+"""Includes fields of a pooler in older multilingual files, which no program reads."""
 
 E, F, V = "hidden_size", "intermediate_size", "vocab_size"
 NORM: tuple[str, ...] = (E,)
@@ -49,14 +49,15 @@ MASKED_LM = {
     "cls.predictions.transform.dense": ("masked_lm.linear", SQUARE),
     "cls.predictions.transform.LayerNorm": ("masked_lm.norm", NORM),
 }
-"""What the parts of a layer, and of the head for masked tokens, are called in files, and here; and
-the axes of each weight. A bias has the first of them."""
+"""The names of the parts of a layer, and of the head for masked tokens, in files and here; and the
+axes of each weight. A bias has the first axis.
+"""
 
 
 def _places(
     config: BertConfig, *, pooler: bool, masked_lm: bool, next_sentence: bool
 ) -> dict[str, Place]:
-    """Where each tensor of a file, by its name there, belongs."""
+    """The place in the model of each tensor of a file, by its name there."""
     parts = {"embeddings.LayerNorm": ("embeddings.norm", NORM)}
     for i in range(config.num_hidden_layers):
         for theirs, (ours, axes) in LAYER.items():
@@ -88,8 +89,8 @@ def _places(
 def load_bert(folder: str | Path) -> Bert:
     """Load a BERT from a folder with `config.json` and `model.safetensors`.
 
-    The pooler and the heads are there if their tensors are. Every field of the config is used,
-    known to have no effect, or refused.
+    The model has a pooler and heads if the file has their tensors. Every field of the config is
+    used, known to have no effect, or refused.
 
     Args:
         folder: The folder.
@@ -100,8 +101,8 @@ def load_bert(folder: str | Path) -> Bert:
     Raises:
         FileNotFoundError: A file is missing.
         ImportError: The package safetensors is not installed.
-        ValueError: The model is of another kind, a field of the config cannot be honoured, or
-            tensors are missing, unexpected or of a wrong shape; each is named.
+        ValueError: The model is of another kind, a field of the config is not supported, or tensors
+            are missing, unexpected or of a wrong shape; each is named.
 
     Example:
         >>> import tempfile
@@ -135,7 +136,7 @@ def load_bert(folder: str | Path) -> Bert:
 
 
 def _plain(name: str) -> str:
-    """A tensor's name without the prefix of a model with heads, and in its present spelling."""
+    """A tensor's name without the prefix of a model with heads, in the current spelling."""
     name = name.removeprefix("bert.")
     for old, new in ((".gamma", ".weight"), (".beta", ".bias")):
         if name.endswith(old):
@@ -144,7 +145,7 @@ def _plain(name: str) -> str:
 
 
 def _drop_constants(tensors: dict[str, np.ndarray], file: Path) -> None:
-    """Take out what is no parameter, or another's copy, after a look that it is what it must be."""
+    """Check and remove tensors that are constants or copies of another tensor."""
     positions = tensors.pop("embeddings.position_ids", None)
     if positions is not None and (positions.ravel() != np.arange(positions.size)).any():
         raise ValueError(f"{file}: embeddings.position_ids: only 0, 1, 2 and so on are supported")
@@ -156,11 +157,11 @@ def _drop_constants(tensors: dict[str, np.ndarray], file: Path) -> None:
 
 
 def save_bert(model: Bert, folder: str | Path) -> None:
-    """Write a BERT as a folder that `load_bert` reads, and the library transformers.
+    """Write a BERT to a folder that `load_bert` and the library transformers can read.
 
     Args:
         model: The model.
-        folder: Where to write `config.json` and `model.safetensors`; made if it is not there.
+        folder: Where to write `config.json` and `model.safetensors`; created if needed.
 
     Raises:
         ImportError: The package safetensors is not installed.

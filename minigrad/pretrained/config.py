@@ -1,7 +1,7 @@
 """Configs: JSON files whose every field is used, known to have no effect, or refused.
 
-What a file holds is looked at nowhere else before it is checked here, and an error shows only the
-beginning of it: files come from outside, and may hold anything.
+Files may come from anyone, so values are checked here before anything else uses them, and an error
+shows only the beginning of a value.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Config = TypeVar("Config", bound="DataclassInstance")
 
 
 class Kind(NamedTuple):
-    """Which values of its type a field may have."""
+    """The allowed values of a field."""
 
     wanted: str
     holds: Callable[[Any], bool]
@@ -47,7 +47,7 @@ Share = Annotated[float, Kind("a number from 0 to 1", lambda value: 0 <= value <
 
 
 class Checked:
-    """A dataclass whose fields are checked against their types, and the kinds beside these."""
+    """A dataclass whose fields are checked against their types and kinds."""
 
     def __post_init__(self) -> None:
         hints = _hints(type(self))
@@ -60,7 +60,7 @@ class Checked:
             raise ValueError("\n  ".join([f"{type(self).__name__}: wrong fields", *problems]))
 
     def check_heads(self, heads: str, width: str) -> None:
-        """Refuse a width that cannot be divided among the heads."""
+        """Refuse a width that is not divisible by the number of heads."""
         count, total = getattr(self, heads), getattr(self, width)
         if total % count:
             raise ValueError(f"{heads}: {count} given, but {width} is {total}, no multiple of it")
@@ -78,7 +78,7 @@ FIXED: dict[str, tuple[Any, ...]] = {
     "torchscript": (False,),
     "use_bfloat16": (False,),
 }
-"""Fields of any model that may only say what a model of ours does anyway, and those values."""
+"""Fields of any model for which only some values are supported, and these values."""
 
 IGNORED = frozenset({
     "_attn_implementation", "_attn_implementation_autoset", "_name_or_path", "_num_labels",
@@ -88,16 +88,17 @@ IGNORED = frozenset({
     "num_labels", "output_past", "problem_type", "return_dict", "sep_token_id",
     "task_specific_params", "tokenizer_class", "torch_dtype", "transformers_version", "use_cache",
 })  # fmt: skip
-"""Fields that do not change what a model computes: notes, tokens, how it was first drawn, how its
-classes are called. A head that one of them speaks of shows in the tensors."""
+"""Fields that do not change what a model computes: notes, tokens, initialisation, names of classes.
+Some describe a head; its tensors would be an error.
+"""
 
 
 def model_folder(function: str, folder: Any) -> Path:
     """A folder as a path.
 
     Raises:
-        FileNotFoundError: There is none.
-        TypeError: It is no path.
+        FileNotFoundError: It does not exist.
+        TypeError: It is not a path.
     """
     if not isinstance(folder, (str, PathLike)):
         raise TypeError(f"{function}: the path of a folder expected, got {type(folder).__name__}")
@@ -111,11 +112,11 @@ def model_folder(function: str, folder: Any) -> Path:
 
 
 def read_json(path: Path) -> Any:
-    """What a JSON file holds.
+    """Read a JSON file.
 
     Raises:
         FileNotFoundError: There is no such file.
-        ValueError: It holds no JSON.
+        ValueError: It is not JSON.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
@@ -128,17 +129,17 @@ def read_json(path: Path) -> Any:
 
 
 def read_field(path: Path, given: Any, name: str, hint: Any, default: Any = MISSING) -> Any:
-    """A field of a JSON object.
+    """Read a field of a JSON object.
 
     Args:
-        path: The file that the object is in.
-        given: The object, or what stands in its place.
+        path: The file of the object.
+        given: The object; any other JSON value is an error.
         name: The name of the field.
         hint: Its type, or `Annotated` with a `Kind`.
-        default: What a field is that is not there; by default it must be.
+        default: The value of a missing field; without it the field is required.
 
     Raises:
-        ValueError: It is missing, or is of another type.
+        ValueError: It is missing, or has another type.
     """
     if not isinstance(given, dict):
         got = type(given).__name__
@@ -158,21 +159,21 @@ def read_config(
     fixed: Mapping[str, Collection[Any]] = {},
     ignored: Collection[str] = (),
 ) -> Config:
-    """Read a config, and account for each of its fields.
+    """Read a config; every field must be known.
 
     Args:
         path: The JSON file.
-        kind: A dataclass, whose fields are those that are honoured. One that the file has not
-            keeps its default.
-        fixed: Fields that may have some values only.
-        ignored: Fields that change nothing.
+        kind: A dataclass with the fields that are used. A field missing in the file keeps its
+            default.
+        fixed: Fields for which only some values are supported.
+        ignored: Fields without an effect.
 
     Returns:
         The config.
 
     Raises:
         FileNotFoundError: There is no such file.
-        ValueError: A field is none of them, or has a value that is not supported; each is named.
+        ValueError: A field is unknown, or has an unsupported value; each is named.
     """
     given = read_json(path)
     if not isinstance(given, dict):
@@ -206,10 +207,10 @@ def read_config(
 
 
 def check_model_type(path: Path, model_type: str, function: str) -> None:
-    """Refuse the config of another kind of model by the name of that kind.
+    """Refuse the config of another kind of model.
 
     Raises:
-        ValueError: It says that the model is of another kind, or does not say it.
+        ValueError: Its `model_type` is missing or another one.
     """
     given = read_json(path)
     found = read_field(path, given, "model_type", object, None)
@@ -228,7 +229,7 @@ def write_config(path: Path, config: DataclassInstance, **others: Any) -> None:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Within the block, an error about what a file says begins with its name."""
+    """Within the block, prefix errors with the name of the file."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -240,7 +241,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _wrong(value: Any, hint: Any) -> str:
-    """What is wrong with a value of a field: nothing, or what was given and what is expected."""
+    """The message for an invalid value of a field (given and expected), or an empty string."""
     hints = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     if any(_is(value, one) for one in hints):
         return ""
@@ -250,7 +251,7 @@ def _wrong(value: Any, hint: Any) -> str:
 
 
 def _is(value: Any, hint: Any) -> bool:
-    """Whether a JSON value is of a type; a whole number is a float too, a bool no number."""
+    """Whether a JSON value has a type; integers count as floats, bools not as numbers."""
     kind, *limits = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
     if isinstance(value, bool):
         return kind is bool

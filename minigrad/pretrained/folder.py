@@ -1,7 +1,7 @@
-"""A model's folder in Hugging Face's layout: its tensors, under their own names, and its tokenizer.
+"""A model's folder in Hugging Face's layout: its tensors under their own names, and tokenizer.
 
-A folder holds `config.json`, `model.safetensors` or parts of it with an index, and
-`tokenizer.json`.
+A folder holds `config.json`, `tokenizer.json`, and `model.safetensors` or several parts with an
+index.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ Places = Annotated[
 
 
 def read_tensors(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
-    """The tensors of a folder by name, and the file that says which they are.
+    """Read the tensors of a folder by name.
 
-    Those of bfloat16 become float32, which holds all their values.
+    Tensors of bfloat16 become float32, which represents all their values.
 
     Args:
         folder: The folder.
 
     Returns:
-        The arrays; and the path of the safetensors file, or of the index of several.
+        The arrays, and the path of the safetensors file or of the index, for error messages.
 
     Raises:
         FileNotFoundError: There is no safetensors file.
         ImportError: The package safetensors is not installed.
-        ValueError: A file is broken, or a tensor is of a dtype that NumPy lacks.
+        ValueError: A file is broken, or a tensor has a dtype that NumPy lacks.
     """
     whole, index = folder / WHOLE, folder / INDEX
     if whole.is_file() or not index.is_file():
@@ -75,14 +75,14 @@ def _tensors_in(path: Path) -> dict[str, np.ndarray]:
 
 
 def inside(folder: Path, name: str, field: str) -> Path:
-    """The path of something in a folder, whose name a field of a file gives.
+    """The path of a file in a folder, by a name from a field.
 
     Raises:
-        ValueError: It would be elsewhere, or it is no name.
+        ValueError: It is outside of the folder, or not a name.
     """
     try:
         path = (folder / name).resolve()
-        path.exists()  # an error if there can be no such name
+        path.exists()  # raises if the name is not possible
     except (OSError, RuntimeError, ValueError) as error:
         raise ValueError(f"{field}: {shortened(name)}: {error}") from None
     if not path.is_relative_to(folder.resolve()):
@@ -93,7 +93,7 @@ def inside(folder: Path, name: str, field: str) -> Path:
 def renamed(
     tensors: Mapping[str, np.ndarray], rename: Callable[[str], str], file: Path
 ) -> dict[str, np.ndarray]:
-    """The tensors under other names.
+    """Rename tensors.
 
     Raises:
         ValueError: Two of them get the same name.
@@ -106,7 +106,7 @@ def renamed(
 
 
 class Place(NamedTuple):
-    """Where a tensor of a file belongs: its name in the model, and how long its axes are."""
+    """The place of a file's tensor: its name in the model, and the names of its axes' sizes."""
 
     name: str
     axes: tuple[str, ...]
@@ -115,7 +115,7 @@ class Place(NamedTuple):
 def check_layers(
     config: Path, field: str, layers: int, prefix: str, tensors: Mapping[str, np.ndarray]
 ) -> None:
-    """Refuse a model of more layers than there are tensors of, before their names are made.
+    """Refuse a model with more layers than the file has tensors for.
 
     Raises:
         ValueError: There are fewer.
@@ -134,15 +134,15 @@ def check_tensors(
     tied: Collection[str],
     file: Path,
 ) -> None:
-    """Check that tensors are those of a model, before it is made.
+    """Check the names and shapes of a model's tensors, before the model is created.
 
     Args:
-        model: What it is called.
+        model: The name of the model.
         tensors: The tensors of the file, by name.
-        places: Where each tensor belongs that the file should hold.
-        sizes: How long an axis of each name is.
-        tied: Those that need not be there, because the model has them under another name too.
-        file: What errors are about.
+        places: The place of each tensor that the file should hold.
+        sizes: The size of each name of an axis.
+        tied: Tensors that may be missing, because they are tied to another.
+        file: The file named in errors.
 
     Raises:
         ValueError: A tensor is missing, unexpected or of the wrong shape; each is named.
@@ -166,7 +166,7 @@ def check_tensors(
 
 
 class _Zeros(np.random.Generator):
-    """Gives parameters their first values where others take their place: none are drawn."""
+    """A generator that returns zeros: initial values that are overwritten need no random draws."""
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         return np.broadcast_to(0.0, size)
@@ -181,20 +181,20 @@ def loaded(
     config: Path,
     file: Path,
 ) -> Model:
-    """Make a model, and load tensors that were checked.
+    """Create a model, and load checked tensors.
 
     Args:
-        make: Makes the model.
+        make: A function that creates the model.
         tensors: The tensors of the file, by name.
-        places: Where each belongs.
-        config: What errors are about while it is made.
-        file: And while tensors are loaded.
+        places: The place of each.
+        config: The file named in errors while the model is created.
+        file: The file named in errors while tensors are loaded.
 
     Returns:
         The model, in evaluation mode.
 
     Raises:
-        ValueError: The config is not honoured, or tied tensors differ.
+        ValueError: The config is not supported, or tied tensors differ.
     """
     with naming(config), drawing_from(_Zeros(np.random.PCG64(0))):
         model = make()
@@ -222,8 +222,8 @@ def load_tokenizer(folder: str | Path) -> Any:
         folder: A folder with a `tokenizer.json`.
 
     Returns:
-        A `tokenizers.Tokenizer`, of the package of that name: ``encode(text).ids`` are what a model
-        takes, and ``decode(ids)`` is the text of what it gives.
+        A `tokenizers.Tokenizer`: ``encode(text).ids`` are the input of a model, ``decode(ids)`` is
+        the text of its output.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -249,7 +249,7 @@ def load_tokenizer(folder: str | Path) -> Any:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # Exception is all that tokenizers has, or a panic of Rust
+    except BaseException as error:  # tokenizers raises Exception, or panics in Rust
         raise ValueError(f"{path}: {error}") from None
     _check_normalizer(Path(folder) / "tokenizer_config.json", tokenizer)
     return tokenizer
@@ -260,11 +260,11 @@ NORMALIZER = {
     "strip_accents": "strip_accents",
     "tokenize_chinese_chars": "handle_chinese_chars",
 }
-"""What BERT's `tokenizer_config.json` says a second time, and what it is called in the first."""
+"""Options that BERT's `tokenizer_config.json` repeats, and their names in `tokenizer.json`."""
 
 
 def _check_normalizer(path: Path, tokenizer: Any) -> None:
-    """Refuse a folder that says two things of how texts are normalised."""
+    """Refuse a folder whose files disagree about normalising texts."""
     first = said_of_normalizer(tokenizer)
     said = read_json(path) if first and path.exists() else {}
     for name, expected in first.items():

@@ -1,7 +1,7 @@
-"""GPT-2: a decoder that continues a text.
+"""GPT-2: a decoder-only language model.
 
-Source: Radford et al., "Language models are unsupervised multitask learners", 2019. Fields
-have their names in the library transformers.
+Source: Radford et al., "Language models are unsupervised multitask learners", 2019. Fields have the
+    names of the library transformers.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ class GPT2Config(Checked):
     """The fields of GPT-2's `config.json` that are used, with their defaults.
 
     Attributes:
-        vocab_size: How many tokens there are.
-        n_positions: How many positions there are.
-        n_ctx: The same, in older files.
-        n_embd: The width.
-        n_layer: How many layers there are.
-        n_head: How many heads attention has.
+        vocab_size: The number of tokens.
+        n_positions: The number of positions.
+        n_ctx: The number of positions in older files.
+        n_embd: The model width.
+        n_layer: The number of layers.
+        n_head: The number of attention heads.
         n_inner: The width inside the feed-forward networks, 4 · n_embd if None.
         activation_function: The activation there.
-        resid_pdrop: The probability of dropping what branches add.
-        embd_pdrop: The probability of dropping embeddings.
-        attn_pdrop: The probability of dropping attention weights.
+        resid_pdrop: The dropout probability of residual branches.
+        embd_pdrop: The dropout probability of embeddings.
+        attn_pdrop: The dropout probability of attention weights.
         layer_norm_epsilon: The eps of all normalisations.
-        tie_word_embeddings: Whether the head has the table of embeddings as its weight.
+        tie_word_embeddings: Whether the head shares the token embeddings as its weight.
 
     Raises:
-        ValueError: A size is no positive integer, a probability or `layer_norm_epsilon` is not
-            from 0 to 1, or sizes do not go together.
+        ValueError: A size is not a positive integer, a probability or `layer_norm_epsilon` is not
+            from 0 to 1, or sizes do not match.
 
     Example:
         >>> from minigrad import pretrained
@@ -75,7 +75,7 @@ class GPT2Config(Checked):
 class GPT2(Module):
     """GPT-2: embeddings, causal pre-norm layers, and logits of the next token.
 
-    Called with ids and a cache it returns logits, as `nn.generation` wants it.
+    A call with ids and a cache returns logits, as `nn.generation` expects.
 
     Source: Radford et al., "Language models are unsupervised multitask learners", 2019.
 
@@ -86,8 +86,9 @@ class GPT2(Module):
         config: The config.
         tokens: The table of embeddings.
         positions: The `nn.LearnedPosEmbedding`.
-        decoder: A `nn.TransformerEncoder` with a normalisation at its end.
-        head: The linear map to the scores; its weight is that of `tokens` if the config ties them.
+        decoder: A `nn.TransformerEncoder` with a final normalisation.
+        head: The linear map to the logits; it shares the weight of `tokens` if the config ties
+            them.
 
     Example:
         >>> from minigrad import nn, pretrained
@@ -124,22 +125,22 @@ class GPT2(Module):
         key_padding_mask: MaskLike = None,
         position_ids: Any = None,
     ) -> Tensor:
-        """Read a batch of texts.
+        """Compute the hidden states of a batch of texts.
 
         Args:
             ids: Tokens, integers of shape (N, L).
-            cache: A cache; the tokens are those that come behind what it holds.
-            key_padding_mask: A bool mask of shape (N, S): True = padding, ignored. S counts what
-                the cache holds, too.
+            cache: A cache of earlier tokens; `ids` are the tokens after them.
+            key_padding_mask: A bool mask of shape (N, S): True = padding, ignored. S counts the
+                cached tokens too.
             position_ids: The position of each token, integers of shape (N, L); by default they
-                count on from what the cache holds.
+                follow the cached tokens.
 
         Returns:
-            The hidden states behind the last normalisation, of shape (N, L, n_embd).
+            The hidden states after the final normalisation, of shape (N, L, n_embd).
 
         Raises:
-            IndexError: A token is none that there is.
-            ValueError: There are not so many positions.
+            IndexError: A token is out of range.
+            ValueError: There are more tokens than positions.
         """
         start = 0 if cache is None or position_ids is not None else cache.get_seq_length()
         x = self.positions(self.tokens(ids), offset=start, position_ids=position_ids)
@@ -159,7 +160,7 @@ class GPT2(Module):
 
         Args:
             ids: Tokens, integers of shape (N, L).
-            cache: A cache; the tokens are those that come behind what it holds.
+            cache: A cache of earlier tokens; `ids` are the tokens after them.
             key_padding_mask: As in `features`.
             position_ids: As in `features`.
 
@@ -167,7 +168,7 @@ class GPT2(Module):
             Logits of shape (N, L, vocab_size).
 
         Raises:
-            IndexError: A token is none that there is.
-            ValueError: There are not so many positions.
+            IndexError: A token is out of range.
+            ValueError: There are more tokens than positions.
         """
         return self.head(self.features(ids, cache, key_padding_mask, position_ids))

@@ -1,4 +1,4 @@
-"""GPT-2's folders: what fields and tensors are called there, and reading and writing them."""
+"""Reading and writing GPT-2's folders: the names of fields and tensors there."""
 
 from __future__ import annotations
 
@@ -36,23 +36,24 @@ GPT2_IGNORED = IGNORED | {
     "pad_token_id", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
     "summary_type", "summary_use_proj",
 }  # fmt: skip
-"""With what is said of a head that sums texts up; its tensors would be refused."""
+"""Includes fields of a summary head, whose tensors would be an error."""
 
 E, F, THREE = "n_embd", "n_inner", "3 * n_embd"
 LAYER = {
     "ln_1.{}": ("norm1.{}", (E,)),
-    "attn.c_attn.{}": ("self_attn.in_proj_{}", (E, THREE)),  # packed as PyTorch packs it
+    "attn.c_attn.{}": ("self_attn.in_proj_{}", (E, THREE)),  # packed as in PyTorch
     "attn.c_proj.{}": ("self_attn.out_proj.{}", (E, E)),
     "ln_2.{}": ("norm2.{}", (E,)),
     "mlp.c_fc.{}": ("linear1.{}", (E, F)),
     "mlp.c_proj.{}": ("linear2.{}", (F, E)),
 }
-"""What the parts of a layer are called in files, and here; and the axes of each weight in files. A
-bias has the last of them."""
+"""The names of the parts of a layer in files and here, and the axes of each weight in files. A bias
+has the last axis.
+"""
 
 
 def _places(config: GPT2Config) -> dict[str, Place]:
-    """Where each tensor of a file, by its name there, belongs."""
+    """The place in the model of each tensor of a file, by its name there."""
     places = {
         "wte.weight": Place("tokens.weight", ("vocab_size", E)),
         "wpe.weight": Place("positions.pos_emb.weight", ("n_positions", E)),
@@ -82,8 +83,8 @@ def load_gpt2(folder: str | Path) -> GPT2:
     Raises:
         FileNotFoundError: A file is missing.
         ImportError: The package safetensors is not installed.
-        ValueError: The model is of another kind, a field of the config cannot be honoured, or
-            tensors are missing, unexpected or of a wrong shape; each is named.
+        ValueError: The model is of another kind, a field of the config is not supported, or tensors
+            are missing, unexpected or of a wrong shape; each is named.
 
     Example:
         >>> import json, pathlib, tempfile
@@ -112,7 +113,7 @@ def load_gpt2(folder: str | Path) -> GPT2:
 
 
 def _turned(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """With every matrix of a layer the other way round: in files they are (in, out)."""
+    """Transpose every matrix of a layer: in files they are (in, out)."""
     return {
         name: array.T if name.startswith("h.") and array.ndim == 2 else array
         for name, array in tensors.items()
@@ -120,9 +121,9 @@ def _turned(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _drop_constants(tensors: dict[str, np.ndarray], config: GPT2Config, file: Path) -> None:
-    """Take out the masks of attention, after a look that they are causal."""
+    """Remove the attention masks after checking that they are causal."""
     for i in range(config.n_layer):
-        tensors.pop(f"h.{i}.attn.masked_bias", None)  # what is put where the mask says no
+        tensors.pop(f"h.{i}.attn.masked_bias", None)  # the score of masked positions
         mask = tensors.pop(f"h.{i}.attn.bias", None)
         if mask is None:
             continue
@@ -132,11 +133,11 @@ def _drop_constants(tensors: dict[str, np.ndarray], config: GPT2Config, file: Pa
 
 
 def save_gpt2(model: GPT2, folder: str | Path) -> None:
-    """Write a GPT-2 as a folder that `load_gpt2` reads, and the library transformers.
+    """Write a GPT-2 to a folder that `load_gpt2` and the library transformers can read.
 
     Args:
         model: The model.
-        folder: Where to write `config.json` and `model.safetensors`; made if it is not there.
+        folder: Where to write `config.json` and `model.safetensors`; created if needed.
 
     Raises:
         ImportError: The package safetensors is not installed.

@@ -27,11 +27,11 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "swish": F.silu,
     "tanh": F.tanh,
 }
-"""The activations by their names in configs. GELU by tanh has three, of three programs."""
+"""The activations by their names in configs. The tanh form of GELU has three names."""
 
 
 def activation(field: str, name: str) -> Callable[[Tensor], Tensor]:
-    """The activation that a field of a config names.
+    """The activation named by a field of a config.
 
     Raises:
         ValueError: The name is unknown.
@@ -54,18 +54,18 @@ def transformer(
     dropout: float,
     norm_first: bool = False,
 ) -> TransformerEncoder:
-    """A stack of layers of self-attention; one that normalises first gets a last normalisation.
+    """A stack of self-attention layers; pre-norm stacks end with a normalisation.
 
     Args:
         width: The width of input and output.
-        heads: How many heads attention has.
-        layers: How many layers there are.
+        heads: The number of attention heads.
+        layers: The number of layers.
         hidden: The width inside the feed-forward networks.
         act: The activation there.
-        eps: That of all normalisations.
-        attention_dropout: The probability of dropping attention weights.
-        dropout: The probability of dropping what a branch adds. Inside the feed-forward networks
-            these models drop nothing.
+        eps: The eps of all normalisations.
+        attention_dropout: The dropout probability of attention weights.
+        dropout: The dropout probability of residual branches. These models have no dropout inside
+            the feed-forward networks.
         norm_first: Pre-norm instead of post-norm.
     """
     layer = TransformerEncoderLayer(width, heads, hidden, dropout, act, eps, norm_first)

@@ -1,4 +1,4 @@
-"""Pooling: from the vectors of a text's tokens to one for the text."""
+"""Pooling: from the vectors of a text's tokens to one vector for the text."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ POOLINGS = ("cls", "max", "mean")
 
 
 class Pooling(Module):
-    """One vector for each sequence, made of those of its tokens; padding has no influence.
+    """Combine the vectors of a sequence's tokens into one vector; ignores padding.
 
     Args:
-        modes: Which ones, put one after the other: "cls" takes the vector of the first token that
-            is no padding, "max" the largest of each feature, "mean" the mean of each.
+        modes: The poolings, whose results are concatenated: "cls" is the vector of the first token
+            that is not padding, "max" the maximum of each feature, "mean" its mean.
 
     Raises:
         ValueError: There is no mode, or one is unknown.
@@ -51,7 +51,7 @@ class Pooling(Module):
             A tensor of shape (N, D · number of modes).
 
         Raises:
-            ValueError: The mask has another shape, or a sequence is nothing but padding.
+            ValueError: The mask has another shape, or a sequence is all padding.
         """
         shape = hidden.shape[:2]
         padding = np.zeros(shape, bool) if key_padding_mask is None else key_padding_mask

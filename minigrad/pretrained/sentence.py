@@ -1,4 +1,4 @@
-"""Sentence embeddings: one vector for a text.
+"""Sentence encoders: one vector for each text.
 
 Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese BERT-networks",
 2019.
@@ -23,15 +23,15 @@ from minigrad.pretrained.pooling import Pooling
 
 SIMILARITIES = ("cosine", "dot")
 LENGTH_EPS = 1e-12
-"""The least that a length is taken to be where vectors are brought to length 1."""
+"""The minimum length by which vectors are divided when they are scaled to length 1."""
 
 
 class Tokens(NamedTuple):
-    """Texts as a `SentenceEncoder` reads them.
+    """Tokenized texts, the input of a `SentenceEncoder`.
 
     Attributes:
         ids: Tokens, int64 of shape (N, L).
-        token_type_ids: The type of each, of the same shape.
+        token_type_ids: The type of each token, of the same shape.
         key_padding_mask: A bool mask of that shape: True = padding.
 
     Example:
@@ -51,23 +51,23 @@ class Tokens(NamedTuple):
 class SentenceEncoder(Module):
     """A BERT whose hidden states are pooled to one vector for each text.
 
-    Called with tokens it can be trained; `encode` takes texts.
+    Calling it with tokens records a graph, for training; `encode` takes texts.
 
     Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese BERT-networks",
     2019.
 
     Args:
         bert: The model.
-        pooling: How its hidden states become one vector.
+        pooling: Combines its hidden states into one vector.
         tokenizer: A `tokenizers.Tokenizer`; it is copied.
-        max_length: To how many tokens a text is cut; by default to those that the model has
-            positions for.
-        lower_case: Whether texts are turned to lower case first.
-        normalize: Whether vectors are brought to length 1.
+        max_length: The number of tokens to which a text is cut; by default the model's number of
+            positions.
+        lower_case: Whether texts are converted to lower case first.
+        normalize: Whether vectors are scaled to length 1.
         similarity_name: "cosine", or "dot" for the scalar product.
 
     Raises:
-        ValueError: `max_length` is more than the model has positions for, or the name is unknown.
+        ValueError: `max_length` exceeds the model's positions, or the name is unknown.
 
     Example:
         >>> from minigrad import pretrained
@@ -116,20 +116,20 @@ class SentenceEncoder(Module):
         self.normalize = normalize
         self.similarity_name = similarity_name
         self.tokenizer = type(tokenizer).from_str(tokenizer.to_str())
-        self.tokenizer.no_padding()  # a file may say how to pad and cut; here it is by max_length
+        self.tokenizer.no_padding()  # replaces the file's own truncation and padding
         self.tokenizer.enable_truncation(self.max_length)
 
     def tokenize(self, texts: Iterable[str]) -> Tokens:
-        """Tokenize texts, with padding for the shorter ones.
+        """Tokenize texts, and pad the shorter ones.
 
         Args:
             texts: N texts.
 
         Returns:
-            The arguments of a call.
+            The arguments of a call of this model.
 
         Raises:
-            TypeError: It is a single text, or something else than texts.
+            TypeError: It is a single text, or something other than texts.
             ValueError: A text has no token at all.
         """
         given = _listed(texts)
@@ -139,7 +139,7 @@ class SentenceEncoder(Module):
         if empty:
             raise ValueError(f"SentenceEncoder: no token in {empty[0]!r}")
         shape = len(encodings), max((len(encoding.ids) for encoding in encodings), default=0)
-        pad = self.bert.config.pad_token_id or 0  # any token would do: nobody attends to it
+        pad = self.bert.config.pad_token_id or 0  # any token will do: it is masked
         ids, types = np.full(shape, pad, np.int64), np.zeros(shape, np.int64)
         padding = np.ones(shape, bool)
         for i, encoding in enumerate(encodings):
@@ -152,11 +152,11 @@ class SentenceEncoder(Module):
     def forward(
         self, ids: Any, token_type_ids: Any = None, key_padding_mask: MaskLike = None
     ) -> Tensor:
-        """Embed a batch of texts; with ``model(*model.tokenize(texts))`` gradients flow.
+        """Embed a batch of texts, with gradients: ``model(*model.tokenize(texts))``.
 
         Args:
             ids: Tokens, integers of shape (N, L).
-            token_type_ids: The type of each, of the same shape, by default 0.
+            token_type_ids: The type of each token, of the same shape; by default 0.
             key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
 
         Returns:
@@ -171,13 +171,14 @@ class SentenceEncoder(Module):
 
         Args:
             texts: N texts: a list, an array, a column of a table, a generator.
-            batch_size: How many go through the model at once; texts of like length go together.
+            batch_size: The number of texts in a batch; texts of similar length are batched
+                together.
 
         Returns:
             A tensor of shape (N, D).
 
         Raises:
-            TypeError: It is a single text, or something else than texts.
+            TypeError: It is a single text, or something other than texts.
             ValueError: There is no text, or one has no token at all.
         """
         check_size("SentenceEncoder", "batch_size", batch_size)
@@ -195,7 +196,7 @@ class SentenceEncoder(Module):
         return ops.concatenate(vectors)[np.argsort(order)]
 
     def similarity(self, a: Tensor, b: Tensor) -> Tensor:
-        """Similarity of vectors, by the function that the model was trained with.
+        """Similarity of vectors, by the function with which the model was trained.
 
         Args:
             a: Vectors, of shape (N, D).
@@ -216,7 +217,7 @@ class SentenceEncoder(Module):
 
 
 def _listed(texts: Any) -> list[str]:
-    """Texts as a list of Python's own strings."""
+    """Texts as a list of Python strings."""
     if isinstance(texts, str):
         raise TypeError("SentenceEncoder: a list of texts expected, got one; write [text]")
     if not isinstance(texts, Iterable):
@@ -229,5 +230,5 @@ def _listed(texts: Any) -> list[str]:
 
 
 def _directions(vectors: Tensor) -> Tensor:
-    """The vectors brought to length 1: (N, D) -> (N, D)."""
+    """Scale vectors to length 1: (N, D) -> (N, D)."""
     return vectors / ops.maximum(ops.norm(vectors, axis=1, keepdims=True), LENGTH_EPS)

@@ -1,4 +1,4 @@
-"""A folder of the library sentence-transformers: which modules, where, and how they are set."""
+"""Folders of the library sentence-transformers: modules, their places and their options."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class _PoolingConfig:
     pooling_mode_mean_tokens: bool = False
 
     def check_width(self, width: int) -> None:
-        """Refuse what is said of another model's width; older files give it a longer name."""
+        """Refuse a config of another width; older files have longer names of fields."""
         for name in ("embedding_dimension", "word_embedding_dimension"):
             if getattr(self, name) not in (None, width):
                 raise ValueError(f"{name}: {getattr(self, name)} given, the model's is {width}")
 
     def modes(self) -> list[str]:
-        """The modes that are on, in the order in which their vectors stand."""
+        """The active modes, in the order of concatenation."""
         said = {
             "cls": self.pooling_mode_cls_token,
             "max": self.pooling_mode_max_tokens,
@@ -102,15 +102,15 @@ WHOLE_FIXED: dict[str, tuple[Any, ...]] = {
     "model_type": ("SentenceTransformer",),
 }
 WHOLE_IGNORED = ("__version__", "prompts")
-"""A prompt is put before a text only where one is asked for by name."""
+"""Prompts are used only if they are requested by name."""
 
 
 def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
     """Load a model of sentence-transformers: a BERT, pooling, and perhaps normalisation.
 
-    It is read from `modules.json`, the folders that this names, `sentence_bert_config.json` and
-    `config_sentence_transformers.json`. Every field is used, known to have no effect, or
-    refused. How long a text may be is in them or in `tokenizer_config.json`.
+    It is read from `modules.json`, the folders named there, `sentence_bert_config.json` and
+    `config_sentence_transformers.json`. Every field is used, known to have no effect, or refused.
+    The maximum length of a text is in one of these files or in `tokenizer_config.json`.
 
     Args:
         folder: The folder.
@@ -121,7 +121,7 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
     Raises:
         FileNotFoundError: A file is missing.
         ImportError: The package safetensors or tokenizers is not installed.
-        ValueError: A module is of another kind, or a field cannot be honoured; each is named.
+        ValueError: A module is of another kind, or a field is not supported; each is named.
 
     Example:
         >>> import json, pathlib, tempfile
@@ -235,7 +235,7 @@ def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
 
 
 def _longest(folder: Path, positions: int) -> int:
-    """The longest text that model and tokenizer take; all else of the latter is in its own file."""
+    """The maximum length of a text, from the model's and the tokenizer's config."""
     path = folder / "tokenizer_config.json"
     said = read_json(path) if path.exists() else {}
     length = read_field(path, said, "model_max_length", Number | None, None)
@@ -243,7 +243,7 @@ def _longest(folder: Path, positions: int) -> int:
 
 
 def _module_folders(root: Path) -> dict[str, Path]:
-    """Where each module's files are, by its kind, from `modules.json`."""
+    """The folder of each module, by its kind, from `modules.json`."""
     path = root / "modules.json"
     entries = read_json(path)
     if not isinstance(entries, list):
@@ -260,7 +260,7 @@ def _module_folders(root: Path) -> dict[str, Path]:
     }
     for kind in ("Transformer", "Pooling"):
         if not places[kind].is_dir():
-            raise FileNotFoundError(f"{path}: path: {places[kind]} is no folder")
+            raise FileNotFoundError(f"{path}: path: {places[kind]} is not a folder")
     if "Normalize" in places and (file := places["Normalize"] / "config.json").exists():
         read_config(file, _NoConfig, fixed=NORMALIZE_FIXED)
     return places

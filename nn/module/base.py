@@ -11,9 +11,10 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 import numpy as np
 
 from minigrad._creation import on_cpu
+from minigrad._hooks import Removable
+from minigrad._scope import Scope
 from minigrad._tensor import Tensor
-from minigrad.autograd.api import Removable
-from minigrad.autograd.mode import Scope, State, state
+from minigrad.autograd.mode import State, state
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.module_paths import path_to

@@ -54,10 +54,10 @@ def test_a_given_gradient_weights_the_output() -> None:
 def test_a_gradient_of_another_shape_is_refused() -> None:
     x = variable(1.0, 2.0)
     for given in (np.ones(3), np.ones((1, 2)), 1.0):
-        with pytest.raises(ValueError, match=r"backward: the gradient has shape .*output \(2,\)"):
+        with pytest.raises(ValueError, match=r"backward: .*gradient .*\(2,\)"):
             (x * 2).backward(given)
     for switch in (True, False):  # Lucid's backward(retain_grad) and its like
-        with pytest.raises(TypeError, match="backward: the gradient is .*the switches are keyw"):
+        with pytest.raises(TypeError, match="backward: .*gradient .*keyword"):
             (x * 2).sum().backward(switch)
 
 
@@ -283,9 +283,9 @@ def test_grad_takes_tensors_only() -> None:
     x = variable(1.0, 2.0)
     y = (x * x).sum()
     for wrong in (3.0, np.ones(2), [x, 3.0], [np.ones(2)], None):
-        with pytest.raises(TypeError, match=r"grad: input \d is a \w+, no tensor"):
+        with pytest.raises(TypeError, match=r"grad: input \d .*tensor"):
             grad(y, wrong)
-        with pytest.raises(TypeError, match=r"grad: output \d is a \w+, no tensor"):
+        with pytest.raises(TypeError, match=r"grad: output \d .*tensor"):
             grad(wrong, x)
     assert grad(y, (t for t in [x]))[0].tolist() == [2.0, 4.0]
 
@@ -500,7 +500,7 @@ def test_a_hook_that_refers_to_its_own_tensor_does_not_leak() -> None:
 def test_hooks_need_a_gradient_to_see() -> None:
     with pytest.raises(RuntimeError, match="register_hook"):
         Tensor(1.0).register_hook(print)
-    with pytest.raises(TypeError, match="register_hook: a function expected, got NoneType"):
+    with pytest.raises(TypeError, match="register_hook: .*NoneType"):
         scalar(1.0).register_hook(None)
 
 

@@ -129,6 +129,6 @@ def test_a_static_argument_takes_no_gradient():
     scaled.defvjp(x=lambda g, factor: g * factor)
     with pytest.raises(TypeError, match=r"'factor' has a default.*arrays=2"):
         scaled.defvjp(factor=lambda g, x: g * x)
-    with pytest.raises(TypeError, match="scaled: a static argument has no derivative"):
+    with pytest.raises(TypeError, match="scaled: no derivative .* 'factor'.*detach"):
         scaled(minigrad.ones(2), minigrad.tensor(2.0, requires_grad=True))
     assert scaled(minigrad.ones(2), minigrad.tensor(2.0)).tolist() == [2.0, 2.0]

@@ -6,10 +6,15 @@ No test says anything about how long something takes.
 from __future__ import annotations
 
 import csv
+import multiprocessing
+import os
 import re
+import runpy
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Callable
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +31,10 @@ from peers import OURS, PEERS, PYTORCH
 import minigrad
 
 FOLDER = Path(_turns.__file__).parent
-QUICK = Namespace(threads=1, seconds=0.0, least=2)
+QUICK = Namespace(threads=1, seconds=0.0, least=2, length=0.0)
 FIGURE = r"\d+(?:\.\d+)?"
+Tables = list[list[list[str]]]
+Run = Callable[..., Tables]
 SPREAD = rf"{FIGURE} \({FIGURE} to {FIGURE}\)"
 
 
@@ -40,19 +47,48 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def run(script: str, *options: str, alone: bool = False) -> list[list[list[str]]]:
-    """The cells of each table that a script prints; it must end well."""
-    command = [FOLDER / f"{script}.py", "--quick", "--threads", "1", *options]
-    done = subprocess.run(
-        [sys.executable, *(["-c", ALONE] if alone else []), *command],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def workers() -> BaseContext:
+    """Makes processes from one that has imported PyTorch, where the system can fork."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["minigrad", *(["torch"] if PYTORCH.installed else [])])
+    return context
+
+
+@pytest.fixture
+def run(
+    workers: BaseContext, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Runs a script in this process, and reads the tables that it prints."""
+
+    def run(script: str, *options: str) -> Tables:
+        path = str(FOLDER / f"{script}.py")
+        monkeypatch.setattr(multiprocessing, "get_context", lambda _: workers)
+        monkeypatch.setattr(sys, "argv", [path, "--quick", "--threads", "2", *options])
+        monkeypatch.setattr(os, "environ", {**os.environ})
+        runpy.run_path(path, run_name="__main__")
+        return tables(capsys.readouterr().out)
+
+    return run
+
+
+def run_alone(script: str) -> Tables:
+    """The tables that a script prints as a command, on a machine without PyTorch."""
+    command = [sys.executable, "-c", ALONE, FOLDER / f"{script}.py", "--quick", "--threads", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert not done.stderr
-    tables = re.findall(r"(?:^\|.*\n)+", done.stdout, re.MULTILINE)
+    return tables(done.stdout)
+
+
+def tables(printed: str) -> Tables:
+    """The cells of each table, without the line below its headings."""
+    found = re.findall(r"(?:^\|.*\n)+", printed, re.MULTILINE)
     rows = [
         [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-        for table in tables
+        for table in found
     ]
     for table in rows:
         assert len({len(line) for line in table}) == 1
@@ -63,7 +99,7 @@ def run(script: str, *options: str, alone: bool = False) -> list[list[list[str]]
 
 
 @pytest.mark.slow
-def test_an_encoder_layer_in_every_library() -> None:
+def test_an_encoder_layer_in_every_library(run: Run) -> None:
     ((_, *rows),) = run("encoder_layer")
     assert [row[0] for row in rows] == [peer.title for peer in PEERS]
     for peer, (_, times, ratio, *_, apart) in zip(PEERS, rows, strict=True):
@@ -76,7 +112,7 @@ def test_an_encoder_layer_in_every_library() -> None:
 
 
 @pytest.mark.slow
-def test_a_training_step() -> None:
+def test_a_training_step(run: Run) -> None:
     ((headings, row),) = run("training_step")
     cells = dict(zip(headings, row, strict=True))
     assert re.fullmatch(SPREAD, cells["minigrad ms (quartiles)"])
@@ -91,7 +127,7 @@ def test_a_training_step() -> None:
 @pytest.mark.parametrize(
     ("script", "rows"), [("per_op", 13), ("forward_only", 1), ("chain", 2), ("layers", 1)]
 )
-def test_small_work(script: str, rows: int) -> None:
+def test_small_work(run: Run, script: str, rows: int) -> None:
     (headings, *found), *_ = run(script)
     if script == "per_op" and PYTORCH.installed:
         assert found.pop()[0] == "geometric mean"
@@ -102,7 +138,7 @@ def test_small_work(script: str, rows: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_shape_of_bert() -> None:
+def test_the_shape_of_bert(run: Run) -> None:
     ((_, *rows),) = run("scale")
     assert [row[1] for row in rows if row[1] == "minigrad"] == ["minigrad"] * 2
     assert len(rows) == (4 if PYTORCH.installed else 2)
@@ -111,7 +147,7 @@ def test_the_shape_of_bert() -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs("matplotlib")
-def test_growth_is_drawn_and_listed(tmp_path: Path) -> None:
+def test_growth_is_drawn_and_listed(run: Run, tmp_path: Path) -> None:
     assert run("growth", "--out", str(tmp_path)) == []
     assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / "growth.csv").open(newline="") as file:
@@ -123,7 +159,7 @@ def test_growth_is_drawn_and_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_step_is_accounted_for() -> None:
+def test_a_step_is_accounted_for(run: Run) -> None:
     ((headings, *rows),) = run("profile_step")
     both = {row[0]: float(row[headings.index("both")]) for row in rows}
     assert {"linear", "attention", "layer_norm", "dropout", "AdamW"} <= set(both)
@@ -134,7 +170,7 @@ def test_a_step_is_accounted_for() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["training_step", "per_op", "chain"])
 def test_without_pytorch_our_own_times_are_shown(script: str) -> None:
-    for headings, *rows in run(script, alone=True):
+    for headings, *rows in run_alone(script):
         for row in rows:
             assert re.fullmatch(SPREAD, row[1])
             assert row[headings.index("ratio (quartiles)") - 1] == "not installed"

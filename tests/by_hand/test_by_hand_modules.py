@@ -190,7 +190,7 @@ class TestParameters:
         params = layer.get_params()
         wrong = {name: array + 1 for name, array in params.items() if name != "W_K"}
         wrong |= {"W_V": np.ones(3), "W_X": np.ones(3)}
-        with pytest.raises(ValueError, match=r"W_K is missing; W_V must .* \(3,\); W_X is unknown"):
+        with pytest.raises(ValueError, match=r"W_K .*W_V .*\(3,\).*W_X"):
             layer.set_params(wrong)
         for name, array in layer.get_params().items():
             np.testing.assert_array_equal(array, params[name])
@@ -313,33 +313,33 @@ class TestBlock:
         (lambda: by_hand.MultiHeadAttention(D, H).backward(draw(B, SEQ, D)), RuntimeError,
          "MultiHeadAttention.backward: call forward first"),
         (lambda: by_hand.TransformerEncoderBlock(D, H).backward(draw(B, SEQ, D)), RuntimeError,
-         "TransformerEncoderBlock.backward: call forward first"),
+         "TransformerEncoderBlock.backward: .*forward"),
         (lambda: by_hand.MultiHeadAttention(D, H).forward(*(draw(B, SEQ, 5),) * 3), ValueError,
-         r"Q must have shape \(batch, seq, 6\), got \(2, 3, 5\)"),
+         r"Q .*\(batch, seq, 6\).*\(2, 3, 5\)"),
         (lambda: by_hand.MultiHeadAttention(D, H).forward(
-            draw(B, SEQ, D), draw(B, 4, D), draw(B, 5, D)), ValueError, "as many values as keys"),
+            draw(B, SEQ, D), draw(B, 4, D), draw(B, 5, D)), ValueError, "values .*keys"),
         (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
             draw(B, SEQ, D), np.ones((B, SEQ), bool)), ValueError,
-         r"mask of shape \(2, 3\) does not fit .*; a padding mask is given as mask\[:, None, None"),
+         r"mask .*\(2, 3\).*mask\[:, None, None"),
         (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
             draw(B, SEQ, D), np.ones((SEQ, SEQ))), TypeError, "a bool mask"),
         (lambda: by_hand.sinusoidal_encoding(4, 5), ValueError,
-         "sinusoidal_encoding: d_model must be even, .* got 5"),
-        (lambda: by_hand.sinusoidal_encoding(-1, 4), ValueError, "max_length must not be negative"),
+         "sinusoidal_encoding: d_model .*even.*5"),
+        (lambda: by_hand.sinusoidal_encoding(-1, 4), ValueError, "max_length"),
         (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(4, 4)), ValueError,
-         r"add_positional_encoding: seq_len \(5\) is more than the max_len \(4\)"),
+         r"add_positional_encoding: .*\(5\).*\(4\)"),
         (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(9, 1)), ValueError,
          "add_positional_encoding: x .* and pe"),
-        (lambda: by_hand.create_causal_mask(-1), ValueError, "seq_length must not be negative"),
+        (lambda: by_hand.create_causal_mask(-1), ValueError, "seq_length"),
         (lambda: by_hand.create_padding_mask(np.array([3, 5]), 4), ValueError,
-         r"create_padding_mask: lengths from 0 to max_length \(4\) expected, got 5"),
-        (lambda: by_hand.create_padding_mask(np.array([-1]), 4), ValueError, "got -1"),
-        (lambda: by_hand.create_padding_mask(np.array([1.0]), 4), TypeError, "integer lengths"),
+         r"create_padding_mask: .*\(4\).*5"),
+        (lambda: by_hand.create_padding_mask(np.array([-1]), 4), ValueError, "-1"),
+        (lambda: by_hand.create_padding_mask(np.array([1.0]), 4), TypeError, "integer"),
         (lambda: by_hand.create_padding_mask(np.array([[1]]), 4), ValueError, "shape .batch,"),
         (lambda: by_hand.layer_norm(draw(2, 3), draw(2), draw(3)), ValueError,
-         "layer_norm: gamma must have shape"),
+         "layer_norm: gamma"),
         (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 4), draw(3), draw(4, 3), draw(3)),
-         ValueError, r"feed_forward: b1 must have shape \(4,\)"),
+         ValueError, r"feed_forward: b1 .*\(4,\)"),
     ],
 )  # fmt: skip
 def test_refusals(call: Any, error: type[Exception], message: str) -> None:

@@ -169,7 +169,7 @@ def test_modules_are_checked_with_their_parameters() -> None:
         gradcheck(Scaled(WRONG["sign"]), x.detach())
     frozen = Scaled(ops.tanh)
     frozen.requires_grad_(False)
-    with pytest.raises(ValueError, match="no input requires grad, and no parameter"):
+    with pytest.raises(ValueError, match="no input .*no parameter"):
         gradcheck(frozen, x.detach())
 
 
@@ -196,7 +196,7 @@ def test_the_op_at_fault_is_named_with_its_place() -> None:
     assert re.match(r"gradcheck: input 1 of shape \(3, 3\) at index .*: analytic", message)
     assert re.search(r"\(the worst of [89] of 18\); the rule of planted_binary for b is", message)
     assert "ops.tanh(0.1 * wrong(ops.exp(a), ops.exp(b)))" in message and "[in Wrong]" in message
-    with pytest.raises(GradientError, match="the rule of planted_unary for x is wrong by itself"):
+    with pytest.raises(GradientError, match="planted_unary for x .*wrong"):
         gradgradcheck(lambda x: ops.exp(WRONG_SECOND["forgets half of it"](x)), variable(3))
 
 
@@ -251,7 +251,7 @@ def test_a_function_that_is_not_repeatable_is_refused() -> None:
     with pytest.raises(RuntimeError, match="gave different outputs"):
         gradcheck(lambda x: x * rng.normal(), variable(2))
     assert gradcheck(lambda x: nn.functional.dropout(x, 0.5), variable(20))
-    with pytest.raises(TypeError, match="the output of the function is 3.0, no tensor"):
+    with pytest.raises(TypeError, match="3.0.*tensor"):
         gradcheck(lambda x: 3.0, variable(2))
 
 

@@ -115,7 +115,7 @@ class TestSplits:
 
     @pytest.mark.parametrize("lengths", [[], [4, 5], [0.5, 0.4], [-1, 11], [1.5, -0.5]])
     def test_what_does_not_add_up(self, lengths: list[float]) -> None:
-        with pytest.raises(ValueError, match="lengths .*10.* shares .*1"):
+        with pytest.raises(ValueError, match="lengths .*10.* fractions .*1"):
             data.random_split(range(10), lengths)
 
 

@@ -287,7 +287,7 @@ class TestGoingOn:
             (lambda s: {**s, "shuffle": False}, "loader with shuffle=False, this one has True"),
             (lambda s: {**s, "position": 7}, "position 7 of 6 batches"),
             (lambda s: {**s, "position": 0.5}, "position 0.5 of 6 batches"),
-            (lambda s: {**s, "generator": None}, "does not say what its order was drawn from"),
+            (lambda s: {**s, "generator": None}, "lacks the generator state"),
             (lambda s: {**s, "generator": {"bit_generator": "MT19937"}}, "must be for a PCG64"),
         ],
     )

@@ -91,9 +91,9 @@ def test_a_detached_parameter_is_seen_in_the_graph_alone() -> None:
 
 def test_what_is_no_tensor_is_refused() -> None:
     w = minigrad.ones(3, requires_grad=True)
-    with pytest.raises(TypeError, match="a tensor expected, got ndarray"):
+    with pytest.raises(TypeError, match="tensor.*ndarray"):
         why_no_grad(np.ones(3), lambda: w)
-    with pytest.raises(TypeError, match="a loss or a function that computes it expected, got int"):
+    with pytest.raises(TypeError, match="loss.*function.* int"):
         why_no_grad(w, 3)
-    with pytest.raises(TypeError, match="returned a float, no tensor"):
+    with pytest.raises(TypeError, match="float.*tensor"):
         why_no_grad(w, lambda: w.sum().item())

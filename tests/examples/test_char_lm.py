@@ -458,9 +458,9 @@ def test_it_does_without_matplotlib_and_tqdm(tmp_path: Path) -> None:
     lines = ["import sys", "sys.modules['matplotlib'] = sys.modules['tqdm'] = None"]
     (tmp_path / "sitecustomize.py").write_text("\n".join(lines))
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    result = run(tmp_path, "--smoke", "--length", "5", PYTHONPATH=path)
+    result = run(tmp_path, "--steps", "1", "--length", "5", PYTHONPATH=path)
     assert result.returncode == 0, result.stderr
-    assert "step 20/20: " in result.stdout
+    assert "step 1/1: " in result.stdout
     assert [file.name for file in (tmp_path / "out/char_lm").iterdir()] == ["weights.npz"]
 
 

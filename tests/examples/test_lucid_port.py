@@ -22,7 +22,7 @@ from minigrad.nn import functional as F
 
 PAGE = (Path(__file__).resolve().parents[2] / "examples/lucid_port.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
-MODEL = SECTIONS["A model that moves by its imports"]
+MODEL = SECTIONS["A model for which only the imports change"]
 (LUCIDS,) = re.findall(r"^```py\n(.*?)^```$", MODEL, re.MULTILINE | re.DOTALL)
 (OURS,) = re.findall(r"^```python\n(.*?)^```$", MODEL, re.MULTILINE | re.DOTALL)
 
@@ -81,7 +81,7 @@ def test_every_row_says_what_to_change() -> None:
     assert len(TABLES) == 7
     for section in TABLES:
         widths = {len(row) for row in cells(section)}
-        assert widths == ({2} if section == "What is not there" else {3}), section
+        assert widths == ({2} if section == "What is missing" else {3}), section
 
 
 OWNERS = {"minigrad": minigrad, "nn": nn, "F": F, "optim": optim, "Tensor": Tensor}
@@ -109,7 +109,7 @@ def exists(name: str) -> bool:
 
 def test_what_is_named_as_missing_is_missing() -> None:
     """What has come to be there meanwhile is to be taken off the list."""
-    text = " ".join(row[0] for row in cells("What is not there"))
+    text = " ".join(row[0] for row in cells("What is missing"))
     names = re.findall(r"`([\w.]+)`", text)
     assert {"Conv3d", "lucid.models", "lucid.compile"} <= {*names}
     assert not [name for name in names if exists(name)]

@@ -60,7 +60,7 @@ def test_float16_does_not_overflow() -> None:
 
 def test_what_is_not_finite() -> None:
     parameter = with_gradient([np.nan, 1.0])
-    with pytest.raises(RuntimeError, match="the norm of the gradients is nan"):
+    with pytest.raises(RuntimeError, match="norm .*nan"):
         clip_grad_norm(parameter, 1.0, error_if_nonfinite=True)
     assert parameter.grad.data[1] == 1.0
     clip_grad_norm(parameter, 1.0)
@@ -76,9 +76,9 @@ def test_by_value() -> None:
 @pytest.mark.parametrize("limit", [-1.0, float("nan")])
 def test_refusals(limit: float) -> None:
     parameter = with_gradient([1.0])
-    with pytest.raises(ValueError, match="max_norm must be a number of at least 0"):
+    with pytest.raises(ValueError, match="max_norm .*0"):
         clip_grad_norm(parameter, limit)
-    with pytest.raises(ValueError, match="clip_value must be a number of at least 0"):
+    with pytest.raises(ValueError, match="clip_value .*0"):
         clip_grad_value(parameter, limit)
     assert parameter.grad.tolist() == [1.0]
 

@@ -198,12 +198,12 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"temperature": -1.0}, "temperature must be a number of at least 0"),
-            ({"temperature": np.inf}, "temperature must be"),
-            ({"temperature": np.nan}, "temperature must be"),
-            ({"top_k": 0}, "top_k must be at least 1"),
-            ({"top_p": 0.0}, "top_p must be above 0"),
-            ({"top_p": 1.5}, "top_p must be a number from 0 to 1"),
+            ({"temperature": -1.0}, "temperature .*0"),
+            ({"temperature": np.inf}, "temperature"),
+            ({"temperature": np.nan}, "temperature"),
+            ({"top_k": 0}, "top_k .*1"),
+            ({"top_p": 0.0}, "top_p .*0"),
+            ({"top_p": 1.5}, "top_p .*0 to 1"),
         ],
         ids=str,
     )
@@ -218,7 +218,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("logits", [[0.0, np.nan], [-np.inf, -np.inf], [np.inf, 0.0]])
     def test_logits(self, logits: Any) -> None:
-        with pytest.raises(ValueError, match="sample: each row of logits"):
+        with pytest.raises(ValueError, match="sample: .*logits"):
             sample(np.array([logits]))
 
     @pytest.mark.parametrize(
@@ -232,11 +232,11 @@ class TestRefusals:
             generate(counting, ids, 2)
 
     def test_the_models_logits(self) -> None:
-        with pytest.raises(ValueError, match=r"logits of shape .* \(1, 2, classes\) here"):
+        with pytest.raises(ValueError, match=r"logits .*\(1, 2, classes\)"):
             generate(lambda ids, cache: Tensor(np.zeros((1, 5))), [[1, 2]], 1)
 
     def test_count(self) -> None:
-        with pytest.raises(ValueError, match="max_new_tokens must be at least 0"):
+        with pytest.raises(ValueError, match="max_new_tokens .*0"):
             generate(counting, [[1]], -1)
 
 

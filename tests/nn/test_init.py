@@ -102,10 +102,10 @@ def test_gain_of_leaky_relu() -> None:
     ("attempt", "error", "message"),
     [
         (lambda: init.xavier_uniform(minigrad.empty(3)), ValueError, r"\(fan_out, fan_in, ...\)"),
-        (lambda: init.kaiming_normal(minigrad.empty(3)), ValueError, "kaiming_normal: a shape"),
-        (lambda: init.kaiming_uniform(minigrad.empty(2, 2), "fan"), ValueError, "mode must be"),
-        (lambda: init.calculate_gain("swish"), ValueError, "'swish' is none of linear"),
-        (lambda: init.normal(minigrad.zeros(2, dtype=int)), TypeError, "got dtype int64"),
+        (lambda: init.kaiming_normal(minigrad.empty(3)), ValueError, "kaiming_normal: .*shape"),
+        (lambda: init.kaiming_uniform(minigrad.empty(2, 2), "fan"), ValueError, "mode .*fan"),
+        (lambda: init.calculate_gain("swish"), ValueError, "'swish'.*linear"),
+        (lambda: init.normal(minigrad.zeros(2, dtype=int)), TypeError, "int64"),
     ],
 )
 def test_refusals(attempt: Any, error: type[Exception], message: str) -> None:

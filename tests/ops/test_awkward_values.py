@@ -54,8 +54,6 @@ EXTREME = "by the order: of the extremes and of 1, a branch; of the others, wher
 MASKED = "what may not be attended is a branch; what reaches it through products is a number"
 WINDOWS = "what no window reaches is a branch; a weight is a number"
 SKIPPED = "the branches of ReLU; else numbers, of which a matrix product may skip those that are 0"
-WINDOWS = "what no window reaches is a branch; a weight is a number"
-SKIPPED = "the branches of ReLU; else numbers, of which a matrix product may skip those that are 0"
 TRACED = "beside a diagonal a branch; a product is a number"
 
 # For each op what its zero slopes are, argument by argument; None where it has none.

@@ -90,12 +90,12 @@ def test_second_derivative(case: Case) -> None:
     Along random directions: a wrong element shows in each, and one by one they cost four times as
     much as all other tests of the ops.
     """
-    assert gradgradcheck(case.on(OURS), variables(case), directions=3)
+    assert gradgradcheck(case.on(OURS), variables(case), directions=2)
 
     def bent(*inputs: Tensor) -> list[Tensor]:
         return [ops.tanh(0.4 * out) for out in outputs_of(case.on(OURS)(*inputs))]
 
-    assert gradgradcheck(bent, variables(case), directions=2)
+    assert gradgradcheck(bent, variables(case), directions=1)
 
 
 @every_case

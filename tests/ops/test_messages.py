@@ -440,7 +440,7 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         TypeError,
         r"only floats .*int64",
     ),
-    "ragged": (lambda: Tensor([[1.0], [1.0, 2.0]]), ValueError, "rectangular"),
+    "ragged": (lambda: Tensor([[1.0], [1.0, 2.0]]), ValueError, "ragged"),
     "bool of many": (lambda: bool(t(2)), ValueError, r"\(2,\).*.all\(\)"),
     "item of many": (lambda: t(2).item(), ValueError, r"^item: .*\(2,\)"),
     "backward": (lambda: t(2).backward(), RuntimeError, r"^backward: .*\(2,\).*\.sum\(\)"),

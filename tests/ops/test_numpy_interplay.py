@@ -649,7 +649,7 @@ def test_every_numpy_function_keeps_a_gradient_or_says_that_it_would_be_lost(nam
         found = outcome(function, each(sample, variable))
         if isinstance(found, Exception):
             assert isinstance(found, (TypeError, ValueError, RuntimeError))
-            assert re.match(r"[\w.]+(: |\(\) | has no )|a tensor that requires", str(found)), found
+            assert re.match(r"[\w.]+(: |\(\) | has no )|converting a tensor", str(found)), found
         elif function not in INDEPENDENT:
             lost = [v for v in found if isinstance(v, (float, complex, np.inexact))]
             lost += [v for v in found if isinstance(v, np.ndarray) and v.dtype.kind in "fc"]
@@ -661,7 +661,7 @@ def test_every_numpy_function_keeps_a_gradient_or_says_that_it_would_be_lost(nam
         with minigrad.no_grad():
             values = outcome(function, each(sample, variable))
         if isinstance(values, Exception):
-            assert "does not write to a Tensor" in str(values)
+            assert "cannot write to a Tensor" in str(values)
         else:
             assert not any(isinstance(value, Tensor) for value in values)
             assert agree(values, wanted)

@@ -341,7 +341,7 @@ class TestGroups:
     @pytest.mark.parametrize(
         ("params", "error", "message"),
         [
-            ([], ValueError, "there is no parameter to train"),
+            ([], ValueError, "no parameters"),
             (leaf([1.0]), TypeError, ".*got a single Tensor; put it into a list"),
             ({"params": []}, TypeError, ".*got a single dict"),
             ([3.0], TypeError, "parameter 0 must be a Tensor, got float"),
@@ -373,7 +373,7 @@ class TestGroups:
             (lambda p: optim.SGD(p, lr="fast"), "SGD: lr must be"),
             (lambda p: optim.SGD(p, momentum=-1), "SGD: momentum must be"),
             (lambda p: optim.SGD(p, weight_decay=-1), "SGD: weight_decay must be"),
-            (lambda p: optim.SGD(p, nesterov=True), "SGD: nesterov needs a momentum"),
+            (lambda p: optim.SGD(p, nesterov=True), "SGD: nesterov needs momentum"),
             (lambda p: optim.Adam(p, lr=None), "Adam: lr must be"),
             (lambda p: optim.Adam(p, eps=-1e-8), "Adam: eps must be"),
             (lambda p: optim.Adam(p, betas=0.9), "Adam: betas must be two numbers"),
@@ -387,7 +387,7 @@ class TestGroups:
             (lambda p: optim.RMSprop(p, alpha=1.0), "RMSprop: alpha must be"),
             (lambda p: optim.Adadelta(p, rho=-0.1), "Adadelta: rho must be"),
             (lambda p: optim.Rprop(p, etas=0.5), "Rprop: etas must be two numbers"),
-            (lambda p: optim.Rprop(p, etas=(0.5, 0.9)), "Rprop: etas must be below 1"),
+            (lambda p: optim.Rprop(p, etas=(0.5, 0.9)), "Rprop: etas must be"),
             (lambda p: optim.Rprop(p, step_sizes=(1.0, 0.1)), "Rprop: step_sizes must rise"),
             (lambda p: optim.Rprop(p, step_sizes=(-1.0, 0.1)), "Rprop: each of step_sizes"),
             (lambda p: optim.ASGD(p, t0=-1), "ASGD: t0 must be"),

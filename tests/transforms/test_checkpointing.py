@@ -157,7 +157,7 @@ def test_a_second_backward_pass() -> None:
     y.backward()
     assert x.grad is not None
     np.testing.assert_allclose(x.grad.numpy(), 6 * x.numpy() ** 2)
-    with pytest.raises(RuntimeError, match="checkpoint: this graph was already used"):
+    with pytest.raises(RuntimeError, match="checkpoint: .*already used"):
         y.backward()
 
 
@@ -188,7 +188,7 @@ def test_a_write_between_the_two_runs_is_refused(place: str) -> None:
     y = checkpoint(lambda x: (x * w * c).sum(), x)
     with no_grad():
         {"argument": x, "parameter": w, "constant": c}[place].mul_(2.0)
-    with pytest.raises(RuntimeError, match="checkpoint: a tensor that the function reads was writ"):
+    with pytest.raises(RuntimeError, match="checkpoint: .*written"):
         y.backward()
     assert x.grad is None
 
@@ -207,7 +207,7 @@ def test_a_function_may_write_to_its_own_tensors_but_not_to_its_arguments() -> N
         x += 1.0
         return x.sum()
 
-    with pytest.raises(RuntimeError, match="__iadd__: .* an argument of .* a checkpoint"):
+    with pytest.raises(RuntimeError, match="__iadd__: .* read-only .* a checkpoint"):
         checkpoint(writes, y)
 
 
@@ -235,14 +235,14 @@ def test_the_callers_array_may_be_written_to() -> None:
 def test_a_function_that_changes_its_mind_is_refused() -> None:
     x, lengths = float64(3), [3, 2]
     y = checkpoint(lambda x: x[: lengths.pop(0)] * 2.0, x).sum()
-    with pytest.raises(RuntimeError, match=r"returned shapes \[\(3,\)\] first and \[\(2,\)\]"):
+    with pytest.raises(RuntimeError, match=r"\[\(3,\)\].*\[\(2,\)\]"):
         y.backward()
 
 
 def test_a_function_that_reads_other_tensors_the_second_time_is_refused() -> None:
     x, weights = float64(3), [float64(3, seed=1), float64(3, seed=2)]
     y = checkpoint(lambda x: x * weights.pop(), x).sum()
-    with pytest.raises(RuntimeError, match="checkpoint: the function read other tensors in the"):
+    with pytest.raises(RuntimeError, match="checkpoint: .*other tensors"):
         y.backward()
     assert x.grad is None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 import threading
 import weakref
 from collections import OrderedDict
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from printed import gist
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, ops
@@ -389,84 +389,82 @@ SUM = lambda *xs: sum((x.sum() for x in every_leaf(xs)), Tensor(0.0))
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "grad of several": (
         lambda: grad(lambda x: x)(ONE), RuntimeError,
-        "grad: the function must return one number, got Tensor of shape (2,)"),
+        "grad: ... one number ... Tensor of shape (2,)"),
     "value_and_grad of a dict": (
         lambda: value_and_grad(lambda x: {"loss": x.sum()})(ONE), RuntimeError,
-        "value_and_grad: the function must return one number, got dict"),
+        "value_and_grad: ... one number ... dict"),
     "hessian of several": (
         lambda: hessian(lambda x: x * x)(ONE), RuntimeError,
-        "hessian: the function must return one number"),
+        "hessian: ... one number"),
     "hvp of several": (
         lambda: hvp(lambda x: x * x, (ONE,), (ONE,)), RuntimeError,
-        "hvp: the function must return one number"),
+        "hvp: ... one number"),
     "nothing returned": (
-        lambda: grad(lambda x: None)(ONE), RuntimeError, "must return one number, got NoneType"),
+        lambda: grad(lambda x: None)(ONE), RuntimeError, "one number ... NoneType"),
     "a float returned": (
         lambda: jacobian(lambda x: [x, 1.0])(ONE), TypeError,
-        "jacobian: the function must return tensors, or tuples, lists and dicts of tensors; got "
-        "float as its output[1]"),
+        "jacobian: ... tensors ... float ... output[1]"),
     "an array returned": (
-        lambda: vjp(lambda x: x.numpy(), ONE), TypeError, "got ndarray as its output"),
+        lambda: vjp(lambda x: x.numpy(), ONE), TypeError, "ndarray ... output"),
     "integers returned": (
         lambda: jvp(lambda x: {"top": x.argmax()}, (ONE,), (ONE,)), TypeError,
-        'jvp: the output["top"] of the function holds int64'),
+        'jvp: ... output["top"] ... int64'),
     "integer argument": (
         lambda: grad(lambda x, i: x[i].sum(), (0, 1))(ONE, IDS), TypeError,
-        "grad: args[1] holds int64, and only floats have derivatives: leave it out of argnums"),
+        "grad: args[1] ... int64 ... argnums"),
     "integers in a structure": (
         lambda: vjp(SUM, ONE, {"x": ONE, "ids": [IDS]}), TypeError,
-        'vjp: inputs[1]["ids"][0] holds int64, and only floats have derivatives: close over it'),
+        'vjp: inputs[1]["ids"][0] ... int64 ... close over it'),
     "bools": (
-        lambda: jacobian(lambda m: m)(Tensor([True])), TypeError, "jacobian: args[0] holds bool"),
+        lambda: jacobian(lambda m: m)(Tensor([True])), TypeError, "jacobian: args[0] ... bool"),
     "a string": (lambda: grad(SUM)("x"), TypeError, "grad: args[0]: a tensor holds"),
     "a module": (
         lambda: hessian(SUM)({"model": nn.ReLU()}), TypeError, 'hessian: args[0]["model"]: a tens'),
     "argnums too large": (
         lambda: grad(SUM, 1)(ONE), ValueError,
-        "grad: argnums=1, and the function was called with 1 positional arguments"),
+        "grad: argnums=1 ... 1 positional"),
     "argnums twice": (
-        lambda: jacobian(SUM, (0, -2))(ONE, ONE), ValueError, "(0, -2) names an argument twice"),
-    "argnums None": (lambda: hessian(SUM, None), TypeError, "argnums must be"),
-    "argnums by name": (lambda: grad(SUM, "x"), TypeError, "argnums must be"),
+        lambda: jacobian(SUM, (0, -2))(ONE, ONE), ValueError, "(0, -2) ... twice"),
+    "argnums None": (lambda: hessian(SUM, None), TypeError, "argnums"),
+    "argnums by name": (lambda: grad(SUM, "x"), TypeError, "argnums"),
     "inputs not in a tuple": (
         lambda: jvp(SUM, ONE, ONE), TypeError,
-        "jvp: inputs must be the tuple of the function's arguments, got Tensor; for one argument "
-        "write (x,)"),
-    "inputs in a dict": (lambda: hvp(SUM, TREE, TREE), TypeError, "hvp: inputs must be the tuple"),
+        "jvp: inputs ... tuple ... Tensor ... (x,)"),
+    "inputs in a dict": (lambda: hvp(SUM, TREE, TREE), TypeError, "hvp: inputs ... tuple"),
     "one tangent": (
         lambda: jvp(SUM, (ONE,), ONE), TypeError,
-        "jvp: tangents is of type Tensor, inputs of type tuple: their structures must be equal"),
+        "jvp: tangents ... Tensor ... inputs ... tuple"),
     "too few tangents": (
-        lambda: jvp(SUM, (ONE, ONE), (ONE,)), ValueError, "tangents has 1 entries, inputs has 2"),
+        lambda: jvp(SUM, (ONE, ONE), (ONE,)), ValueError, "tangents has 1 ... inputs has 2"),
     "a list for a tensor": (
         lambda: jvp(SUM, (ONE,), ([1.0, 0.0],)), TypeError,
-        "jvp: tangents[0] is of type list, inputs[0] of type Tensor"),
+        "jvp: tangents[0] ... list ... inputs[0] ... Tensor"),
     "a tuple for a list": (
         lambda: hvp(SUM, (TREE,), ({"a": ONE, "b": (ONE, ONE)},)), TypeError,
-        'hvp: vectors[0]["b"] is of type tuple, inputs[0]["b"] of type list'),
+        'hvp: vectors[0]["b"] ... tuple ... inputs[0]["b"] ... list'),
     "keys": (
         lambda: jvp(SUM, (TREE,), ({"a": ONE, "c": ONE},)), ValueError,
-        "jvp: tangents[0] has other keys than inputs[0]: missing ['b'], unexpected ['c']"),
+        "jvp: tangents[0] ... keys ... inputs[0] ... ['b'] ... ['c']"),
     "None": (
         lambda: jvp(SUM, (TREE,), ({"a": None, "b": [ONE, ONE]},)), TypeError,
-        'tangents[0]["a"] is of type NoneType'),
+        'tangents[0]["a"] ... NoneType'),
     "shape of a tangent": (
         lambda: jvp(SUM, (ONE, TREE), (ONE, {"a": ONE, "b": [ONE, Tensor([1.0])]})), ValueError,
-        'jvp: tangents[1]["b"][1] has shape (1,), inputs[1]["b"][1] has (2,)'),
+        'jvp: tangents[1]["b"][1] ... (1,) ... inputs[1]["b"][1] ... (2,)'),
     "dtype of a tangent": (
         lambda: jvp(SUM, (ONE,), (Tensor(np.ones(2)),)), TypeError,
-        "jvp: tangents[0] holds float64, inputs[0] holds float32"),
+        "jvp: tangents[0] ... float64 ... inputs[0] ... float32"),
     "integer tangent": (
-        lambda: hvp(SUM, (ONE,), (IDS,)), TypeError, "hvp: vectors[0] holds int64, inputs[0]"),
+        lambda: hvp(SUM, (ONE,), (IDS,)), TypeError, "hvp: vectors[0] ... int64 ... inputs[0]"),
     "shape of a cotangent": (
         lambda: vjp(lambda x: {"y": x}, ONE)[1]({"y": Tensor(1.0)}), ValueError,
-        'vjp: cotangent["y"] has shape (), output["y"] has (2,)'),
+        'vjp: cotangent["y"] ... () ... output["y"] ... (2,)'),
     "structure of a cotangent": (
         lambda: vjp(lambda x: (x, x), ONE)[1](ONE), TypeError,
-        "vjp: cotangent is of type Tensor, output of type tuple"),
+        "vjp: cotangent ... Tensor ... output ... tuple"),
     "no pair": (
         lambda: grad(lambda x: x.sum(), has_aux=True)(ONE), TypeError,
-        "grad: with has_aux the function must return a pair (output, auxiliary), got Tensor of"),
+        "grad: ... has_aux ... pair (output, auxiliary) ... Tensor"),
 }  # fmt: skip
 
 
@@ -474,7 +472,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 def test_what_cannot_be_right_is_refused(
     call: Callable[[], Any], kind: type[Exception], message: str
 ) -> None:
-    with pytest.raises(kind, match=re.escape(message)):
+    with pytest.raises(kind, match=gist(message)):
         call()
     assert minigrad.is_grad_enabled()
 
@@ -917,7 +915,7 @@ def test_the_point_in_the_place_of_argnums_is_refused_at_once(name: str) -> None
     transform: Any = getattr(functional, name)
     x = minigrad.tensor([1.0, 2.0])
     for point in (x, (x, x), np.ones(2), 0.5, None, True, (0, 1.0)):
-        with pytest.raises(TypeError, match=rf"^{name}: argnums must be .* write {name}\(f\)\(x\)"):
+        with pytest.raises(TypeError, match=rf"^{name}: argnums .*{name}\(f\)\(x\)"):
             transform(lambda x: (x * x).sum(), point)
 
 
@@ -927,7 +925,5 @@ def test_what_is_no_function_is_refused_at_once(name: str) -> None:
     x = minigrad.tensor([1.0, 2.0])
     rest = ((x,), (x,)) if name in ("jvp", "hvp") else (x,) if name == "vjp" else ()
     for wrong in (x, None, 3):
-        with pytest.raises(
-            TypeError, match=rf"^{name}: a function expected, got .*autograd[.]grad"
-        ):
+        with pytest.raises(TypeError, match=rf"^{name}: .*function .*autograd[.]grad"):
             transform(wrong, *rest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_viz_page import data_of
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -138,8 +138,7 @@ class TestWhereItIsSaid:
 
 def explored(model: nn.Module, *inputs: Any) -> tuple[dict[str, Any], str]:
     page = viz.explore(model, *inputs).path.read_text(encoding="utf-8")
-    text = page.partition('id="data">')[2].partition("</script>")[0]
-    return json.loads(text), page
+    return data_of(page), page
 
 
 class Ending(nn.Module):

@@ -117,21 +117,21 @@ def test_a_gradient_that_is_gone_and_an_op_that_is_not_recorded() -> None:
 def test_a_long_chain() -> None:
     x = minigrad.ones(3, requires_grad=True)
     graphs = []
-    for length in (5_000, 5_001):
+    for length in (2_000, 2_001):
         y = x
         for _ in range(length):
             y = y + 1.0
         graphs.append(viz.graph(y))
     assert lines(viz.diff(*graphs)) == [
-        "+ add #5001 3",
-        "≠ output reads: add #5000 → add #5001",
-        "? 5,000 boxes of which not all is known",
+        "+ add #2001 3",
+        "≠ output reads: add #2000 → add #2001",
+        "? 2,000 boxes of which not all is known",
     ]
 
 
 def test_what_it_refuses() -> None:
     graph = viz.graph(nn.Linear(2, 2), minigrad.ones(1, 2))
-    with pytest.raises(TypeError, match="expected two graphs, got Linear"):
+    with pytest.raises(TypeError, match="graphs.*Linear"):
         viz.diff(graph, nn.Linear(2, 2))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="rtol"):
         viz.diff(graph, graph, rtol=-1.0)

@@ -148,7 +148,7 @@ class TestErrors:
             viz.explain(minigrad.ones(3))
         with pytest.raises(RuntimeError, match="it is a leaf"):
             viz.explain(minigrad.ones(3, requires_grad=True))
-        with pytest.raises(TypeError, match="expected a Tensor, Graph or Trace, not int"):
+        with pytest.raises(TypeError, match="Tensor, Graph or Trace.*int"):
             viz.explain(3)
 
     def test_no_backward_pass_was_traced(self) -> None:

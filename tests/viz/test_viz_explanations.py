@@ -17,7 +17,7 @@ from minigrad.viz.explanation.explanations import (
     explain_transpose,
     worked_example,
 )
-from minigrad.viz.explanation.matrix_products import product
+from minigrad.viz.explanation.matrix_products import Term, product
 from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.record.steps import summary
 
@@ -37,6 +37,11 @@ SHAPES = [
 ]
 
 
+def subscripts(factors: tuple[Term, Term], out: str) -> str:
+    """A product as `numpy.einsum` writes it."""
+    return f"{','.join(term.indices for term in factors)}->{out}"
+
+
 def leaf(*shape: int) -> Tensor:
     return minigrad.randn(*shape, dtype="float64", requires_grad=True)
 
@@ -50,7 +55,9 @@ class TestProducts:
         assert found is not None
         arrays = [np.random.default_rng(0).standard_normal(shape) for shape in shapes.values()]
         expected = getattr(minigrad.ops, op)(*arrays)
-        np.testing.assert_allclose(np.einsum(found.subscripts, *arrays), expected, rtol=1e-12)
+        np.testing.assert_allclose(
+            np.einsum(subscripts(found.factors, found.out), *arrays), expected, rtol=1e-12
+        )
 
     def test_every_share(self, op: str, shapes: dict[str, Any]) -> None:
         found = product(op, shapes)
@@ -63,9 +70,13 @@ class TestProducts:
             share = found.share(name)
             assert share is not None and tensor.grad is not None
             other = tensors[share.factors[1].name].numpy()
-            gradient = np.einsum(share.subscripts, g, other)
+            gradient = np.einsum(subscripts(share.factors, share.target.indices), g, other)
             np.testing.assert_allclose(gradient, tensor.grad.numpy(), rtol=1e-12)
-            ones = np.einsum(share.subscripts, np.ones_like(g), np.ones_like(other))
+            ones = np.einsum(
+                subscripts(share.factors, share.target.indices),
+                np.ones_like(g),
+                np.ones_like(other),
+            )
             assert np.all(ones == share.uses)
 
     def test_as_matrices(self, op: str, shapes: dict[str, Any]) -> None:
@@ -79,7 +90,7 @@ class TestProducts:
             share = found.share(name)
             assert share is not None
             given = [arrays[term.name] for term in share.factors]
-            expected = np.einsum(share.subscripts, *given)
+            expected = np.einsum(subscripts(share.factors, share.target.indices), *given)
             if not share.matrices:
                 continue
             matrices = []
@@ -118,11 +129,11 @@ def test_the_words_for_a_weight() -> None:
     assert share is not None
     assert "used weight[o, i] 5 times: once for each n (0 … 4)" in explain_sum(share)
     assert "ḡ[n, o] · x[n, i], and shares add up: hence the sum over n" in explain_sum(share)
-    why = explain_transpose(found, share)
+    why = explain_transpose(share)
     assert "ḡᵀ @ x" in why and "n, the first axis of ḡ: so ḡ is transposed" in why
     share = found.share("x")
     assert share is not None
-    assert "nothing is transposed" in explain_transpose(found, share)
+    assert "nothing is transposed" in explain_transpose(share)
 
 
 def test_one_element_worked_out() -> None:

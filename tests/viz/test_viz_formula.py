@@ -76,7 +76,7 @@ def test_recurrences_are_told_from_the_next_step() -> None:
     assert found["gates"].text.startswith("(ḡ + next(gates̄ weight)) ⊙ (1 − y² if ")
     assert found["weight"].text == "Σ_step gates̄ᵀ before(y, h0)"
     assert "gates̄: what gates gets" in found["weight"].notes
-    assert "next: the same of the next step; 0 at the last" in found["gates"].notes
+    assert any(note.startswith("next: ") for note in found["gates"].notes)
 
 
 def test_cases_take_the_branches_of_a_rule() -> None:
@@ -99,7 +99,7 @@ def test_where_a_rule_stands() -> None:
 def test_an_op_is_found_by_name_or_by_itself() -> None:
     assert viz.formulas("multiply") == viz.formulas(multiply) == viz.formulas(multiply.op)
     assert viz.formulas("argmax") == {}
-    with pytest.raises(KeyError, match="there is no op 'multply'"):
+    with pytest.raises(KeyError, match="'multply'"):
         viz.formulas("multply")
 
 
@@ -210,7 +210,7 @@ def test_formulas_that_cannot_be_read() -> None:
         op.defformula(a=text)
         with pytest.raises(ValueError, match=f"forward: the formula of 'a' .*{reason}"):
             viz.formulas(op)
-    with pytest.raises(TypeError, match="'b' has none"):
+    with pytest.raises(TypeError, match="derivative with respect to 'b': define its rule"):
         op.defformula(b="g")
 
 
@@ -310,6 +310,23 @@ def test_statements() -> None:
     )
 
 
+def test_a_joint_rule_with_branches() -> None:
+    op = op_with()
+
+    @op.defjoint("a", "b")
+    def pull(g: Any, needed: Any, a: Any, b: Any, k: int) -> Any:
+        if not needed[0]:
+            return None, g
+        if needed[1] and k > 2:
+            return g * b, g * a
+        return (g, a) if k == 1 else (a, -2.5 * g if k > 1 or k < 0 else b)
+
+    assert [formula.text for formula in viz.formulas(op).values()] == [
+        "ḡ ⊙ b if k > 2; ḡ if k = 1; a otherwise",
+        "ḡ ⊙ a if k > 2; a if k = 1; −5ḡ / 2 if k > 1 or k < 0; b otherwise",
+    ]
+
+
 def test_an_assignment_under_a_condition() -> None:
     def rule(g: Any, a: Any, k: int | None) -> Any:
         if k is not None:
@@ -356,31 +373,20 @@ def test_a_loop_is_shown_as_the_function_that_it_is() -> None:
     assert "for _ in range(3)" in found["a"].source
 
 
-def test_writing_in_place_to_what_has_two_names_is_not_guessed_at() -> None:
+def test_writes_in_place_are_not_read() -> None:
+    """Rules do not write in place: it may change what another name stands for."""
+
     def shared(g: Any, a: Any) -> Any:
         twice = g * 2
         other = twice
         other += a
         return twice
 
-    def view(g: Any, a: Any) -> Any:
-        new = g * 2
-        turned = new.T
-        turned += a
-        return new
-
-    def own(g: Any, a: Any) -> Any:
-        new = g * 2
-        new += a
-        return new
-
     def into(g: Any, a: Any) -> Any:
         new = g * 2
         return np.add(new, a, out=new)
 
-    assert [text_of(rule) for rule in (shared, view, own, into)] == [
-        "shared(ḡ, a)", "view(ḡ, a)", "2ḡ + a", "into(ḡ, a)"
-    ]  # fmt: skip
+    assert [text_of(rule) for rule in (shared, into)] == ["shared(ḡ, a)", "into(ḡ, a)"]
 
 
 def test_a_name_that_may_have_no_value_is_not_looked_up_elsewhere() -> None:

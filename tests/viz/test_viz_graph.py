@@ -99,7 +99,7 @@ def test_leaves_can_be_named() -> None:
         viz.graph(x * w, other=minigrad.ones(3, requires_grad=True))
     with pytest.raises(ValueError, match="product is no leaf"):
         viz.graph((x * w).sum(), product=x * w)
-    with pytest.raises(TypeError, match="x should be a Tensor, not float"):
+    with pytest.raises(TypeError, match="x .*Tensor.*float"):
         viz.graph(x * w, x=3.0)
 
 
@@ -144,9 +144,9 @@ class Silent(nn.Module):
 
 
 def test_a_module_without_a_graph_is_an_error_that_names_it() -> None:
-    with pytest.raises(RuntimeError, match="the output of Detached"):
+    with pytest.raises(RuntimeError, match="Detached"):
         viz.graph(Detached(), minigrad.ones(3))
-    with pytest.raises(TypeError, match="the output of Silent is of type str"):
+    with pytest.raises(TypeError, match="Silent .*str"):
         viz.graph(Silent(), minigrad.ones(3))
 
 
@@ -158,7 +158,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         viz.graph([])
     with pytest.raises(TypeError, match="are not run on inputs"):
         viz.graph(x * x, x)
-    with pytest.raises(TypeError, match=r"Linear.forward: missing a required argument"):
+    with pytest.raises(TypeError, match=r"Linear.forward: missing"):
         viz.graph(nn.Linear(3, 2))
 
 

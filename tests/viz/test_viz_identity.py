@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_viz_page import data_of, unpacked
+from test_viz_page import data_of
 
 import minigrad
 from minigrad import Tensor, viz
@@ -77,10 +77,9 @@ def test_each_op_is_shown_with_its_own_rule(pair: Any) -> None:
     graph = traced.graph(x=x)
     for told in (plan, viz.explain(graph)):
         assert formulas_told(told) == [own[1].text, own[0].text]
-    data = data_of(graph.to_html())
-    shown = unpacked(data)
-    parts = [part for step in shown["step"] for part in step["parts"]]
-    assert [shown["formula"][part["formula"]]["mathml"] for part in parts] == [
+    shown = data_of(graph.to_html())
+    parts = [part for step in shown["steps"] for part in step["parts"]]
+    assert [part["formula"]["mathml"] for part in parts] == [
         own[1].mathml, own[0].mathml,
     ]  # fmt: skip
     ops = [node for node in graph.nodes if node.kind == "op"]

@@ -19,7 +19,7 @@ from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
 from minigrad.viz.drawing.svg import insides
 from minigrad.viz.layout import Placement, model, order, place, skeleton
-from minigrad.viz.layout.build import _chains
+from minigrad.viz.layout.build import _blocks
 from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
 
@@ -85,7 +85,12 @@ def check(graph: Graph, closed: set[str]) -> Placement:
     assert set(boxes) == {shown(node.id, node.group) for node in graph.nodes}
     opened = {g for g in parents if not closed & set(ancestry(g))}
     assert set(frames) == opened == set(placement.titles)
-    sizes = {box.id: box[1:3] for scope in bones.scopes.values() for box in scope.items if box}
+    sizes = {
+        box.id: (box.width, box.height)
+        for scope in bones.scopes.values()
+        for box in scope.items
+        if box
+    }
     for item, box in boxes.items():
         assert box[2:] == sizes[item]
 
@@ -309,7 +314,7 @@ def test_a_tensor_that_passes_many_ranks_runs_outside() -> None:
         y = (y * x).tanh()
     graph = viz.graph(y, x=x)
     bones = skeleton(graph)
-    assert None not in bones.scopes[""].items
+    assert all(box.id for box in bones.scopes[""].items)
     placement = check(graph, set())
     assert len(outside(placement)) == 2 * FAR - 1  # the first reads it from above
     assert len(set(outside(placement))) == 1
@@ -383,15 +388,15 @@ def test_items_keep_their_order_and_their_distances(data: st.DataObject) -> None
             lines.append(model.Line(way, *ends, -1, ()))
     fed = {line.way[1] for line in lines}
     passed = [item in fed and data.draw(st.booleans()) for item in range(starts[-1])]
-    chains: tuple[model.Chain, ...] = ()
+    blocks: tuple[model.Block, ...] = ()
     for _ in range(2):
         boxes = [
-            None if way else model.Box("n", data.draw(st.integers(1, 60)), 9, 40, True, ())
+            model.Box() if way else model.Box("n", data.draw(st.integers(1, 60)), 9, 40, True, ())
             for way in passed
         ]
-        scope = model.Scope(None, tuple(rows), tuple(boxes), tuple(lines), chains)
-        chains = chains or _chains(scope)
-        group = pack(replace(scope, chains=chains), {})
+        scope = model.Scope(None, tuple(rows), tuple(boxes), tuple(lines), blocks)
+        blocks = blocks or _blocks(scope)
+        group = pack(replace(scope, blocks=blocks), {})
         sizes = measure(scope, {})
         for start, end in pairwise(starts):
             for one, two in pairwise(range(start, end)):

@@ -1,1 +1,1 @@
-"""Wrong derivatives on purpose: every rule of the op tables is altered, and a test must notice."""
+"""Mutation testing of derivatives: every rule is altered, and a test must fail."""

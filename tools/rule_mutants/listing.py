@@ -1,4 +1,4 @@
-"""The list of mutants that may survive, each with the reason why it is as right as the rule."""
+"""The list of equivalent mutants, each with the reason why it equals the rule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Name = tuple[str, str, str]
 
 
 def entry(name: Name) -> str:
-    """A mutant as the list and the report write it."""
+    """The entry of a mutant in the list and the report."""
     site, before, after = name
     return f"{site}\n- {before}\n+ {after}"
 
@@ -23,13 +23,13 @@ def read_listing(path: Path) -> dict[Name, str]:
 
     Args:
         path: A TOML file of tables ``[[equivalent]]``, each with a ``reason`` and, in ``mutants``,
-            what `entry` writes of every mutant that it is the reason for.
+            the `entry` of each mutant to which it applies.
 
     Returns:
         The reason for each mutant.
 
     Raises:
-        ValueError: A mutant is not written as `entry` writes it, or is listed twice.
+        ValueError: A mutant has not the form of `entry`, or is listed twice.
     """
     reasons: dict[Name, str] = {}
     for table in tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", []):

@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["KINDS", "Change", "Place", "changes", "name_of", "number_of"]
 
 Change = tuple[str, ast.AST]
-"""The kind of a mistake, and what it puts in the place of a node."""
+"""The kind of a mistake, and the replacement of a node."""
 
 KINDS = {
     "sign": "a cotangent or a term has the opposite sign",
@@ -28,7 +28,7 @@ KINDS = {
     "argument": "one array stands for another: x for out",
     "branch": "a condition is always true, or never",
 }
-"""Every kind of mistake, and what it does."""
+"""Every kind of mistake, and its effect."""
 
 TRANSPOSES = {"T", "mT", "flip", "moveaxis", "roll", "rot90", "swapaxes", "transpose"}
 GUARDS = {
@@ -41,7 +41,7 @@ UNDONE = {
     **dict.fromkeys(GUARDS, "missing guard"),
     **dict.fromkeys(SPREADS, "missing undo_reduction"),
 }
-"""Functions and methods that may be forgotten: what is left is the argument or the object."""
+"""Functions and methods whose call can be replaced by its argument or object."""
 
 OF_TWO = {"cross", "divide", "floor_divide", "matmul", "subtract", "tensordot"}
 BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -51,13 +51,13 @@ BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 ALIKE = {"g", "out"}
 SHARED = {"dtype", "ndim", "shape", "size"}
-"""What a cotangent and the output that it belongs to have in common."""
+"""What a cotangent has in common with its output."""
 A_CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a node hangs in its tree, and whether what it computes is returned."""
+    """The position of a node in its tree, and whether its value is returned."""
 
     owner: ast.AST
     field: str
@@ -77,7 +77,7 @@ class Place:
 
 
 def number_of(node: ast.AST) -> int | float | None:
-    """The number that a node spells, with its sign."""
+    """The number that a node is, with its sign."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = number_of(node.operand)
         return None if number is None else -number
@@ -99,7 +99,7 @@ def name_of(function: ast.AST) -> str:
 
 
 def changes(place: Place, arrays: frozenset[str]) -> Iterator[Change]:
-    """What can be put in the place of a node."""
+    """The replacements of a node."""
     node, owner = place.node, place.owner
     if place.returned and _may_be_array(node):
         yield "sign", ast.UnaryOp(ast.USub(), node)
@@ -147,14 +147,14 @@ def changes(place: Place, arrays: frozenset[str]) -> Iterator[Change]:
 
 
 def _may_be_array(node: ast.AST) -> bool:
-    """Whether a returned node is worth a sign: no text, no None, no tuple, no update of one."""
+    """Whether the sign of a returned node can be changed: not a string, None, tuple or update."""
     if isinstance(node, ast.Call):
         return not name_of(node.func).endswith("Update")
     return not isinstance(node, (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set))
 
 
 def _of_update(place: Place, owner: ast.AugAssign) -> Iterator[Change]:
-    """``x += a``: another sign, or nothing is added."""
+    """``x += a`` with the other sign, or without adding."""
     if place.field == "op" and isinstance(owner.op, (ast.Add, ast.Sub)):
         yield "sign", ast.Sub() if isinstance(owner.op, ast.Add) else ast.Add()
     if place.field == "value":
@@ -162,7 +162,7 @@ def _of_update(place: Place, owner: ast.AugAssign) -> Iterator[Change]:
 
 
 def _counts_axes(owner: ast.AST) -> bool:
-    """Whether a number in this node names an axis or a place, and is no quantity."""
+    """Whether a number in this node is an axis or an index, not a quantity."""
     if isinstance(owner, ast.Call):
         return name_of(owner.func) in UNDONE.keys() | {"all", "any", "max", "min"}
     word = isinstance(owner, ast.keyword) and owner.arg == "axis"
@@ -236,7 +236,7 @@ def _of_slice(node: ast.Slice) -> Iterator[Change]:
 
 
 def _of_subscript(node: ast.Subscript) -> Iterator[Change]:
-    """``x[..., None]`` without the brackets; an index that picks one element stays."""
+    """``x[..., None]`` without the index; an index that selects one element stays."""
     if not isinstance(node.ctx, ast.Load):
         return
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

@@ -1,4 +1,4 @@
-"""A function with one mistake: each that can be made in its syntax tree, one at a time."""
+"""Mutants of a function: every mistake in its syntax tree, one at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Function", "Mutant", "compiled", "mutants_of"]
 
 Function = ast.FunctionDef | ast.Lambda
 EFFORT = {"for_rows": 2, "in_blocks": 1}
-"""Which argument says how long work takes: it decides about threads, and about no number."""
+"""The argument with the estimated effort: it affects the number of threads, not results."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Mutant:
 
     Attributes:
         kind: One of the kinds in mistakes.py.
-        before: The statement as it is, on one line; of an `if` or a loop, its head.
+        before: The original statement, on one line; for an `if` or a loop only its head.
         after: The same with the mistake.
-        line: The line of its file that the statement begins on.
-        code: What the function with the mistake compiles to.
+        line: The line in its file at which the statement begins.
+        code: The compiled function with the mistake.
     """
 
     kind: str
@@ -43,9 +43,9 @@ def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterato
     """Every mutant of a function.
 
     Args:
-        tree: The syntax tree of the function; it is left as it was.
-        arrays: The parameters that hold arrays: each is put in the place of each other.
-        filename: Where the function stands, for tracebacks.
+        tree: The syntax tree of the function; it is not changed.
+        arrays: The parameters that hold arrays: each is replaced by each other.
+        filename: The file of the function, for tracebacks.
 
     Returns:
         The mutants, no two alike.
@@ -58,7 +58,7 @@ def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterato
         before = _head(statement)
         equal[before] += 1
         if equal[before] > 1:
-            before += f"  # {equal[before]}"  # the second of two statements that read the same
+            before += f"  # {equal[before]}"  # the second of two equal statements
         for place in _places(statement, gives_array):
             old = place.node
             for kind, new in changes(place, arrays):
@@ -72,7 +72,7 @@ def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterato
 
 
 def _statements(tree: Function) -> list[Any]:
-    """The statements that can hold a mistake, in order; a lambda is its own only one."""
+    """The statements that can have a mistake, in order; for a lambda, itself."""
     if isinstance(tree, ast.Lambda):
         return [tree]
     found = [
@@ -86,16 +86,18 @@ def _statements(tree: Function) -> list[Any]:
 
 
 def _head(statement: ast.AST) -> str:
-    """A statement on one line, without the statements in it."""
+    """A statement on one line, without its body."""
     text = ast.unparse(statement)
     return text.partition("\n")[0] if isinstance(getattr(statement, "body", None), list) else text
 
 
 def compiled(tree: Function, filename: str) -> CodeType:
-    """The code of a function; no decorator, default or annotation is run for it."""
+    """The code of a function; decorators, defaults and annotations do not run."""
     unit: CodeType
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # of `0[...]`, which a test will refuse
+        warnings.simplefilter(
+            "ignore", SyntaxWarning
+        )  # a warning about `0[...]`, which fails in a test
         if isinstance(tree, ast.Lambda):
             unit = compile(ast.Expression(tree), filename, "eval")
         else:
@@ -107,11 +109,11 @@ def compiled(tree: Function, filename: str) -> CodeType:
 
 
 def _places(owner: ast.AST, returned: bool) -> Iterator[Place]:
-    """Every place below a node, but not in the statements, the parameters and the texts in it.
+    """Every position below a node, except in its statements, parameters and strings.
 
     Args:
         owner: The node.
-        returned: Whether what it computes is an array that is returned.
+        returned: Whether its value is an array that is returned.
     """
     update = isinstance(owner, ast.Call) and name_of(owner.func).endswith("Update")
     effort = EFFORT.get(name_of(owner.func)) if isinstance(owner, ast.Call) else None

@@ -1,4 +1,4 @@
-"""Work in forks of this process: what they change is gone with them."""
+"""Runs work in forks of this process, so that their changes do not persist."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def in_children(
     """Run each task in a fork of this process, some at a time.
 
     Args:
-        tasks: Pairs of a key and a function to call; the next is asked for when there is room.
-        jobs: How many run at a time.
+        tasks: Pairs of a key and a function to call; consumed when a process is free.
+        jobs: The number of parallel processes.
 
     Returns:
-        The keys, each with what its function returned, or with `A_CRASH` or `NO_END`.
+        The keys, each with the result of its function, or with `A_CRASH` or `NO_END`.
     """
     gc.collect()
-    gc.freeze()  # what a child's collector does not touch, it need not copy
+    gc.freeze()  # frozen objects need not be copied in a child
     running: dict[Any, tuple[Any, int]] = {}
     try:
         while True:
@@ -58,12 +58,12 @@ def in_children(
 
 
 def limit_work(seconds: float) -> None:
-    """End this process when it has worked for so long, from now on; time spent waiting is free."""
+    """End this process after so much CPU time from now on."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _fork(call: Callable[[], Any]) -> tuple[Any, int]:
-    """Start a child that sends what a call returns; what it prints is lost."""
+    """Start a child that sends the result of a call; its output is discarded."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     pid = os.fork()
     if pid:

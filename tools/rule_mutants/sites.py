@@ -1,7 +1,7 @@
-"""Which functions hold derivatives: rules, meanings, and the helpers that exist for them alone.
+"""Finds the functions of derivatives: rules, decompositions, and helpers that only they use.
 
-A helper is found by following names: what a rule calls, and what that calls, belongs to the rules
-unless something else of the program calls it too.
+Helpers are found by following names: what a rule calls, directly or not, belongs to the rules,
+unless other code of the program calls it too.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from rule_mutants.mutations import Function, Mutant, mutants_of
 __all__ = ["Site", "find_sites"]
 
 Key = tuple[str, str]
-"""A module, and the name of a function in it; of a method, with its class."""
+"""A module, and the name of a function in it; a method has its class in front."""
 
 Start = tuple[str, str | ast.AST]
-"""Where to follow names from: a function, or a piece of syntax of a module."""
+"""A place from which to follow names: a function, or a piece of syntax of a module."""
 
 ARRAY_TYPES = ("Any", "np.ndarray")
 
 
 @dataclass(frozen=True)
 class Site:
-    """A function that a derivative depends on.
+    """A function on which a derivative depends.
 
     Attributes:
-        name: The module below the package, and the function: ``reductions._extreme``; of a rule
-            that is a lambda, the op and the argument: ``elementwise.divide.a``.
-        family: The module below the package.
-        ops: The names of the ops whose rules come here.
+        name: The module within the package, and the function: ``reductions._extreme``; for a
+            lambda, the op and the argument: ``elementwise.divide.a``.
+        family: The module within the package.
+        ops: The names of the ops whose rules use it.
         tree: Its syntax tree.
         arrays: The names of the parameters that hold arrays.
-        function: The function as it runs.
+        function: The function itself.
     """
 
     name: str
@@ -54,16 +54,16 @@ class Site:
 
 
 def find_sites(package: str) -> list[Site]:
-    """Find what the derivatives of a package depend on.
+    """Find the functions on which the derivatives of a package depend.
 
     Args:
         package: The dotted name of an imported package, or of one module.
 
     Returns:
-        The functions, file by file.
+        The functions, by file.
 
     Raises:
-        LookupError: A rule is defined in a way that cannot be followed.
+        LookupError: A rule is defined in an unsupported way.
     """
     program = _Program(package)
     reached = {rule: program.reach([rule.start], whole=True) for rule in program.rules}
@@ -90,8 +90,8 @@ class _Rule:
 
     Attributes:
         op: The name of the op.
-        place: The module, and what the op is called in it.
-        argument: Whose rule it is.
+        place: The module, and the name of the op in it.
+        argument: The argument of the rule.
         start: The rule: a lambda, or the name of a function.
     """
 
@@ -102,7 +102,7 @@ class _Rule:
 
 
 class _Program:
-    """What was imported of the program that a package belongs to, as syntax."""
+    """The syntax trees of the imported modules of a package's program."""
 
     def __init__(self, package: str) -> None:
         top = package.partition(".")[0]
@@ -111,15 +111,16 @@ class _Program:
             name: module
             for name, module in sorted(sys.modules.items())
             if (name == top or name.startswith(f"{top}."))
-            and not name.startswith(f"{top}.viz")  # it reads the rules, and computes nothing
+            and not name.startswith(f"{top}.viz")  # it only reads the rules
             and getattr(module, "__file__", None)
         }
         self.functions: dict[Key, ast.FunctionDef] = {}
         self.methods: dict[Key, list[str]] = {}  # of each class
-        self.imports: dict[Key, Key] = {}  # a name in a module: where it comes from
+        self.imports: dict[Key, Key] = {}  # for a name in a module: its origin
         self.primitives: set[Key] = set()
+        self.named: dict[tuple[ast.AST, bool], set[Key]] = {}  # by syntax: many rules come there
         self.rules: list[_Rule] = []
-        self.loose: list[Start] = []  # code outside of functions, and what a package hands on
+        self.loose: list[Start] = []  # code outside of functions, and re-exports
         for name, module in self.modules.items():
             self._read(name, ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")))
 
@@ -172,14 +173,14 @@ class _Program:
                     yield _Rule(self._thing(place).op.name, place, str(word.arg), start)
 
     def _thing(self, key: Key) -> Any:
-        """What a name stands for, as the program runs."""
+        """The object of a name in the running program."""
         thing: Any = self.modules[key[0]]
         for part in key[1].split("."):
             thing = vars(thing)[part]
         return thing
 
     def origin(self, key: Key) -> Key:
-        """Where the thing is defined that a module calls by a name."""
+        """Where the object that a module calls by a name is defined."""
         seen: set[Key] = set()
         while key in self.imports and key not in seen | self.functions.keys() | self.methods.keys():
             seen.add(key)
@@ -187,12 +188,12 @@ class _Program:
         return key
 
     def reach(self, starts: Iterable[Start], whole: bool) -> set[Key]:
-        """The functions that are called from some places, directly or not.
+        """The functions that some places call, directly or not.
 
         Args:
             starts: The places.
-            whole: Whether a class that is named counts with all its methods, as for a cotangent
-                that the engine gets; otherwise, with those that are named beside it.
+            whole: Whether a named class counts with all its methods, as for a cotangent that the
+                engine gets; otherwise only with the methods that are named too.
         """
         found: set[Key] = set()
         waiting = list(starts)
@@ -206,8 +207,15 @@ class _Program:
                 waiting += self._of_self(*key)
         return found
 
-    def _named(self, module: str, tree: ast.AST, whole: bool) -> Iterator[Key]:
-        """What a piece of syntax names; most of it is no function."""
+    def _named(self, module: str, tree: ast.AST, whole: bool) -> set[Key]:
+        """The functions that a piece of syntax names."""
+        if (tree, whole) not in self.named:
+            named = {self.origin(key) for key in self._names(module, tree, whole)}
+            self.named[tree, whole] = named & self.functions.keys()
+        return self.named[tree, whole]
+
+    def _names(self, module: str, tree: ast.AST, whole: bool) -> Iterator[Key]:
+        """The names in a piece of syntax; most are not functions."""
         nodes = list(ast.walk(tree))
         attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         for node in nodes:
@@ -257,7 +265,7 @@ class _Program:
         return Site(f"{family}.{key[1]}", family, ops, tree, frozenset(arrays), function)
 
     def check_complete(self, sites: list[Site]) -> None:
-        """Refuse to leave out a rule that is defined in some other spelling."""
+        """Raise an error if a rule was not found because of its syntax."""
         known = {site.function for site in sites}
         for module, name in filter(lambda key: self.holds(key[0]), self.primitives):
             op = self._thing((module, name)).op

@@ -1,4 +1,4 @@
-"""The tests, as pytest collects them: which there are, whether one fails, and what each reaches."""
+"""Collects tests with pytest, runs them, and finds the statements that each reaches."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from rule_mutants.sites import Site
 __all__ = ["Line", "Test", "passes", "reaching", "with_tests"]
 
 Line = tuple[str, int]
-"""The name of a site, and the line that a statement of it begins on."""
+"""The name of a site, and the line at which one of its statements begins."""
 
 
 @dataclass(frozen=True)
 class Test:
-    """A test that passes as long as nothing is mutated.
+    """A test that passes without mutants.
 
     Attributes:
-        item: What pytest collected.
-        seconds: How long it works.
-        lines: Which statements of which sites it runs.
+        item: The item of pytest.
+        seconds: Its run time.
+        lines: The statements of each site that it runs.
     """
 
     item: pytest.Item
@@ -39,17 +39,17 @@ class Test:
 
 
 def with_tests(paths: Sequence[str], work: Callable[[list[pytest.Item]], None]) -> list[str]:
-    """Let pytest collect tests, and hand them over in place of running them.
+    """Let pytest collect tests, and pass them to `work` instead of running them.
 
     Args:
         paths: Files and folders of tests.
-        work: Called once with what was collected.
+        work: Called once with the collected tests.
 
     Returns:
-        What could not be collected.
+        The errors of the collection.
 
     Raises:
-        RuntimeError: pytest gave up before it came to the tests.
+        RuntimeError: pytest failed before it collected the tests.
     """
     broken: list[str] = []
     ends: list[BaseException | None] = []
@@ -64,11 +64,11 @@ def with_tests(paths: Sequence[str], work: Callable[[list[pytest.Item]], None]) 
             try:
                 work(session.items)
                 ends.append(None)
-            except BaseException as error:  # pytest would print it, and nothing more
+            except BaseException as error:  # pytest would only print it
                 ends.append(error)
             return True
 
-    # -x: where a test runs through many cases, the first that fails is enough.
+    # -x: the first failing case of a test is enough.
     options = ["-p", "no:cacheprovider", "-p", "no:terminal", "-o", "addopts="]
     options += ["-m", "not slow and not long"]
     status = pytest.main([*options, "-x", "-s", *paths], plugins=[Handover()])
@@ -80,7 +80,7 @@ def with_tests(paths: Sequence[str], work: Callable[[list[pytest.Item]], None]) 
 
 
 def passes(item: pytest.Item) -> bool:
-    """Run one test as pytest does, and see whether it fails."""
+    """Run one test as pytest does; return whether it passes."""
     failed = []
 
     class Watch:
@@ -98,10 +98,11 @@ def passes(item: pytest.Item) -> bool:
 def reaching(
     items: Sequence[pytest.Item], sites: Sequence[Site], jobs: int
 ) -> tuple[list[Test], list[str]]:
-    """Run tests without any mutant, and see which statements they reach.
+    """Run tests without mutants, and find the statements that they reach.
 
     Returns:
-        The tests that reach any statement of a site, and the names of those that fail as it is.
+        The tests that reach a statement of a site, and the names of those that fail without
+        mutants.
     """
     parts = [items[k::jobs] for k in range(jobs)]
     tasks = ((k, functools.partial(_observed, part, sites)) for k, part in enumerate(parts))
@@ -120,7 +121,7 @@ def reaching(
 def _observed(
     items: Sequence[pytest.Item], sites: Sequence[Site]
 ) -> list[tuple[bool, float, frozenset[Line]]]:
-    """Run tests on sites that tell which statements run; this process is thrown away afterwards."""
+    """Run tests with instrumented sites; this process ends afterwards."""
     reached: set[Line] = set()
     for site in sites:
         site.function.__globals__[REACHED] = lambda name, line: reached.add((name, line))
@@ -138,7 +139,7 @@ REACHED = "__reached__"
 
 
 def _telling(site: Site) -> CodeType:
-    """The code of a site, with a call before each statement that tells that it was reached."""
+    """The code of a site, with a call before each statement that records it."""
     tree: Function = copy.deepcopy(site.tree)
 
     def call(line: int) -> ast.Call:

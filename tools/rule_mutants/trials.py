@@ -1,7 +1,7 @@
-"""Trying mutants: each in a process of its own, which ends with the first test that fails.
+"""Runs tests on mutants: each in its own process, which ends with the first failing test.
 
-pytest collects the tests once. Every mutant then gets a fork of that process, which puts the
-mutant's code into the function and runs the tests that reach the statement, the quickest first.
+pytest collects the tests once. Each mutant gets a fork of that process, which replaces the code of
+the function and runs the tests that reach the statement, fastest first.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["Verdict", "try_mutants"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a mutant.
+    """The result for a mutant.
 
     Attributes:
-        site: Where it was.
-        mutant: What it was.
-        killer: The test that failed, or how else it ended; None for a survivor.
-        tests: How many tests reach it.
+        site: Its site.
+        mutant: The mutant.
+        killer: The failing test, or another reason; None for a survivor.
+        tests: The number of tests that reach it.
     """
 
     site: Site
@@ -44,12 +44,12 @@ def try_mutants(
     """Run tests on mutants, each until one fails.
 
     Args:
-        mutants: What to try.
+        mutants: The mutants.
         tests: From `reaching`.
-        jobs: How many processes run at a time.
+        jobs: The number of parallel processes.
 
     Returns:
-        The verdicts, as they come.
+        The verdicts, in the order of completion.
     """
     at: dict[Line, list[Test]] = defaultdict(list)
     for test in tests:
@@ -59,7 +59,7 @@ def try_mutants(
 
     def tasks() -> Iterator[tuple[Any, Callable[[], Any]]]:
         for site, mutant in mutants:
-            # What killed another mutant of the function will likely kill this one.
+            # A test that killed another mutant of the function will likely kill this one.
             chosen = sorted(
                 at[site.name, mutant.line],
                 key=lambda test: (-kills[site.name, test.item.nodeid], test.seconds),
@@ -74,8 +74,8 @@ def try_mutants(
 
 
 def _first_failing(function: Any, code: CodeType, tests: Sequence[Test]) -> str | None:
-    """Put a mutant's code into its function, and name the first test that fails."""
-    function.__code__ = code  # this process is thrown away afterwards
+    """Replace the function's code by the mutant's, and return the first failing test."""
+    function.__code__ = code  # this process ends afterwards
     for test in tests:
         limit_work(2 + 5 * test.seconds)
         if not passes(test.item):

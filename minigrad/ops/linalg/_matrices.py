@@ -1,4 +1,4 @@
-"""What the ops on matrices share: how they are transposed, checked and handed to LAPACK."""
+"""Helpers of the ops on matrices: transposing, checks, and dtypes for LAPACK."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ __all__ = ["holds_nan", "mT", "no_matrix", "no_square", "refuse", "resolution", 
 
 
 def mT(x: Any) -> Any:
-    """The last two axes exchanged."""
+    """Exchange the last two axes."""
     return x.swapaxes(-1, -2)
 
 
 def wide(x: np.ndarray) -> np.ndarray:
-    """What LAPACK computes with: it knows no half precision."""
+    """Convert float16 to float32, because LAPACK has no half precision."""
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
 def no_matrix(x: Any) -> str | None:
-    """Why `x` is no matrix and no stack of them."""
+    """The message if `x` is not a matrix or a stack of matrices."""
     if np.ndim(x) < 2:
         return f"a matrix or a stack of matrices expected, got shape {np.shape(x)}"
     return None
 
 
 def no_square(x: Any) -> str | None:
-    """Why `x` is no square matrix and no stack of them."""
+    """The message if `x` is not a square matrix or a stack of them."""
     shape = np.shape(x)
     if len(shape) < 2 or shape[-1] != shape[-2]:
         return f"a square matrix or a stack of them expected, got shape {shape}"
@@ -38,7 +38,7 @@ def no_square(x: Any) -> str | None:
 
 
 def which(bad: Any) -> str:
-    """Words for the first of a stack of matrices for which `bad` is true."""
+    """A description of the first matrix of a stack for which `bad` is true."""
     found = np.argwhere(bad)
     if not len(found) or not np.ndim(bad):
         return "the matrix"
@@ -46,22 +46,22 @@ def which(bad: Any) -> str:
 
 
 def holds_nan(x: np.ndarray) -> Any:
-    """Which matrices hold NaN: LAPACK takes some of them for singular."""
+    """Which matrices hold NaN; LAPACK reports some of them as singular."""
     return np.isnan(x).any((-2, -1))
 
 
 def singular(x: np.ndarray) -> Any:
-    """Which matrices have no LU factors: those that `np.linalg.inv` refuses."""
+    """Which matrices are singular, so that `np.linalg.inv` refuses them."""
     with np.errstate(invalid="ignore"):
         return (np.linalg.slogdet(wide(x))[0] == 0) & ~holds_nan(x)
 
 
 def resolution(values: np.ndarray, size: int) -> Any:
-    """How far apart singular values or eigenvalues must be to be told apart, with an axis kept.
+    """The smallest gap at which singular values or eigenvalues count as different.
 
     Args:
-        values: Shape (..., k), of the dtype in which they were asked for.
-        size: The greater side of the matrix.
+        values: Shape (..., k), of the dtype of the input.
+        size: The longer side of the matrix.
 
     Returns:
         Shape (..., 1).
@@ -71,7 +71,7 @@ def resolution(values: np.ndarray, size: int) -> Any:
 
 
 def refuse(bad: Any, message: str) -> None:
-    """Raise a LinAlgError if anything is `bad`; the message says ``{which}`` for the matrix."""
+    """Raise a LinAlgError if a matrix is `bad`; ``{which}`` in the message names the matrix."""
     bad = array_of(bad)
     if np.any(bad):
         raise np.linalg.LinAlgError(message.format(which=which(bad)))

@@ -25,17 +25,17 @@ def _identity(x: Any) -> Any:
 
 
 def matrix_power(x: Any, n: int) -> Tensor:
-    """A square matrix, or each in a stack, multiplied by itself.
+    """Raise a square matrix, or each in a stack, to an integer power.
 
     Args:
         x: Shape (..., n, n).
-        n: How many factors; 0 gives the identity, a negative number powers of the inverse.
+        n: The exponent; 0 gives the identity, negative numbers give powers of the inverse.
 
     Returns:
         Shape (..., n, n).
 
     Raises:
-        TypeError: `n` is no integer.
+        TypeError: `n` is not an integer.
         ValueError: `x` is not square.
         numpy.linalg.LinAlgError: `n` is negative and a matrix is singular.
 
@@ -56,7 +56,7 @@ def matrix_power(x: Any, n: int) -> Tensor:
     square = inv(x) if n < 0 else x
     result: Any = None
     left = abs(n)
-    while True:  # the binary digits of n: a squaring for each, a product for each 1
+    while True:  # binary digits of n: one squaring each, one product for each 1
         if left & 1:
             result = square if result is None else matmul(result, square)
         left >>= 1
@@ -66,7 +66,7 @@ def matrix_power(x: Any, n: int) -> Tensor:
 
 
 def multi_dot(arrays: Sequence[Any]) -> Tensor:
-    """The product of several matrices, in the order of evaluation that costs least.
+    """The product of several matrices, evaluated in the cheapest order.
 
     Args:
         arrays: At least two matrices; the first and the last may be vectors.
@@ -109,7 +109,7 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
 
 
 def _splits(lengths: list[int]) -> dict[tuple[int, int], int]:
-    """After which factor the chain from i to j is best cut, for all i < j.
+    """The best factor after which to split the chain from i to j, for all i < j.
 
     Factor i has shape ``(lengths[i], lengths[i + 1])``.
     """

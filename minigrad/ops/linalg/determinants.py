@@ -1,4 +1,4 @@
-"""Determinants, with derivatives that are right where the matrix is singular too."""
+"""Determinants, whose derivatives are also correct for singular matrices."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["det", "slogdet"]
 def det(x: Any) -> Any:
     """The determinant of a square matrix, or of each in a stack.
 
-    Its gradient is the matrix of cofactors. That is ``det(x) inv(x)ᵀ`` where `x` has an inverse,
-    and finite everywhere: of rank 1 where `x` lacks one rank, 0 where it lacks two.
+    Its gradient is the matrix of cofactors, which is finite everywhere. It is ``det(x) inv(x)ᵀ`` if
+    `x` is invertible, has rank 1 if `x` has rank n - 1, and is 0 for lower ranks.
 
     Args:
         x: Shape (..., n, n).
@@ -45,17 +45,17 @@ def det(x: Any) -> Any:
 
 
 def _factors(x: np.ndarray) -> Any:
-    """The singular value decomposition, of zeros in the place of what is not finite."""
+    """The singular value decomposition; matrices that are not finite are replaced by zeros."""
     return np.linalg.svd(np.where(np.isfinite(x).all((-2, -1), keepdims=True), wide(x), 0))
 
 
 @formula("det_x[..., None, None] * inv(x).mT  # finite also where x has no inverse")
 def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
-    """The cofactors of each matrix: ``det(x) inv(x)ᵀ`` if all these numbers are within range.
+    """The cofactors of each matrix: ``det(x) inv(x)ᵀ`` if it does not overflow.
 
-    That is precise also where `x` is nearly singular: both factors come from one LU, so what its
-    last pivot lacks in precision cancels. Else ``det(u) det(v) u cof(s) vᵀ`` for ``x = u s vᵀ``.
-    The cofactors of a diagonal matrix are, on its diagonal, the products of all the other entries.
+    This is accurate also if `x` is nearly singular: both factors use the same LU, so the error of
+    its last pivot cancels. Otherwise it is ``det(u) det(v) u cof(s) vᵀ`` with ``x = u s vᵀ``, where
+    the cofactors of the diagonal s are the products of its other entries.
     """
     if (np.isfinite(det_x) & (np.abs(det_x) >= np.finfo(x.dtype).tiny)).all():
         with np.errstate(over="ignore"):
@@ -74,7 +74,7 @@ def _cofactors(x: np.ndarray, det_x: Any) -> np.ndarray:
 
 @det.defdecomposition
 def _det_decomposition(x: Any) -> Any:
-    """For every order: by blocks, so that what has no inverse is small and only multiplied."""
+    """For every order: by blocks, so that the singular block is small and is not inverted."""
     n, leading = x.shape[-1], x.shape[:-2]
     count = math.prod(leading)
     if not count:
@@ -88,16 +88,16 @@ def _det_decomposition(x: Any) -> Any:
 
 
 def _regular(x: Any) -> Any:
-    """The determinant where there is an inverse."""
+    """The determinant of invertible matrices."""
     sign, logabsdet = slogdet(x)
     return sign * np.exp(logabsdet)
 
 
 def _by_blocks(x: Any, m: int) -> Any:
-    """The determinant of matrices of which `m` singular values are small or zero.
+    """The determinant of matrices with `m` singular values that are small or zero.
 
-    In the bases of the singular vectors, which are constants here, the rest is a block of its own.
-    The determinant is that of this block times that of its Schur complement.
+    In the bases of the singular vectors, which are constants here, the other singular values form a
+    block. The determinant is that of this block times that of its Schur complement.
     """
     if not m:
         return _regular(x)
@@ -112,7 +112,7 @@ def _by_blocks(x: Any, m: int) -> Any:
 
 
 def _polynomial(x: Any) -> Any:
-    """The determinant without a division by what may be zero (Faddeev and LeVerrier)."""
+    """The determinant without a division by elements that may be zero (Faddeev and LeVerrier)."""
     n = x.shape[-1]
     eye = np.eye(n, dtype=x.dtype)
     product, coefficient = x, -np.trace(x, axis1=-2, axis2=-1)
@@ -123,7 +123,7 @@ def _polynomial(x: Any) -> Any:
 
 
 class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
+    """The result of `slogdet`."""
 
     sign: Any
     logabsdet: Any

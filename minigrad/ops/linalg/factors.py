@@ -45,13 +45,13 @@ def _cholesky(x: Any, upper: bool) -> Any:
 def cholesky(x: Any, *, upper: bool = False) -> Tensor:
     """The triangular factor of a symmetric positive definite matrix, or of each in a stack.
 
-    Only the lower triangle of `x` is read (the upper one with ``upper=True``); that the matrix is
-    symmetric is not checked. The gradient is symmetric, as in PyTorch: it is that with respect to
-    symmetric changes of `x`, shared evenly between the two triangles.
+    Only the lower triangle of `x` is read (the upper one with ``upper=True``); symmetry is not
+    checked. The gradient is symmetric, as in PyTorch: it is the gradient for symmetric changes of
+    `x`, shared evenly between the two triangles.
 
     Args:
         x: Shape (..., n, n).
-        upper: Whether the upper factor is wanted.
+        upper: Whether to return the upper factor.
 
     Returns:
         Shape (..., n, n): a lower triangular `l` with ``x = l lᵀ``, or an upper `u` with
@@ -82,7 +82,7 @@ def _cholesky_x(g: Any, out: Any, upper: bool) -> Any:
 
 
 class QRResult(NamedTuple):
-    """What `qr` returns."""
+    """The result of `qr`."""
 
     Q: Any
     R: Any
@@ -101,23 +101,22 @@ def _qr_complete(x: Any) -> Any:
 
 
 def qr(x: Any, mode: str = "reduced") -> Any:
-    """Orthonormal columns times an upper triangle, for a matrix or for each in a stack.
+    """The QR decomposition of a matrix, or of each in a stack.
 
-    The first ``k = min(m, n)`` columns of `x` must be independent for a derivative: where they are
-    not, the columns of Q are not determined, and a gradient that reaches them is an error.
+    For a derivative, the first ``k = min(m, n)`` columns of `x` must be linearly independent. If
+    they are not, the columns of Q are not unique, and a gradient that reaches them is an error.
 
     Args:
         x: Shape (..., m, n).
-        mode: "reduced"; "r" for R alone; "complete" for a square Q, which has no derivative where
-            it has more columns than `x`.
+        mode: "reduced"; "r" for R alone; "complete" for a square Q, which has no derivative if it
+            has more columns than `x`.
 
     Returns:
         `Q` of shape (..., m, k) and `R` of shape (..., k, n), with ``x = Q R``.
 
     Raises:
-        numpy.linalg.LinAlgError: `x` is no matrix.
-        TypeError: The mode is "complete", ``m > n``, and `x` requires a gradient.
-        ValueError: There is no such mode.
+        numpy.linalg.LinAlgError: `x` is not a matrix. TypeError: The mode is "complete", ``m > n``,
+        and `x` requires a gradient. ValueError: The mode is unknown.
 
     Source:
         Roberts and Roberts 2020, "QR and LQ decomposition matrix backpropagation algorithms for
@@ -136,7 +135,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
         if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(
                 f"qr: mode='complete' has no derivative for shape {shape}: the last columns of Q "
-                f"are any basis of what the matrix leaves; use mode='reduced', or pass .detach()"
+                f"are an arbitrary basis of a null space; use mode='reduced', or pass .detach()"
             )
         return QRResult(*_qr_complete(x))
     q, r = _qr(x)
@@ -146,7 +145,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
 def _qr_x(g: Any, out: Any) -> Any:
     """``(g_q + q s) r⁻ᵀ``, where s is ``r g_rᵀ - g_qᵀ q`` with its lower triangle mirrored.
 
-    Of a wide matrix ``(y, z) = q (u, v)``, y = q u is factored and v = qᵀ z follows.
+    For a wide matrix ``(y, z) = q (u, v)``, only y = q u is factored, and v = qᵀ z.
     """
     (grad_q, grad_r), (q, r) = g, out
     k, n = r.shape[-2:]

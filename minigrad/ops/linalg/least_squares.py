@@ -1,4 +1,4 @@
-"""Systems of equations in the least-squares sense: pinv and lstsq."""
+"""Least squares: pinv and lstsq."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def _cannot_pinv(x: Any, _: Any) -> str | None:
 def pinv(x: Any, rtol: float | None = None) -> Any:
     """The pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
 
-    For a matrix of full rank, ``inv(xᵀ x) xᵀ`` or ``xᵀ inv(x xᵀ)``. The derivative is that among
-    matrices of one rank (Golub and Pereyra): where the rank is not full, `pinv` is discontinuous
-    in other directions, and no number says so.
+    For a matrix of full rank, ``inv(xᵀ x) xᵀ`` or ``xᵀ inv(x xᵀ)``. The derivative is for changes
+    that keep the rank (Golub and Pereyra). If the rank is not full, `pinv` is discontinuous in
+    other directions, which the derivative does not show.
 
     Args:
         x: Shape (..., m, n).
-        rtol: Singular values up to `rtol` times the greatest count as zero; by default
-            ``max(m, n)`` times the precision of the dtype.
+        rtol: Singular values up to `rtol` times the largest count as zero; by default ``max(m, n)``
+            times the precision of the dtype.
 
     Returns:
         Shape (..., n, m).
 
     Raises:
-        numpy.linalg.LinAlgError: `x` is no matrix, or holds NaN or infinity.
-        ValueError: `rtol` is negative.
+        numpy.linalg.LinAlgError: `x` is not a matrix, or holds NaN or infinity. ValueError: `rtol`
+        is negative.
 
     Source:
         Golub and Pereyra 1973, "The differentiation of pseudo-inverses and nonlinear least
@@ -68,7 +68,7 @@ def _pinv_x(g: Any, x: Any, out: Any) -> Any:
 
 
 class LstsqResult(NamedTuple):
-    """What `lstsq` returns."""
+    """The result of `lstsq`."""
 
     solution: Any
     residuals: Any
@@ -77,13 +77,13 @@ class LstsqResult(NamedTuple):
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
-    """The least-squares solution of ``a @ x = b``: of all the best, the one of smallest norm.
+    """The least-squares solution of ``a @ x = b``, with the smallest norm if there are several.
 
     Args:
         a: Shape (m, n).
         b: Shape (m,) or (m, k).
-        rcond: Singular values up to `rcond` times the greatest count as zero; by default
-            ``max(m, n)`` times the precision of the dtype.
+        rcond: Singular values up to `rcond` times the largest count as zero; by default ``max(m,
+            n)`` times the precision of the dtype.
 
     Returns:
         As in NumPy, also by name: `solution` of shape (n,) or (n, k); `residuals`, the squared

@@ -24,24 +24,24 @@ Order = Literal["fro", "nuc"] | float
 
 
 def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The norm of a vector or a matrix, as `numpy.linalg.norm` has it.
+    """The norm of a vector or a matrix, as in `numpy.linalg.norm`.
 
-    It differs from `minigrad.norm`, which takes the vector norm over any axes: here two axes are
-    those of a matrix, and `ord` then means a matrix norm.
+    Unlike `minigrad.norm`, which is a vector norm over any axes, two axes here mean a matrix, and
+    `ord` then means a matrix norm.
 
     Args:
         x: Tensor or array.
-        ord: None for the root of the sum of squares; else as in `vector_norm` over one axis, as in
-            `matrix_norm` over two.
-        axis: One axis for vectors, two for matrices; None for all axes of `x`, which without `ord`
-            may be any number, and with it one or two.
+        ord: None for the root of the sum of squares; otherwise as in `vector_norm` for one axis and
+            in `matrix_norm` for two.
+        axis: One axis for vectors, two for matrices; None for all axes of `x` (with `ord`, at most
+            two).
         keepdims: Keep the reduced axes with length 1.
 
     Returns:
         The norm.
 
     Raises:
-        ValueError: There is no such norm over so many axes, or an axis does not exist.
+        ValueError: There is no such norm for this number of axes, or an axis does not exist.
 
     Example:
         >>> import minigrad
@@ -68,7 +68,7 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
 
 
 def _existing(axis: int, shape: tuple[int, ...]) -> int:
-    """An axis counted from the start."""
+    """An axis as a non-negative number."""
     if not -len(shape) <= axis < len(shape):
         raise ValueError(f"norm: axis {axis} does not exist in shape {shape}")
     return axis % len(shape)
@@ -81,14 +81,14 @@ def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order
         x: Tensor or array.
         axis: The axis or axes that make up the vectors; all of them if None.
         keepdims: Keep the reduced axes with length 1.
-        ord: Any number; inf and -inf for the greatest and the least absolute value, 0 for how many
-            elements are not 0 (which has no derivative).
+        ord: Any number; inf and -inf for the largest and the smallest absolute value, 0 for the
+            number of nonzero elements (which has no derivative).
 
     Returns:
         The norm; for orders of at least 1 the gradient at 0 is 0.
 
     Raises:
-        ValueError: `ord` is no number, or an axis does not exist.
+        ValueError: `ord` is not a number, or an axis does not exist.
 
     Example:
         >>> import minigrad
@@ -121,15 +121,14 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
         x: Shape (..., m, n).
         keepdims: Keep the last two axes with length 1.
         ord: "fro" for the root of the sum of squares; "nuc" for the sum of the singular values; 2
-            and -2 for the greatest and the least of them; 1 and -1 for the greatest and the least
-            sum of absolute values down a column, inf and -inf along a row.
+            and -2 for the largest and the smallest singular value; 1 and -1 for the largest and the
+            smallest sum of absolute values of a column, inf and -inf of a row.
 
     Returns:
-        Shape (...). Where several attain a greatest or a least, they share the gradient.
+        Shape (...). Equal maxima or minima share the gradient.
 
     Raises:
-        ValueError: There is no such matrix norm, `x` is no matrix, or there is nothing to choose
-            from.
+        ValueError: There is no such matrix norm, `x` is not a matrix, or an axis is empty.
 
     Example:
         >>> import minigrad
@@ -155,25 +154,25 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     else:
         parts = reductions.sum(_sizes(x), axis=-2 if abs(ord) == 1 else -1)
     if ord == "nuc" or (greatest and 0 in shape[-2:]):
-        found = reductions.sum(parts, axis=-1)  # of nothing, the greatest size is 0
+        found = reductions.sum(parts, axis=-1)  # the maximum of an empty axis is 0
     else:
         found = (reductions.max if greatest else reductions.min)(parts, axis=-1)
     return reshape(found, (*shape[:-2], 1, 1)) if keepdims else found
 
 
 def cond(x: Any, p: Order | None = None) -> Tensor:
-    """The condition number: how much a matrix may enlarge relative errors.
+    """The condition number: the factor by which a matrix can enlarge relative errors.
 
     Args:
         x: Shape (..., m, n); square unless `p` is None, 2 or -2.
-        p: None or 2 for the greatest singular value over the least, -2 for the inverse of that;
-            any other order of `matrix_norm` for ``norm(x) * norm(inv(x))``.
+        p: None or 2 for the largest singular value divided by the smallest, -2 for the inverse; any
+            other order of `matrix_norm` for ``norm(x) * norm(inv(x))``.
 
     Returns:
         Shape (...); inf for singular matrices.
 
     Raises:
-        ValueError: There is no such matrix norm, or `x` is no matrix or empty.
+        ValueError: There is no such matrix norm, or `x` is not a matrix, or is empty.
 
     Example:
         >>> import minigrad
@@ -212,8 +211,8 @@ def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) 
     Args:
         x: Shape (..., m, n).
         tol: Singular values up to it count as zero.
-        rtol: The same relative to the greatest; ``max(m, n)`` times the precision of the dtype, if
-            neither is given.
+        rtol: A tolerance relative to the largest one; ``max(m, n)`` times the precision of the
+            dtype if neither is given.
 
     Returns:
         Integers of shape (...).

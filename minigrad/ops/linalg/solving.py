@@ -42,7 +42,7 @@ def inv(x: Any) -> Any:
 
 
 def _despite_nan(function: Any, a: np.ndarray, *rest: Any) -> Any:
-    """NaN for matrices with NaN; LAPACK calls some of them singular."""
+    """Return NaN for matrices with NaN; LAPACK reports some of them as singular."""
     try:
         return function(a, *rest)
     except np.linalg.LinAlgError:

@@ -1,4 +1,4 @@
-"""Eigenvalues of symmetric matrices, singular values, and the vectors of both."""
+"""Eigenvalues and eigenvectors of symmetric matrices, singular values and vectors."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 
 
 def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
-    """``1 / (values[j] - values[i])`` at (i, j); 0 on the diagonal and where two are equal.
+    """``1 / (values[j] - values[i])`` at (i, j); 0 on the diagonal and for equal values.
 
     Args:
         op: The name of the op.
         values: Shape (..., k).
-        size: The greater side of the matrix.
-        *turns: How the result depends on turning the vectors into one another, (..., k, k).
+        size: The longer side of the matrix.
+        *turns: The cotangents of rotations between pairs of vectors, (..., k, k).
 
     Returns:
         Shape (..., k, k).
 
     Raises:
-        numpy.linalg.LinAlgError: The result depends on turning vectors of equal values.
+        numpy.linalg.LinAlgError: A cotangent for vectors of equal values is not 0.
     """
     gaps = values[..., None, :] - values[..., :, None]
     known = array_of(values)
@@ -59,7 +59,7 @@ def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> None:
 
 
 class EighResult(NamedTuple):
-    """What `eigh` returns."""
+    """The result of `eigh`."""
 
     eigenvalues: Any
     eigenvectors: Any
@@ -84,18 +84,17 @@ def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
 def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
     """The eigenvalues and eigenvectors of a symmetric matrix, or of each in a stack.
 
-    Only one triangle of `x` is read; that the matrix is symmetric is not checked. The gradient is
-    symmetric: it is that with respect to symmetric changes of `x`, shared evenly between the two
-    triangles.
+    Only one triangle of `x` is read; symmetry is not checked. The gradient is symmetric: it is the
+    gradient for symmetric changes of `x`, shared evenly between the two triangles.
 
-    The eigenvectors of equal eigenvalues are not determined. Where a gradient reaches them, that is
-    an error; where it does not (it is exactly 0 there), they are taken as not used. The eigenvalues
-    have gradients also there: right for every function that treats equal ones alike. Second
-    derivatives go through all of the eigenvectors, so there equal eigenvalues are an error.
+    The eigenvectors of equal eigenvalues are not unique. A nonzero gradient that reaches them is an
+    error; if it is exactly 0, they count as not used. Equal eigenvalues still have gradients, which
+    are correct for every function that treats them alike. Second derivatives involve all
+    eigenvectors, so for them equal eigenvalues are an error.
 
     Args:
         x: Shape (..., n, n).
-        UPLO: Which triangle is read, "L" or "U".
+        UPLO: The triangle to read, "L" or "U".
 
     Returns:
         `eigenvalues` of shape (..., n) in ascending order, and `eigenvectors` of shape (..., n, n),
@@ -103,7 +102,7 @@ def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
 
     Raises:
         numpy.linalg.LinAlgError: `x` is not square, or the algorithm did not converge.
-        ValueError: `UPLO` is something else.
+        ValueError: `UPLO` is neither.
 
     Source:
         Giles 2008, "An extended collection of matrix derivative results for forward and reverse
@@ -133,15 +132,15 @@ def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
 
     Args:
         x: Shape (..., n, n).
-        UPLO: Which triangle is read, "L" or "U".
+        UPLO: The triangle to read, "L" or "U".
 
     Returns:
-        Shape (..., n), in ascending order. Where eigenvalues are equal, the gradient is right for
-        every function that treats them alike, as sums and norms do.
+        Shape (..., n), in ascending order. For equal eigenvalues, the gradient is correct for every
+        function that treats them alike, such as sums and norms.
 
     Raises:
         numpy.linalg.LinAlgError: `x` is not square, or the algorithm did not converge.
-        ValueError: `UPLO` is something else.
+        ValueError: `UPLO` is neither.
 
     Example:
         >>> import minigrad
@@ -158,7 +157,7 @@ def _eigvalsh_x(g: Any, x: Any, UPLO: Literal["L", "U"]) -> Any:
 
 
 class SVDResult(NamedTuple):
-    """What `svd` returns."""
+    """The result of `svd`."""
 
     U: Any
     S: Any
@@ -191,15 +190,15 @@ def _svd_complete(x: Any) -> Any:
 def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """The singular value decomposition of a matrix, or of each in a stack: ``x = U diag(S) Vh``.
 
-    The singular vectors of equal singular values are not determined, nor are those of 0 of a
-    matrix that is not square. Where a gradient reaches them, that is an error; where it does not
-    (it is exactly 0 there), they are taken as not used.
+    The singular vectors of equal singular values are not unique, and neither are those of the
+    singular value 0 if the matrix is not square. A nonzero gradient that reaches them is an error;
+    if it is exactly 0, they count as not used.
 
     Args:
         x: Shape (..., m, n).
-        full_matrices: Whether U and Vh are square, as NumPy has it by default. For a matrix that
-            is not square, only ``full_matrices=False`` has a derivative.
-        compute_uv: Whether U and Vh are wanted; if not, this is `svdvals`.
+        full_matrices: Whether U and Vh are square, which is NumPy's default. For a matrix that is
+            not square, only ``full_matrices=False`` has a derivative.
+        compute_uv: Whether to compute U and Vh; if False, this is `svdvals`.
 
     Returns:
         With ``k = min(m, n)``: `U` of shape (..., m, k), `S` of shape (..., k) in descending order,
@@ -207,8 +206,8 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
         not depend on the signs of the columns of U and the rows of Vh.
 
     Raises:
-        numpy.linalg.LinAlgError: `x` is no matrix, or the algorithm did not converge.
-        TypeError: `full_matrices`, ``m != n``, and `x` requires a gradient.
+        numpy.linalg.LinAlgError: `x` is not a matrix, or the algorithm did not converge. TypeError:
+        `full_matrices`, ``m != n``, and `x` requires a gradient.
 
     Source:
         Townsend 2016, "Differentiating the singular value decomposition".
@@ -225,8 +224,8 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     if full_matrices and len(shape) > 1 and shape[-1] != shape[-2]:
         if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(
-                f"svd: full_matrices=True has no derivative for shape {shape}: the further vectors "
-                f"are any basis of what the matrix leaves; pass full_matrices=False, or .detach()"
+                f"svd: full_matrices=True has no derivative for shape {shape}: the extra vectors "
+                f"are an arbitrary basis of a null space; pass full_matrices=False, or .detach()"
             )
         return SVDResult(*_svd_complete(x))
     return SVDResult(*_svd(x))
@@ -268,11 +267,11 @@ def svdvals(x: Any) -> Any:
         x: Shape (..., m, n).
 
     Returns:
-        Shape (..., min(m, n)), in descending order. Where some are equal, the gradient is right for
-        every function that treats them alike, as sums and norms do; at 0 the slope is 0.
+        Shape (..., min(m, n)), in descending order. For equal values, the gradient is correct for
+        every function that treats them alike, such as sums and norms; at 0 the slope is 0.
 
     Raises:
-        numpy.linalg.LinAlgError: `x` is no matrix, or the algorithm did not converge.
+        numpy.linalg.LinAlgError: `x` is not a matrix, or the algorithm did not converge.
 
     Example:
         >>> import minigrad

@@ -1,4 +1,4 @@
-"""Schedules: how the learning rate of an optimizer changes from step to step."""
+"""Learning-rate schedulers: they change an optimizer's learning rate from step to step."""
 
 from minigrad.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from minigrad.optim.lr_scheduler.cyclic import CyclicLR, OneCycleLR

@@ -12,20 +12,19 @@ class CosineAnnealingLR(LRScheduler):
     r"""Cosine annealing of the learning rate.
 
     If nothing else changes it, the learning rate is eta_min + (lr - eta_min) (1 + cos(π t / T_max))
-    / 2 after t steps. Each step goes on from the rate that it finds, so that schedules can be
-    combined.
+    / 2 after t steps. Each step starts from the current rate, so schedulers can be combined.
 
     Source: Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts", 2016 (of
     which this is one run, without restarts); as in PyTorch.
 
     Args:
-        optimizer: Whose learning rates are set.
-        T_max: After how many steps the least learning rate is reached.
-        eta_min: The least learning rate.
-        last_epoch: How many steps were done before, less one.
+        optimizer: The optimizer whose learning rates are set.
+        T_max: The number of steps after which the minimum is reached.
+        eta_min: The minimum learning rate.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
-        ValueError: `T_max` is no positive whole number.
+        ValueError: `T_max` is not a positive whole number.
 
     Example:
         >>> import minigrad
@@ -49,7 +48,7 @@ class CosineAnnealingLR(LRScheduler):
     def get_lr(self) -> list[float]:
         if self._starting:
             return self._lrs
-        if (self.last_epoch - 1) % (2 * self.T_max) == self.T_max:  # it stands at the very bottom
+        if (self.last_epoch - 1) % (2 * self.T_max) == self.T_max:  # the rate is at its minimum
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             pairs = zip(self._lrs, self.base_lrs, strict=True)
             return [lr + (base - self.eta_min) * rise for lr, base in pairs]

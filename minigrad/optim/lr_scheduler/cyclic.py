@@ -12,7 +12,7 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class _WithMomentum(LRScheduler):
-    """A schedule that sets the momentum as well: "momentum", or the first of "betas"."""
+    """A scheduler that also sets the momentum: "momentum", or the first of "betas"."""
 
     cycle_momentum: bool
     base_momentums: list[float]
@@ -49,21 +49,21 @@ class CyclicLR(_WithMomentum):
     Source: Smith, "Cyclical learning rates for training neural networks", 2015; as in PyTorch.
 
     Args:
-        optimizer: Whose learning rates are set.
+        optimizer: The optimizer whose learning rates are set.
         base_lr: The lower learning rate, or one for each group.
-        max_lr: The upper one, or one for each group.
-        step_size_up: How many steps it goes up.
-        step_size_down: How many it goes down; as many if None.
-        mode: "triangular" for cycles that are alike, "triangular2" for such whose height is halved
-            each time, "exp_range" for a height that shrinks by `gamma` in every step.
-        gamma: That factor.
-        scale_fn: Gives the height of a cycle instead, 1 being the whole.
-        scale_mode: What `scale_fn` takes: "cycle" for the number of the cycle, from 1 on,
+        max_lr: The upper learning rate, or one for each group.
+        step_size_up: The number of rising steps.
+        step_size_down: The number of falling steps; `step_size_up` if None.
+        mode: "triangular": all cycles have the same height. "triangular2": the height is halved
+            after each cycle. "exp_range": the height is multiplied by `gamma` in each step.
+        gamma: The factor of "exp_range".
+        scale_fn: Returns the height of a cycle as a factor, instead of `mode`.
+        scale_mode: The argument of `scale_fn`: "cycle" for the number of the cycle, from 1;
             "iterations" for the number of steps done.
-        cycle_momentum: Have the momentum go down while the learning rate goes up.
+        cycle_momentum: Lower the momentum while the learning rate rises.
         base_momentum: The lower momentum, or one for each group.
-        max_momentum: The upper one, or one for each group.
-        last_epoch: How many steps were done before, less one.
+        max_momentum: The upper momentum, or one for each group.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
         ValueError: The optimizer has no momentum, or an option is out of range.
@@ -132,7 +132,7 @@ class CyclicLR(_WithMomentum):
         return [high - (high - low) * height for low, high in pairs]
 
     def _height(self) -> float:
-        """Where between the lower and the upper rate it stands, 0 to 1."""
+        """The position between the lower and the upper learning rate, from 0 to 1."""
         cycle, step = divmod(self.last_epoch, self.step_size_up + self.step_size_down)
         if step <= self.step_size_up:
             height = step / self.step_size_up
@@ -149,31 +149,31 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """The 1cycle policy: one rise of the learning rate, then a fall until the end of the training.
+    """The 1cycle policy: the learning rate rises once, then falls until the end of training.
 
     Source: Smith and Topin, "Super-convergence: very fast training of neural networks using large
     learning rates", 2017; as in PyTorch.
 
     Args:
-        optimizer: Whose learning rates are set.
-        max_lr: The greatest learning rate, or one for each group.
-        total_steps: How many steps there are in all.
-        epochs: Instead of `total_steps`, together with `steps_per_epoch`, whose product it is.
-        steps_per_epoch: How many steps an epoch has.
-        pct_start: The share of the steps in which the learning rate rises.
-        anneal_strategy: "cos" to go along a cosine, "linear" to go evenly.
-        cycle_momentum: Have the momentum go down while the learning rate goes up.
+        optimizer: The optimizer whose learning rates are set.
+        max_lr: The maximum learning rate, or one for each group.
+        total_steps: The total number of steps.
+        epochs: The number of epochs; with `steps_per_epoch`, instead of `total_steps`.
+        steps_per_epoch: The number of steps in an epoch.
+        pct_start: The fraction of the steps in which the learning rate rises.
+        anneal_strategy: "cos" for a cosine, "linear" for a straight line.
+        cycle_momentum: Lower the momentum while the learning rate rises.
         base_momentum: The lower momentum, or one for each group.
-        max_momentum: The upper one, or one for each group.
-        div_factor: The first learning rate is `max_lr` divided by this.
-        final_div_factor: The last one is the first divided by this.
-        three_phase: Go down as fast as up, to the first learning rate, and from there on to the
+        max_momentum: The upper momentum, or one for each group.
+        div_factor: The initial learning rate is `max_lr / div_factor`.
+        final_div_factor: The last learning rate is the initial one divided by this.
+        three_phase: Fall in as many steps as the rise to the initial learning rate, then to the
             last.
-        last_epoch: How many steps were done before, less one.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
-        ValueError: The optimizer has no momentum, an option is out of range, or there are more
-            steps than there should be.
+        ValueError: The optimizer has no momentum, an option is out of range, or `step` was called
+            more than `total_steps` times.
 
     Example:
         >>> import minigrad
@@ -245,7 +245,7 @@ class OneCycleLR(_WithMomentum):
         ]
 
     def _between(self, at: dict[str, float]) -> float:
-        """Where it stands on the way from one of three marks to the next."""
+        """The value between one of three marks and the next, at the current step."""
         top, end = self.pct_start * self.total_steps - 1, self.total_steps - 1
         ways = [(top, "first", "high"), (end, "high", "last")]
         if self.three_phase:

@@ -10,17 +10,17 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class LambdaLR(LRScheduler):
-    """The initial learning rate times a function of the step.
+    """Multiply the initial learning rate by a function of the step.
 
     Args:
-        optimizer: Whose learning rates are set. It comes first, as in PyTorch; Lucid has it second.
-        lr_lambda: Takes the number of steps done, returns the factor; or one function for each
-            group.
-        last_epoch: How many steps were done before, less one.
+        optimizer: The optimizer whose learning rates are set. It comes first, as in
+            PyTorch; Lucid has it second.
+        lr_lambda: A function from the number of steps done to the factor, or one for each group.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
-        TypeError: `optimizer` is no optimizer, or `lr_lambda` no function.
-        ValueError: There are not as many functions as groups.
+        TypeError: `optimizer` is not an optimizer, or `lr_lambda` not a function.
+        ValueError: The number of functions is not the number of groups.
 
     Example:
         >>> import minigrad
@@ -71,16 +71,16 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """Multiply the learning rate by a factor every so many steps.
+    """Multiply the learning rate by a factor every `step_size` steps.
 
     Args:
-        optimizer: Whose learning rates are set.
-        step_size: After how many steps.
+        optimizer: The optimizer whose learning rates are set.
+        step_size: The number of steps between two decays.
         gamma: The factor.
-        last_epoch: How many steps were done before, less one.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
-        ValueError: `step_size` is no positive whole number.
+        ValueError: `step_size` is not a positive whole number.
 
     Example:
         >>> import minigrad
@@ -110,10 +110,10 @@ class MultiStepLR(LRScheduler):
     """Multiply the learning rate by a factor at each milestone.
 
     Args:
-        optimizer: Whose learning rates are set.
-        milestones: Numbers of steps; one that is given twice counts twice.
+        optimizer: The optimizer whose learning rates are set.
+        milestones: The steps at which to multiply; a repeated one multiplies repeatedly.
         gamma: The factor.
-        last_epoch: How many steps were done before, less one.
+        last_epoch: The number of steps already done, minus one.
 
     Example:
         >>> import minigrad
@@ -151,9 +151,9 @@ class ExponentialLR(LRScheduler):
     """Multiply the learning rate by a factor in every step.
 
     Args:
-        optimizer: Whose learning rates are set.
+        optimizer: The optimizer whose learning rates are set.
         gamma: The factor.
-        last_epoch: How many steps were done before, less one.
+        last_epoch: The number of steps already done, minus one.
 
     Example:
         >>> import minigrad

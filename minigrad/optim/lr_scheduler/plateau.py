@@ -13,19 +13,20 @@ class ReduceLROnPlateau(LRScheduler):
     """Multiply the learning rate by a factor when a metric has not improved for some steps.
 
     Args:
-        optimizer: Whose learning rates are set.
-        mode: "min" if less is better, "max" if more is.
+        optimizer: The optimizer whose learning rates are set.
+        mode: "min" if a lower metric is better, "max" if a higher one is.
         factor: The factor, below 1.
-        patience: How many steps without getting better are borne with.
-        threshold: By how much at least the measure must get better to count.
-        threshold_mode: "rel" if that is a share of the best so far, "abs" if not.
-        cooldown: How many steps after a reduction do not count.
-        min_lr: The least learning rate, or one for each group.
-        eps: Changes that are not greater are not made.
+        patience: The number of steps without improvement to tolerate.
+        threshold: The smallest change of the metric that counts as an improvement.
+        threshold_mode: "rel" if `threshold` is relative to the best value so far, "abs" if
+            absolute.
+        cooldown: The number of steps after a reduction that are ignored.
+        min_lr: The minimum learning rate, or one for each group.
+        eps: Smaller changes of the learning rate are not made.
 
     Attributes:
-        best: The best measure so far.
-        num_bad_epochs: How many steps have counted against it since.
+        best: The best value of the metric so far.
+        num_bad_epochs: The number of steps without improvement since then.
 
     Raises:
         ValueError: An option is out of range.
@@ -74,17 +75,17 @@ class ReduceLROnPlateau(LRScheduler):
         return self._lrs
 
     def step(self, metrics: Any = None) -> None:
-        """Take the latest value of the metric, and reduce the learning rates if it is time.
+        """Pass the latest value of the metric; reduces the learning rates if needed.
 
         Args:
-            metrics: The measure: a number, or a tensor that holds one.
+            metrics: The metric: a number, or a tensor with one element.
 
         Raises:
-            TypeError: There is none.
+            TypeError: `metrics` is missing.
         """
         if self._step_count > 0:
             if metrics is None:
-                raise TypeError(f"{self._name}: step() needs the measure: scheduler.step(loss)")
+                raise TypeError(f"{self._name}: step() needs the metric: scheduler.step(loss)")
             self._look_at(float(metrics))
         super().step()
 

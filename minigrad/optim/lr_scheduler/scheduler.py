@@ -1,4 +1,4 @@
-"""LRScheduler: the base of all schedules, which counts steps and sets learning rates."""
+"""LRScheduler: the base class, which counts steps and sets learning rates."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class LRScheduler:
-    """The base of all schedules: a subclass defines the learning rates, in `get_lr`.
+    """The base class of schedulers: a subclass defines `get_lr`, the learning rates of a step.
 
-    Making a scheduler sets the first learning rates. Each call of `step`, after the optimizer's,
-    sets the next ones. A step may be a batch or an epoch.
+    Creating a scheduler sets the initial learning rates. Call `step` after the optimizer's `step`
+    to set the next ones. A step may be a batch or an epoch.
 
     Args:
-        optimizer: Whose learning rates are set.
-        last_epoch: How many steps were done before, less one. With more than -1, the groups of the
-            optimizer say where they began, in "initial_lr", as those of a loaded state do.
+        optimizer: The optimizer whose learning rates are set.
+        last_epoch: The number of steps already done, minus one. If it is above -1, each group of
+            the optimizer must have its "initial_lr", as in a loaded state.
 
     Attributes:
         optimizer: The optimizer.
-        base_lrs: The learning rate that each group began with.
-        last_epoch: How many steps were done.
+        base_lrs: The initial learning rate of each group.
+        last_epoch: The number of steps done.
 
     Raises:
-        TypeError: `optimizer` is no optimizer.
-        ValueError: `last_epoch` needs an "initial_lr" that is not there.
+        TypeError: `optimizer` is not an optimizer.
+        ValueError: `last_epoch` is above -1 and a group has no "initial_lr".
 
     Example:
         >>> import minigrad
@@ -47,7 +47,7 @@ class LRScheduler:
     """
 
     _not_saved: tuple[str, ...] = ("optimizer",)
-    """Attributes that a state dict leaves out: what is no plain value."""
+    """Attributes that are not plain values, which a state dict leaves out."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
@@ -66,7 +66,7 @@ class LRScheduler:
         self.step()
 
     def _take(self, optimizer: Optimizer) -> None:
-        """Check the optimizer, and make it known before the options for its groups are read."""
+        """Check and store the optimizer, before the options for its groups are read."""
         if not isinstance(optimizer, Optimizer):
             raise TypeError(
                 f"{self._name}: the first argument is an optimizer, got {type(optimizer).__name__}"
@@ -79,7 +79,7 @@ class LRScheduler:
 
     @property
     def _lrs(self) -> list[float]:
-        """The learning rates as they are; a schedule that goes by factors starts from them."""
+        """The current learning rates, which some schedulers multiply by a factor."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def _restart(self) -> None:
@@ -95,7 +95,7 @@ class LRScheduler:
         return self._step_count == 1
 
     def _per_group(self, name: str, value: Any) -> list[float]:
-        """An option as one number for each group, given as such or as one for all."""
+        """An option as one number for each group; a single number is used for all."""
         n = len(self.optimizer.param_groups)
         if not isinstance(value, (list, tuple)):
             return [self._check_number(name, value, 0.0)] * n
@@ -122,21 +122,21 @@ class LRScheduler:
         raise NotImplementedError(f"{self._name} does not define get_lr()")
 
     def get_last_lr(self) -> list[float]:
-        """The learning rates that hold now, one for each group."""
+        """The current learning rates, one for each group."""
         return self._lrs
 
     def step(self) -> None:
         """Set the learning rates of the next step.
 
         Raises:
-            ValueError: The optimizer was given further groups meanwhile, or a learning rate is
-                negative or not finite.
+            ValueError: The optimizer was given more groups, or a learning rate is negative or not
+                finite.
         """
         groups = self.optimizer.param_groups
         if len(groups) != len(self.base_lrs):
             raise ValueError(
-                f"{self._name}: made for {len(self.base_lrs)} groups, the optimizer has "
-                f"{len(groups)}; add groups before making the scheduler"
+                f"{self._name}: created for {len(self.base_lrs)} groups, the optimizer has "
+                f"{len(groups)}; add groups before creating the scheduler"
             )
         self._step_count += 1
         self.last_epoch += 1
@@ -145,9 +145,9 @@ class LRScheduler:
             group["lr"] = lr
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a later run needs to go on, in plain values.
+        """The state, to resume training later, as plain values.
 
-        The learning rates that hold are in the state of the optimizer. Functions are not saved.
+        The current learning rates are in the state of the optimizer. Functions are not saved.
 
         Example:
             >>> import minigrad
@@ -164,7 +164,7 @@ class LRScheduler:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state; load the optimizer's too, before or after.
+        """Load a saved state. Load the optimizer's state too, before or after.
 
         Args:
             state_dict: What `state_dict` returned, for a scheduler of the same class whose

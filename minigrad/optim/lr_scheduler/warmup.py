@@ -1,4 +1,4 @@
-"""Warm-up: learning rates that rise first, and schedules that then let them fall."""
+"""Warm-up: learning rates that first rise, and schedules in which they then fall."""
 
 from __future__ import annotations
 
@@ -114,19 +114,19 @@ class NoamScheduler(LRScheduler):
     r"""The schedule of the original transformer: linear warm-up, then inverse square root decay.
 
     In step t = 1, 2, ... the learning rate is factor · model_size^(-1/2) ·
-    min(t^(-1/2), t · warmup_steps^(-3/2)), whatever the optimizer began with.
+    min(t^(-1/2), t · warmup_steps^(-3/2)), independent of the optimizer's initial rate.
 
     Source: Vaswani et al., "Attention is all you need", 2017, section 5.3.
 
     Args:
-        optimizer: Whose learning rates are set.
+        optimizer: The optimizer whose learning rates are set.
         model_size: The width of the model.
-        warmup_steps: For how many steps it rises.
-        factor: A factor of the whole.
-        last_epoch: How many steps were done before, less one.
+        warmup_steps: The number of rising steps.
+        factor: Multiplies every learning rate.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
-        ValueError: `model_size` or `warmup_steps` is no positive whole number.
+        ValueError: `model_size` or `warmup_steps` is not a positive whole number.
 
     Example:
         >>> import minigrad
@@ -171,14 +171,14 @@ class WarmupCosineLR(LRScheduler):
     the cosine; Goyal et al., "Accurate, large minibatch SGD", 2017, for the beginning.
 
     Args:
-        optimizer: Whose learning rates are set.
-        warmup_steps: For how many steps it rises.
-        total_steps: When the least learning rate is reached.
-        eta_min: The least learning rate.
-        last_epoch: How many steps were done before, less one.
+        optimizer: The optimizer whose learning rates are set.
+        warmup_steps: The number of rising steps.
+        total_steps: The step at which the minimum is reached.
+        eta_min: The minimum learning rate.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
-        ValueError: `warmup_steps` is no whole number below `total_steps`.
+        ValueError: `warmup_steps` is not a whole number below `total_steps`.
 
     Example:
         >>> import minigrad

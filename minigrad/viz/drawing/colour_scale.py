@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-__all__ = ["Colour", "diverging", "hexadecimal", "png", "sequential"]
+__all__ = ["Colour", "diverging", "png", "sequential"]
 
 Colour = tuple[int, int, int]
 
@@ -58,11 +58,6 @@ def _byte(linear: float) -> int:
     linear = min(max(linear, 0.0), 1.0)
     curved = 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
     return round(255 * curved)
-
-
-def hexadecimal(colour: Colour) -> str:
-    """Write a colour as ``#0060A8``."""
-    return "#{:02X}{:02X}{:02X}".format(*colour)
 
 
 def png(levels: np.ndarray, scale: tuple[Colour, ...]) -> str:

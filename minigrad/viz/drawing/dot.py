@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 from collections import defaultdict
+from collections.abc import Mapping
 
 import graphviz
 
@@ -84,65 +85,62 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
     nodes = {node.id: node for node in diagram.nodes}
     kinds = {node.kind for node in diagram.nodes}
     legend = " · ".join(text for kind, text in LEGEND.items() if kind in kinds)
+    dot = graphviz.Digraph(graph_attr={**PAGE, "label": legend}, node_attr=BOX, edge_attr=ARROW)
     beside = _beside(diagram, nodes)
     rows = _operand_rows(diagram, beside)
-    thick = residuals(diagram)
-    dot = graphviz.Digraph(graph_attr={**PAGE, "label": legend}, node_attr=BOX, edge_attr=ARROW)
     _draw_boxes(dot, diagram, beside, rows)
+    thick = residuals(diagram)
     for index, edge in enumerate(diagram.edges):
         tail, head = nodes[edge.source], nodes[edge.target]
-        sides = beside.get(head.id, [])
-        if tail.id in sides:
-            # Graphviz puts a tail to the left of its head; to the right the arrow points back.
-            right = tail.id in sides[1::2]
-            end = "taillabel" if right else "headlabel"
-            style = {end: f"<{_small(operand_name(edge))}>", "labeldistance": "1.8"}
-            ends = (head.id, tail.id) if right else (tail.id, head.id)
-            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
-            style = {} if told else style
-            dot.edge(*ends, **style, **({"dir": "back"} if right else {}))
-            continue
         style = dict(RESIDUAL if index in thick else STRAIGHT)
-        if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
-            dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
-            style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
-        slot = f":s{edge.slot}:n" if head.id in rows else ""
-        dot.edge(tail.id, f"{head.id}{slot}", **style)
+        ends = [tail.id, head.id]
+        if tail.id in beside[head.id]:
+            # Graphviz puts a tail to the left of its head; to the right the arrow points back.
+            right = tail.id in beside[head.id][1::2]
+            name = {"taillabel" if right else "headlabel": f"<{_small(operand_name(edge))}>"}
+            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
+            style = {} if told else {**name, "labeldistance": "1.8"}
+            if right:
+                style["dir"] = "back"
+                ends.reverse()
+        else:
+            if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
+                dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
+                style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
+            if head.id in rows:
+                ends[1] += f":s{edge.slot}:n"
+        dot.edge(*ends, **style)
     return dot
 
 
 def _draw_boxes(
     dot: graphviz.Digraph,
     diagram: Diagram,
-    beside: dict[str, list[str]],
-    rows: dict[str, list[Edge]],
+    beside: Mapping[str, list[str]],
+    rows: Mapping[str, list[Edge]],
 ) -> None:
     """Put every box into the cluster of its module, and the clusters into each other."""
     closed = {node.id for node in diagram.nodes}
     written = contents(diagram, diagram.nodes)
     bodies: dict[str | None, graphviz.Digraph] = {None: dot}
-    inside: dict[str | None, list[str]] = {None: []}
     enclosing = diagram.enclosing()
-    for group in diagram.groups:
-        if group.id not in closed:
-            style = _cluster(group, GROUNDS[(len(enclosing[group.id]) - 1) % len(GROUNDS)])
-            bodies[group.id] = graphviz.Digraph(f"cluster_{group.id}", graph_attr=style)
-            inside[group.parent].append(group.id)
-            inside[group.id] = []
+    opened = [group for group in diagram.groups if group.id not in closed]
+    for group in opened:
+        style = _cluster(group, GROUNDS[(len(enclosing[group.id]) - 1) % len(GROUNDS)])
+        bodies[group.id] = graphviz.Digraph(f"cluster_{group.id}", graph_attr=style)
     for node in diagram.nodes:
         body = bodies[node.group]
         body.node(node.id, **_box(node, written[node.id], rows.get(node.id, [])))
-        if node.id in beside:
+        if sides := beside[node.id]:
             with body.subgraph(graph_attr={"rank": "same"}) as row:
-                for name in (*beside[node.id][::2], node.id, *beside[node.id][1::2]):
+                for name in (*sides[::2], node.id, *sides[1::2]):
                     row.node(name)
-    # A parent comes before its children: backwards, each body is whole when it is put in place.
-    for place in reversed(inside):
-        for child in inside[place]:
-            bodies[place].subgraph(bodies[child])
+    # The deepest first: each body is whole when it is put in place.
+    for group in sorted(opened, key=lambda group: -len(enclosing[group.id])):
+        bodies[group.parent].subgraph(bodies[group.id])
 
 
-def _beside(diagram: Diagram, nodes: dict[str, Node]) -> dict[str, list[str]]:
+def _beside(diagram: Diagram, nodes: Mapping[str, Node]) -> Mapping[str, list[str]]:
     """For each op, the parameters that it alone reads: they stand at its left and right."""
     readers: dict[str, list[str]] = defaultdict(list)
     for edge in diagram.edges:
@@ -153,26 +151,23 @@ def _beside(diagram: Diagram, nodes: dict[str, Node]) -> dict[str, list[str]]:
             op = nodes[readers[node.id][0]]
             if op.kind in ("op", "fused") and op.group == node.group:
                 beside[op.id].append(node.id)
-    return dict(beside)
+    return beside
 
 
-def _operand_rows(diagram: Diagram, beside: dict[str, list[str]]) -> dict[str, list[Edge]]:
+def _operand_rows(diagram: Diagram, beside: Mapping[str, list[str]]) -> dict[str, list[Edge]]:
     """The operands that an op names, in a row: Graphviz keeps no other order of them."""
     ordered = {n.id for n in diagram.nodes if n.kind == "op" and n.label not in COMMUTATIVE}
     rows: dict[str, list[Edge]] = defaultdict(list)
     for edge in diagram.edges:
-        if edge.target in ordered and edge.source not in beside.get(edge.target, ()):
+        if edge.target in ordered and edge.source not in beside[edge.target]:
             rows[edge.target].append(edge)
     return {op: edges for op, edges in rows.items() if any(edge.slot for edge in edges)}
 
 
 def _box(node: Node, written: Content, operands: list[Edge]) -> dict[str, str]:
     """The look of a box, under a row of its operands."""
-    style = STYLES[node.kind]
-    if not node.recorded:
-        style = {**style, **UNRECORDED}
-    if node.error:
-        style = {**style, **FAILED}
+    style = STYLES[node.kind] | ({} if node.recorded else UNRECORDED)
+    style = style | (FAILED if node.error else {})
     first, *rest = written.lines
     first = first._replace(text=f"{written.glyph} {first.text}".strip())
     label = _lines(*map(_line, (first, *rest))) if rest else _line(first)

@@ -18,7 +18,7 @@ __all__ = ["Graph"]
 
 Engine = Literal["minigrad", "dot"]
 
-ENDINGS = ("svg", "html", "dot", "png", "pdf")
+ENDINGS = ".svg, .html, .dot, .png, .pdf"
 
 REMEDY = (
     "needs the program dot: write an .svg with the default engine, which needs nothing, or install "
@@ -33,9 +33,9 @@ DRAWABLE = 400
 class Graph(Diagram):
     """A compute graph to look at, as `minigrad.viz.graph` returns it.
 
-    It always holds the whole graph. How much of it a picture shows is said when drawing: `depth`
-    is the number of levels of modules to open. None keeps to about 40 boxes: it opens the first
-    module of each class, as an example of the others, and then all the levels that still fit.
+    It always holds the whole graph. When drawing, `depth` is the number of levels of modules to
+    open. None keeps to about 40 boxes: it opens the first module of each class, as an example of
+    the others, and then all the levels that still fit.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -65,7 +65,7 @@ class Graph(Diagram):
         return collapse(self, depth)
 
     def to_dot(self, depth: int | None = None) -> graphviz.Digraph:
-        """Draw the graph in Graphviz's language; this needs no Graphviz program.
+        """Draw the graph in Graphviz's language, which needs no Graphviz program.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
@@ -83,9 +83,9 @@ class Graph(Diagram):
     def to_text(self, depth: int | None = None) -> str:
         """Write the graph for a terminal: a line for each op, in order, indented by module.
 
-        What an op computes has a number, ``%3``; what is given has its name and shape, constants
-        are ``const0``, ``const1``, ... What was not recorded for a backward pass says so, and so
-        does a residual: a tensor added to what was computed from it.
+        What an op computes has a number, ``%3``; what is given has its name and shape; constants
+        are ``const0``, ``const1``, ... Marked are ops that were not recorded for a backward pass,
+        and residuals: tensors added to what was computed from them.
 
         Args:
             depth: How many levels of modules to open; None for about 40 lines.
@@ -99,13 +99,13 @@ class Graph(Diagram):
         Example:
             >>> from minigrad import nn, ones, viz
             >>> viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), ones(5, 3)).to_text(2)
-            input                                       → 5×3  · input
+            input                                           → 5×3  · input
             Sequential  · 16 parameters
               0: Linear  · 16 parameters
                 %0 = linear(x = input, weight 4×3, bias 4)  → 5×4
               1: ReLU
-                %1 = relu(%0)                           → 5×4
-            output = %1                                 → 5×4
+                %1 = relu(%0)                               → 5×4
+            output = %1                                     → 5×4
         """
         from minigrad.viz.drawing.text import to_text
 
@@ -119,7 +119,7 @@ class Graph(Diagram):
             engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz.
 
         Returns:
-            The text of the picture: for a file, or for a page of HTML.
+            The text of the picture.
 
         Raises:
             RuntimeError: Graphviz is asked and its program is not there.
@@ -148,9 +148,7 @@ class Graph(Diagram):
         """
         from minigrad.viz.page.html import write_page
 
-        steps = self.steps
-        start = f"the output of {steps[0].op}" if steps else "No backward pass was traced."
-        return write_page(self, depth, title, start)
+        return write_page(self, depth, title)
 
     def save(
         self, path: str | PathLike[str], *, depth: int | None = None, engine: Engine = "minigrad"
@@ -158,9 +156,8 @@ class Graph(Diagram):
         """Write the graph to a file.
 
         Args:
-            path: Where to: a name ending in ``.svg`` for a picture, in ``.html`` for a page to
-                explore, in ``.dot`` for Graphviz's language, in ``.png`` or ``.pdf`` for a
-                picture that Graphviz makes.
+            path: The ending says what to write: ``.svg`` a picture, ``.html`` a page to explore,
+                ``.dot`` Graphviz's language, ``.png`` or ``.pdf`` a picture by Graphviz.
             depth: How many levels of modules to open; None for about 40 boxes.
             engine: What makes an ``.svg``: see `to_svg`.
 
@@ -181,20 +178,17 @@ class Graph(Diagram):
             'square.svg'
         """
         path = Path(path)
-        ending = path.suffix.removeprefix(".")
-        if ending == "svg":
-            content = self.to_svg(depth, engine=engine).encode()
-        elif ending == "html":
-            content = self.to_html(depth).encode()
-        elif ending == "dot":
-            content = self.to_dot(depth).source.encode()
-        elif ending in ENDINGS:
-            content = self._pipe(ending, depth)
-        else:
-            raise ValueError(
-                f"save: {path.name!r} should end in .{', .'.join(ENDINGS)}, "
-                "which says what to write"
-            )
+        match path.suffix:
+            case ".svg":
+                content = self.to_svg(depth, engine=engine).encode()
+            case ".html":
+                content = self.to_html(depth).encode()
+            case ".dot":
+                content = self.to_dot(depth).source.encode()
+            case ".png" | ".pdf":
+                content = self._pipe(path.suffix[1:], depth)
+            case _:
+                raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
         path.write_bytes(content)
         return path
 
@@ -203,10 +197,9 @@ class Graph(Diagram):
         import graphviz
 
         try:
-            drawn: bytes = self.to_dot(depth).pipe(format=form)
+            return bytes(self.to_dot(depth).pipe(format=form))
         except graphviz.ExecutableNotFound:
             raise RuntimeError(f"a graph as {form.upper()} by Graphviz {REMEDY}") from None
-        return drawn
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What a notebook shows: the picture, or what the graph holds if that is very much."""

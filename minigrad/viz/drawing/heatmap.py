@@ -60,40 +60,40 @@ class _Picture:
         else:
             self.ends, self.scale = (cells.low, cells.high), sequential(LEVELS + 1)
         self.levels = to_levels(self.values, *self.ends)
-        heads, queries, keys = heatmap.shape
+        _, queries, keys = heatmap.shape
         self.numbered = max(queries, keys) <= NUMBERED
         self.cell = NUMBER_CELL if self.numbered else ROOM / max(queries, keys)
         self.width, self.height = round(self.cell * keys), round(self.cell * queries)
-        self.across = min(heads, ACROSS)
-        self.down = -(-heads // ACROSS)
+        self.hatch = f"hatch-{heatmap.node}"
 
     def lines(self) -> Iterator[str]:
         """All lines of the picture."""
-        width = 2 * EDGE + self.across * (self.width + GAP) - GAP
+        name, heads = escape(self._name()), self.heatmap.shape[0]
+        width = 2 * EDGE + min(heads, ACROSS) * (self.width + GAP) - GAP
         width = max(width, 2 * EDGE + max(ROOM, text_width(self._name(), "small")))
-        body = self.down * (self.height + TITLE + GAP)
-        height = EDGE + 14 + body + SCALE
-        name = self._name()
-        mark = self.heatmap.node
+        foot = EDGE + 14 + -(-heads // ACROSS) * (self.height + TITLE + GAP)
+        size = f'width="{width}" height="{foot + SCALE}"'
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-heatmap" role="img" '
-            f'aria-label="{escape(name)}" viewBox="0 0 {width} {height}" '
-            f'width="{width}" height="{height}">'
+            f'aria-label="{name}" viewBox="0 0 {width} {foot + SCALE}" {size}>'
         )
-        yield f"<style>{STYLE}</style><title>{escape(name)}</title>"
+        yield f"<style>{STYLE}</style><title>{name}</title>"
         yield (
-            f'<defs><pattern id="hatch-{mark}" width="5" height="5" patternUnits="userSpaceOnUse" '
+            f'<defs><pattern id="{self.hatch}" width="5" height="5" patternUnits="userSpaceOnUse" '
             f'patternTransform="rotate(45)"><rect width="5" height="5" fill="{LIGHT["page"]}"/>'
             f'<path d="M0 0V5" stroke="{LIGHT["line"]}" stroke-width="1.6"/></pattern></defs>'
         )
-        yield f'<rect width="{width}" height="{height}" fill="{LIGHT["page"]}"/>'
-        yield f'<text class="start" x="{EDGE}" y="{EDGE}">{escape(name)}</text>'
-        for head in range(self.heatmap.shape[0]):
+        yield f'<rect {size} fill="{LIGHT["page"]}"/>'
+        yield f'<text class="start" x="{EDGE}" y="{EDGE}">{name}</text>'
+        for head in range(heads):
             x = EDGE + head % ACROSS * (self.width + GAP)
-            y = EDGE + 14 + head // ACROSS * (self.height + TITLE + GAP)
-            yield from self._grid(head, x, y + TITLE)
-        yield from self._legend(EDGE + 14 + body)
-        yield "</svg>"
+            y = EDGE + 14 + head // ACROSS * (self.height + TITLE + GAP) + TITLE
+            yield f'<g transform="translate({x} {y})">'
+            yield from self._grid(head)
+            yield "</g>"
+        yield f'<g transform="translate({EDGE} {foot})">'
+        yield from self._legend()
+        yield "</g></svg>"
 
     def _name(self) -> str:
         """The name of the picture."""
@@ -105,22 +105,16 @@ class _Picture:
             words += f", the first {shape[0]} of {whole[0]} heads"
         return f"{self.heatmap.name}: {words}" if self.heatmap.name else words
 
-    def _grid(self, head: int, x: int, y: int) -> Iterator[str]:
-        _, queries, keys = self.heatmap.shape
+    def _grid(self, head: int) -> Iterator[str]:
         address = png(self.levels[head], (*self.scale, BROKEN))
         size = f'width="{self.width}" height="{self.height}"'
-        yield f'<g transform="translate({x} {y})">'
         yield f'<text class="head start" y="-5">head {head}</text>'
         yield f'<image {size} preserveAspectRatio="none" href="{address}"/>'
-        runs = "".join(self._hatched(head))
-        if runs:
-            yield f'<path class="masked" fill="url(#hatch-{self.heatmap.node})" d="{runs}"/>'
+        if runs := "".join(self._hatched(head)):
+            yield f'<path class="masked" fill="url(#{self.hatch})" d="{runs}"/>'
         if self.numbered:
-            for row in range(queries):
-                for column in range(keys):
-                    if not self.masked[head, row, column]:
-                        yield self._number(head, row, column)
-        yield f'<rect class="grid" {size}/></g>'
+            yield from (self._number(head, *cell) for cell in np.argwhere(~self.masked[head]))
+        yield f'<rect class="grid" {size}/>'
 
     def _hatched(self, head: int) -> Iterator[str]:
         """Paths around the masked cells, one for each run in a row."""
@@ -139,23 +133,18 @@ class _Picture:
         kind = ' class="light"' if dark else ""
         return f'<text{kind} x="{x}" y="{y}">{_figure(float(value))}</text>'
 
-    def _legend(self, y: int) -> Iterator[str]:
+    def _legend(self) -> Iterator[str]:
         """The scale with its ends, and what hatching means."""
-        strip = png(np.arange(LEVELS + 1, dtype=np.uint8)[None], self.scale)
-        low, high = self.ends
-        place = f'x="{EDGE}" y="{y}" width="120" height="10"'
-        yield f'<image {place} preserveAspectRatio="none" href="{strip}"/>'
-        yield f'<rect class="grid" {place}/>'
-        yield f'<text class="start" x="{EDGE}" y="{y + 22}">{_figure(low)}</text>'
-        yield f'<text x="{EDGE + 120}" y="{y + 22}">{_figure(high)}</text>'
-        axes = "rows are queries, columns are keys"
-        yield f'<text class="start" x="{EDGE}" y="{y + 38}">{axes}</text>'
+        steps = png(np.arange(LEVELS + 1, dtype=np.uint8)[None], self.scale)
+        low, high = map(_figure, self.ends)
+        yield f'<image width="120" height="10" preserveAspectRatio="none" href="{steps}"/>'
+        yield '<rect class="grid" width="120" height="10"/>'
+        yield f'<text class="start" y="22">{low}</text><text x="120" y="22">{high}</text>'
+        yield '<text class="start" y="38">rows are queries, columns are keys</text>'
         if self.masked.any():
-            yield (
-                f'<rect class="grid" style="fill:url(#hatch-{self.heatmap.node})" '
-                f'x="{EDGE + 140}" y="{y}" width="14" height="10"/>'
-                f'<text class="start" x="{EDGE + 159}" y="{y + 9}">masked</text>'
-            )
+            style = f'style="fill:url(#{self.hatch})"'
+            yield f'<rect class="grid" {style} x="140" width="14" height="10"/>'
+            yield '<text class="start" x="159" y="9">masked</text>'
 
 
 def _dark(colour: tuple[int, int, int]) -> bool:

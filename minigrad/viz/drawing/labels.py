@@ -17,9 +17,9 @@ from minigrad.debugging.memory import readable
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = [
-    "COMMUTATIVE", "GLYPH", "LEADING", "SIZES", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text",
-    "shorten", "tensor_texts", "text_width", "title",
+    "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
+    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "tensor_texts",
+    "text_width", "title",
 ]  # fmt: skip
 
 Style = Literal["name", "bold", "small"]
@@ -73,29 +73,27 @@ def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
     named = named_operands(diagram)
     found = {}
     for node in nodes:
+        small = [*node.notes, cost(node), f"✕ {node.error}" if node.error else ""]
+        notes = [Line(shorten(text), "small") for text in small if text]
         slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
-        found[node.id] = _content(node, groups.get(node.group or ""), groups.get(node.id), slots)
+        lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *notes
+        found[node.id] = Content(GLYPHS.get(node.kind, ""), lines, slots)
     return found
 
 
-def _content(
-    node: Node, around: Group | None, own: Group | None, slots: tuple[str, ...]
-) -> Content:
-    glyph, shape = GLYPHS.get(node.kind, ""), Line(shape_text(node.shape), "small")
-    notes = tuple(Line(shorten(note), "small") for note in node.notes)
-    if price := cost(node):
-        notes = (*notes, Line(price, "small"))
-    if node.error:
-        notes = (*notes, Line(shorten(f"✕ {node.error}"), "small"))
-    if node.kind == "module":
-        return Content(glyph, (*_module(node, own), *notes))
+def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]:
+    """The name of a box, and what it is: a shape, or a closed module's class and call."""
     if node.kind in ("op", "fused"):
-        return Content(glyph, (Line(shorten(node.label), "name"), *notes), slots)
+        return [Line(shorten(node.label), "name")]
+    if node.kind == "module":
+        kind = own.module if own is not None else ""
+        small = shorten(" ".join([kind] * bool(node.label) + _call(own)))
+        return [Line(shorten(node.label or kind), "bold"), *[Line(small, "small")] * bool(small)]
     prefix = f"{around.path}." if around is not None and around.path else ""
-    name = shorten(node.label.removeprefix(prefix))
+    name, shape = shorten(node.label.removeprefix(prefix)), Line(shape_text(node.shape), "small")
     if node.kind == "constant":
-        return Content("", (Line(name, "small"), *([shape] if node.shape else []), *notes))
-    return Content(glyph, (Line(name, "bold"), shape, *notes))
+        return [Line(name, "small"), *[shape] * bool(node.shape)]
+    return [Line(name, "bold"), shape]
 
 
 def cost(node: Node) -> str:
@@ -110,25 +108,16 @@ def cost(node: Node) -> str:
     return f"{time}, {readable(math.prod(node.shape) * np.dtype(node.dtype).itemsize)}"
 
 
-def _module(node: Node, own: Group | None) -> tuple[Line, ...]:
-    """The name of a closed module, its class, and which call it is."""
-    kind = own.module if own is not None else ""
-    name = node.label or kind
-    small = " ".join([kind] * bool(node.label) + _call(own))
-    return (Line(shorten(name), "bold"), *([Line(shorten(small), "small")] if small else []))
-
-
 def title(group: Group) -> tuple[Line, Line, Line]:
     """Write what stands above an open group: name, class and call, number of parameters.
 
     All but the name may be empty.
     """
     kind = [group.module] * bool(group.name) if group.op is None else ["what it computes"]
-    size = f"{group.size:,} parameters" if group.size else ""
     return (
         Line(shorten(group.name or group.module), "bold"),
         Line(shorten(" ".join(kind + _call(group))), "small"),
-        Line(size, "small"),
+        Line(f"{group.size:,} parameters" if group.size else "", "small"),
     )
 
 
@@ -146,20 +135,20 @@ def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
     into: dict[str, list[int]] = defaultdict(list)
     for index, edge in enumerate(diagram.edges):
         into[edge.target].append(index)
+
+    def unnamed(edge: Edge) -> bool:
+        """Whether a name would tell more than the source, which may have the same one."""
+        source = nodes[edge.source]
+        owned = source.kind in ("parameter", "buffer", "constant")
+        return bool(edge.name) and not (owned and source.label.rpartition(".")[2] == edge.name)
+
     found = {}
     for target, edges in into.items():
         if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
-            unnamed = sum(not _told(diagram.edges[index], nodes) for index in edges)
-            if unnamed > 1 or (unnamed and diagram.edges[edges[0]].slot):
+            count = sum(unnamed(diagram.edges[index]) for index in edges)
+            if count > 1 or (count and diagram.edges[edges[0]].slot):
                 found[target] = tuple(edges)
     return found
-
-
-def _told(edge: Edge, nodes: dict[str, Node]) -> bool:
-    """Whether an operand needs no name, since its source has the same one."""
-    source = nodes[edge.source]
-    owned = source.kind in ("parameter", "buffer", "constant")
-    return not edge.name or (owned and source.label.rpartition(".")[2] == edge.name)
 
 
 def operand_name(edge: Edge) -> str:

@@ -21,6 +21,8 @@ COLOURS = {
     "parameter fill": ("#FFFCF4", "#261D0B"),
     "plain fill": ("#F1F2F4", "#21262D"),
     "error": ("#C2185B", "#FF7FB0"),
+    "error fill": ("#FDF0F5", "#2B1320"),
+    "rule": ("#D4D8DD", "#2D343D"),
 }
 LIGHT: Palette = {name: light for name, (light, _) in COLOURS.items()}
 DARK: Palette = {name: dark for name, (_, dark) in COLOURS.items()}

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from minigrad.viz.drawing.labels import (
     GLYPH,
+    GLYPHS,
     LEADING,
     SLANT,
     SLOTS,
@@ -28,7 +29,7 @@ from minigrad.viz.drawing.labels import (
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Placement, Point, Skeleton, place, skeleton
 from minigrad.viz.record.fold import closed_boxes, residuals
-from minigrad.viz.record.model import Diagram, Edge, Group, Kind, Node
+from minigrad.viz.record.model import Diagram, Group, Kind, Node
 
 __all__ = ["draw", "heading", "insides", "legend_entries"]
 
@@ -72,11 +73,13 @@ def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
     legend, width, rows = _legend(shown, bool(thick), placement.width, placement.height)
-    width = max(placement.width, width)
-    height = placement.height + rows
+    width, height = max(placement.width, width), placement.height + rows
+    kinds: Counter[str] = Counter(node.kind for node in shown)
+    kinds["open module"] = len(placement.frames)
+    count = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-graph" role="group" '
-        f'aria-label="{_escape(f"Compute graph: {_count(shown, placement)}")}" '
+        f'aria-label="Compute graph: {count}" '
         f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
         f"<style>{STYLE}</style>",
         f'<rect class="page" width="{width}" height="{height}"/>',
@@ -96,13 +99,6 @@ def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _count(shown: list[Node], placement: Placement) -> str:
-    """What a picture holds, such as ``3 op, 2 parameters``."""
-    kinds: Counter[str] = Counter(node.kind for node in shown)
-    kinds["open module"] = len(placement.frames)
-    return ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
-
-
 def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
     """The open groups, each before those inside it."""
     for around in list(diagram.enclosing().values())[1:]:
@@ -111,7 +107,8 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
             continue
         x, y, width, height = placement.frames[group.id]
         left, top = placement.titles[group.id]
-        label = _escape(_group_label(group))
+        label = f"{group.path or 'the whole'}: {group.module}"
+        label = _escape(f"what {group.name} computes" if group.op else label)
         yield (
             f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'
@@ -129,12 +126,6 @@ def heading(group: Group) -> str:
     return f'<text class="start" x="0" y="12">{spans}</text>{_text(0, 25, size, "start")}'
 
 
-def _group_label(group: Group) -> str:
-    if group.op is not None:
-        return f"what {group.name} computes"
-    return f"{group.path or 'the whole'}: {group.module}"
-
-
 def _edges(
     diagram: Diagram, placement: Placement, nodes: Mapping[str, Node], thick: Collection[int]
 ) -> Iterator[str]:
@@ -144,19 +135,16 @@ def _edges(
         if (key := (*points, index in thick)) in drawn:
             continue
         drawn.add(key)
-        label = _escape(_edge_label(diagram.edges[index], nodes))
+        edge = diagram.edges[index]
+        ends = f"{nodes[edge.source].label} → {nodes[edge.target].label}"
+        name = f" as {edge.name}" if edge.name else ""
+        label = f"{ends}{name}: {shape_text(edge.shape)} {edge.dtype}"
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
-            f'<g class="{kind}" data-edge="{index}"><title>{label}</title>'
+            f'<g class="{kind}" data-edge="{index}"><title>{_escape(label)}</title>'
             f'<path class="line" d="{_path(points)}"/>'
             f'<path class="head" d="M{x} {y}l-4 {-HEAD - 1}h8z"/></g>'
         )
-
-
-def _edge_label(edge: Edge, nodes: Mapping[str, Node]) -> str:
-    name = f" as {edge.name}" if edge.name else ""
-    ends = f"{nodes[edge.source].label} → {nodes[edge.target].label}{name}"
-    return f"{ends}: {shape_text(edge.shape)} {edge.dtype}"
 
 
 def _path(points: list[Point]) -> str:
@@ -183,11 +171,11 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
     named, written = named_operands(diagram), contents(diagram, nodes)
     sizes, ways = {}, {}  # of each operand, how far from the left of its box it comes in
     for scope in layout.scopes.values():
-        for shown in filter(None, scope.items):
+        for shown in scope.items:
             sizes[shown.id] = shown.width, shown.height
         for line in scope.lines:
             target = scope.items[line.way[-1]]
-            if target and target.id not in layout.scopes:
+            if target.id and target.id not in layout.scopes:
                 ways[line.edges[0]] = target.width // 2 + line.into[0]
     return {
         node.id: _inside(
@@ -221,17 +209,14 @@ def _inside(
     lines = sum(LEADING[line.style] for line in content.lines)
     base, middle = (height - lines + SLOTS * bool(slots)) // 2, width // 2
     for index, line in enumerate(content.lines):
-        foot = base + LEADING[line.style] - 4
-        if index == 0 and content.glyph:
-            left = middle - (GLYPH + int(0.9 * text_width(line.text, line.style))) // 2
-            if content.glyph == "⊞":
-                parts.append(_sign(left, foot - 9))
-            else:
-                parts.append(_text(left - 2, foot, Line(content.glyph, "bold"), "start glyph"))
-            parts.append(_text(left + GLYPH, foot, line, "start"))
-        else:
-            parts.append(_text(middle, foot, line))
         base += LEADING[line.style]
+        if index or not content.glyph:
+            parts.append(_text(middle, base - 4, line))
+            continue
+        left = middle - (GLYPH + int(0.9 * text_width(line.text, line.style))) // 2
+        glyph = _text(left - 2, base - 4, Line(content.glyph, "bold"), "start glyph")
+        parts.append(_sign(left, base - 13) if content.glyph == "⊞" else glyph)
+        parts.append(_text(left + GLYPH, base - 4, line, "start"))
     return "".join(parts)
 
 
@@ -302,29 +287,24 @@ def _legend(
     return [*parts, "</g>"], widest, (row + 1) * ROW + MARGIN // 2
 
 
-def legend_entries(shown: Sequence[Node], residual: bool) -> Iterator[tuple[str, str]]:
+def legend_entries(shown: Sequence[Node], residual: bool) -> list[tuple[str, str]]:
     """A sample and a name for every kind of box that occurs, and for residuals."""
     kinds = {"input" if node.kind == "output" else node.kind for node in shown}
-    for kind, name in NAMES.items():
-        if kind in kinds:
-            yield _sample(kind), name
-    if not all(node.recorded for node in shown):
-        yield _sample("op", "unrecorded"), "not recorded"
-    if any(node.error for node in shown):
-        yield _sample("op", "error"), "error"
-    if any(node.saved for node in shown):
-        saved = '<rect class="saved" x="9" y="3" width="8" height="7"/>'
-        yield saved, "keeps arrays for the backward pass"
-    if residual:
-        line = f'<path class="line" d="M0 7h{WIDTH}"/>'
-        yield f'<g class="residual">{line}</g>', "residual"
+    saved = '<rect class="saved" x="9" y="3" width="8" height="7"/>'
+    line = f'<g class="residual"><path class="line" d="M0 7h{WIDTH}"/></g>'
+    entries = [(kind in kinds, _sample(kind), name) for kind, name in NAMES.items()]
+    entries += [
+        (not all(node.recorded for node in shown), _sample("op", "unrecorded"), "not recorded"),
+        (any(node.error for node in shown), _sample("op", "error"), "error"),
+        (any(node.saved for node in shown), saved, "keeps arrays for the backward pass"),
+        (residual, line, "residual"),
+    ]
+    return [(sample, name) for occurs, sample, name in entries if occurs]
 
 
 def _sample(kind: Kind, *more: str) -> str:
     parts = _outline(kind, WIDTH, HEIGHT)
-    if kind in ("module", "fused"):
-        parts.append(_sign(8, 2))
-    letter = {"parameter": "W", "buffer": "B"}.get(kind)
-    if letter:
-        parts.append(f'<text class="bold small glyph" x="13" y="11">{letter}</text>')
+    if glyph := GLYPHS.get(kind):
+        letter = f'<text class="bold small glyph" x="13" y="11">{glyph}</text>'
+        parts.append(_sign(8, 2) if glyph == "⊞" else letter)
     return f'<g class="box {" ".join((kind, *more))}">{"".join(parts)}</g>'

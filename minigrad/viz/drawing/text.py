@@ -38,16 +38,13 @@ def to_text(diagram: Diagram, depth: int | None = None) -> Text:
 
 def columns(rows: Iterable[Row]) -> Text:
     """Set rows in a column each for the first two parts; a very long part moves its row only."""
-    table = list(rows)
+    table = [list(row) for row in rows]
     for at in (0, 1):
-        widths = [len(row[at]) for row in table if len(row) > at + 1 and any(row[at + 1 :])]
-        width = max((w for w in widths if w <= WIDEST), default=0)
-        table = [
-            (*row[:at], row[at].ljust(width), *row[at + 1 :]) if len(row) > at + 1 else row
-            for row in table
-        ]
-    lines = [row[0] + "".join(f"  {part}" for part in row[1:]) for row in table]
-    return Text("\n".join(line.rstrip() for line in lines))
+        followed = [row for row in table if any(row[at + 1 :])]
+        width = max((len(row[at]) for row in followed if len(row[at]) <= WIDEST), default=0)
+        for row in followed:
+            row[at] = row[at].ljust(width)
+    return Text("\n".join("  ".join(row).rstrip() for row in table))
 
 
 class _Writer:

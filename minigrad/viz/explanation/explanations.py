@@ -1,22 +1,24 @@
 """What a step of the backward pass shows beside its numbers: an equation, and answers to "why?".
 
-One fact explains most of it: a value that was used several times gets a share of the gradient from
-each use, and shares add up. Uses are the rows of a batch, the copies that broadcasting made, or
-several ops that read the same tensor.
+A value that was used several times gets a share of the gradient from each use, and shares add up.
+Uses are the rows of a batch, the copies that broadcasting made, or ops that read the same tensor.
 """
 
 from __future__ import annotations
 
 import linecache
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product as choices
 from typing import NamedTuple
 
+import numpy as np
+
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.drawing.labels import shape_text
-from minigrad.viz.explanation.matrix_products import Product, Share, Term, product
+from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.notation import Infix, Level, Notation, Script, Symbol
 from minigrad.viz.record.model import Node
@@ -30,10 +32,10 @@ __all__ = [
 Shape = tuple[int, ...]
 
 SUMMANDS = 8
-"""A sum of more is not written out."""
+"""The most terms of a sum that is written out."""
 
 LONGEST = 120
-"""Of a longer line of a program, the beginning is shown."""
+"""The most characters that are shown of a line of a program."""
 
 
 class Answer(NamedTuple):
@@ -45,40 +47,38 @@ class Answer(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """What there is to learn from what a step sends to one argument."""
+    """Notes on what a step sends to one argument."""
 
-    equation: str  # for products, what is sent, with its indices, as MathML; empty for other ops
+    equation: str  # for products of matrices, what is sent, with indices, as MathML; or empty
     answers: tuple[Answer, ...]  # why it is a sum, and where a transpose comes from
 
 
 def step_notes(step: Step, part: Part, node: Node | None, shapes: Mapping[str, Shape]) -> Notes:
-    """Collect what there is to learn from what a step sends to one argument.
+    """Collect the notes on what a step sends to one argument.
 
     `node` is the op, None if it is decomposed; `shapes` are those of its arguments, by name.
     """
     equation, answers = "", list[Answer]()
     found = product(step.op, shapes)
     share = None if found is None else found.share(part.name)
-    if found is not None and share is not None and node is not None:
+    if share is not None and node is not None:
         saved = {one.name: one.numbers for one in node.saved}
         equation = mathml(_equation(share))
-        answers = _answers(found, share, step.cotangent, saved.get(share.factors[1].name))
+        answers += _answers(share, step.cotangent, saved.get(share.factors[1].name))
     broadcast = explain_broadcast(part.raw_shape, part.sent.shape)
     if broadcast:
         answers.append(Answer("Why a sum?", "", broadcast))
     return Notes(equation, tuple(answers))
 
 
-def _answers(product: Product, share: Share, g: Summary, other: Summary | None) -> list[Answer]:
-    answers = [Answer("Why a sum?" if share.sums else "Why no sum?", "", explain_sum(share))]
+def _answers(share: Share, g: Summary, other: Summary | None) -> Iterator[Answer]:
+    yield Answer("Why a sum?" if share.sums else "Why no sum?", "", explain_sum(share))
     if example := worked_example(share, g, other):
         first = Term(share.target.name, "0" * len(share.target.indices))
-        answers.append(Answer("In numbers:", mathml(_indexed(first, bar=True)), f"= {example}"))
-    if transpose := explain_transpose(product, share):
+        yield Answer("In numbers:", mathml(_indexed(first, bar=True)), f"= {example}")
+    if transpose := explain_transpose(share):
         turned = any(turned for _, turned in share.matrices)
-        question = "Why a transpose?" if turned else "Why no transpose?"
-        answers.append(Answer(question, "", transpose))
-    return answers
+        yield Answer("Why a transpose?" if turned else "Why no transpose?", "", transpose)
 
 
 def _equation(share: Share) -> Notation:
@@ -110,9 +110,7 @@ def explain_broadcast(raw: Shape, shape: Shape) -> str:
     if raw == shape:
         return ""
     axes = summed_axes(raw, shape)
-    uses = 1
-    for axis in axes:
-        uses *= raw[axis]
+    uses = math.prod(raw[axis] for axis in axes)
     over = f"ax{'i' if len(axes) == 1 else 'e'}s {_listed(map(str, axes))}"
     return (
         f"Broadcasting used each of its elements {_times(uses)}, for {shape_text(raw)}. Each use "
@@ -135,10 +133,10 @@ def explain_sum(share: Share) -> str:
     )
 
 
-def explain_transpose(product: Product, share: Share) -> str:
+def explain_transpose(share: Share) -> str:
     """Say where the transpose in a rule of a product comes from, or why there is none.
 
-    Empty if the share is no product of matrices.
+    Empty if the share is not a product of matrices.
     """
     if not share.matrices:
         return ""
@@ -169,9 +167,8 @@ def worked_example(share: Share, g: Summary, other: Summary | None) -> str:
     `g` is the cotangent of the output and `other` the other factor. Empty if the sum is too long,
     or the numbers are not known.
     """
-    if other is None or g.values is None or other.values is None:
-        return ""
-    if not 1 < share.uses <= SUMMANDS:
+    known = other is not None and g.values is not None and other.values is not None
+    if other is None or not known or not 1 < share.uses <= SUMMANDS:
         return ""
     total, written = 0.0, []
     for position in choices(*map(range, share.sums.values())):
@@ -186,12 +183,9 @@ def worked_example(share: Share, g: Summary, other: Summary | None) -> str:
 
 
 def _element(term: Term, numbers: Summary, at: Mapping[str, int]) -> float:
-    """The element of an array at a choice of indices; those that are not given are 0."""
-    assert numbers.values is not None
-    offset = 0
-    for index, length in zip(term.indices, numbers.shape, strict=True):
-        offset = offset * length + at.get(index, 0)
-    return numbers.values[offset]
+    """The element of an array at some indices; those that are not given are 0."""
+    values = np.reshape(numbers.values or (), numbers.shape)
+    return float(values[tuple(at.get(index, 0) for index in term.indices)])
 
 
 def _number(value: float) -> str:
@@ -226,7 +220,8 @@ def _listed(words: Iterable[str]) -> str:
 def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
     """Say which rule reads each array that an op saved, and why the others were not saved.
 
-    Pairs of the name of an array and what it is for; with ``""``, why something was not kept.
+    Returns:
+        Pairs of the name of an array and its use; with ``""``, why something was not saved.
     """
     return () if node.primitive is None else tuple(_saved(node.primitive, node, step))
 
@@ -234,23 +229,21 @@ def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
 def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, str]]:
     needs = {name: rule.needs for name, rule in op.rules.items()}
     joint = op.joint.needs if op.joint is not None else ()
-    if op.joint is not None:
-        needs = {op.params[slot]: op.joint.needs for slot in op.joint_slots}
+    needs |= {op.params[slot]: joint for slot in op.joint_slots}
     active = {part.name for part in step.parts} if step is not None else set(needs)
-    for name in (one.name for one in node.saved):
-        readers = [argument for argument, read in needs.items() if name in read]
-        readers = [argument for argument in readers if argument in active]
+    saved = {one.name: one.name.partition("[")[0] for one in node.saved}  # "mean[0]": "mean"
+    for shown, name in saved.items():
+        readers = [argument for argument in needs if name in needs[argument] and argument in active]
         if name in joint:
-            yield name, "the joint rule reads it"
+            yield shown, "the joint rule reads it"
         elif readers:
-            yield name, f"the rule for {_listed(readers)} reads it"
+            yield shown, f"the rule for {_listed(readers)} reads it"
         else:
-            yield name, "kept for derivatives of higher order"
-    saved = {one.name for one in node.saved}
-    left = [name for name in (*op.params[: op.arrays], "out") if name not in saved]
+            yield shown, "kept for derivatives of higher order"
+    left = [name for name in (*op.params[: op.arrays], "out") if name not in saved.values()]
     if op.variadic:
         return
-    readers_of = {name: [a for a, read in needs.items() if name in read] for name in left}
+    readers_of = {name: [a for a in needs if name in needs[a]] for name in left}
     if unread := [name for name in left if not readers_of[name]]:
         yield "", f"no rule reads {_listed(unread)}"
     for name, readers in readers_of.items():
@@ -260,10 +253,10 @@ def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, 
 
 
 def source_lines(line: str) -> tuple[str, str, str] | None:
-    """Find the lines beside a line of a program, ``"train.py:31: loss = model(x).sum()"``.
+    """Find a line of a program, ``"train.py:31: loss = model(x).sum()"``, and the lines beside it.
 
-    They come without their common indentation, the line itself between them. None if the file does
-    not (any longer) have that line, or nothing beside it.
+    Common indentation is removed. None if the file does not have that line any more, or nothing
+    beside it.
     """
     match = re.fullmatch(r"(?P<path>.*?):(?P<number>\d+): (?P<text>.*)", line, re.DOTALL)
     if match is None:

@@ -1,9 +1,8 @@
-"""A product of matrices and its rules, written with indices.
+"""Write a product of matrices and its rules with indices.
 
 In ``out[n, o] = Σᵢ x[n, i] · weight[o, i]`` each element of the weight is used once for every n. So
-its gradient has a share for every n, and shares add up: ``Σₙ ḡ[n, o] · x[n, i]``. A product of
-matrices sums over the last axis of its left factor and the first of its right one. The transposes
-of a rule bring the sum there.
+its gradient is a sum over n: ``Σₙ ḡ[n, o] · x[n, i]``. A product of matrices sums over the last
+axis of its left factor and the first of its right one, so the rule has a transpose.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ __all__ = ["Product", "Share", "Term", "product"]
 Shape = tuple[int, ...]
 
 STACK = "qrst"
-"""The indices of the axes of a stack of matrices; the last ones come first into use."""
+"""The indices of the leading axes of a stack of matrices; a stack of one axis takes the last."""
 
 
 class Term(NamedTuple):
@@ -32,22 +31,16 @@ class Term(NamedTuple):
 class Share:
     """What one factor of a product gets in the backward step."""
 
-    target: Term  # the argument and its indices
-    factors: tuple[Term, Term]  # what is multiplied: ``g`` and the other argument
+    target: Term
+    factors: tuple[Term, Term]  # ``g`` and the other argument
     sums: dict[str, int]  # the indices that are summed over, and their lengths
-    # The factors in order, and whether each is transposed, where this is a product of
-    # matrices; empty where it is none
+    # As a product of matrices: the factors in order, and whether each is transposed; may be empty
     matrices: tuple[tuple[Term, bool], ...]
 
     @property
     def uses(self) -> int:
         """How often the forward pass used each element of the argument."""
         return math.prod(self.sums.values())
-
-    @property
-    def subscripts(self) -> str:
-        """The share as `numpy.einsum` writes it."""
-        return f"{','.join(term.indices for term in self.factors)}->{self.target.indices}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +50,6 @@ class Product:
     out: str  # the indices of the output
     factors: tuple[Term, Term]  # the two arguments and their indices
     lengths: dict[str, int]  # the length of each axis
-
-    @property
-    def subscripts(self) -> str:
-        """The product as `numpy.einsum` writes it."""
-        return f"{','.join(term.indices for term in self.factors)}->{self.out}"
 
     def share(self, argument: str) -> Share | None:
         """What an argument gets when the output gets ``g``; None if it is no factor."""
@@ -77,7 +65,7 @@ class Product:
 def product(op: str, shapes: Mapping[str, Shape]) -> Product | None:
     """Write an op with its indices, such as ``ni,oi->no`` for a linear layer.
 
-    None for what is no product of matrices, and where an axis of length 1 is broadcast.
+    None for other ops, and if an axis of length 1 is broadcast.
     """
     if op == "linear" and {"x", "weight"} <= set(shapes):
         rows = len(shapes["x"]) - 1
@@ -107,7 +95,7 @@ def _stack(count: int) -> str:
 
 
 def _as_matrices(target: Term, g: Term, other: Term) -> tuple[tuple[Term, bool], ...]:
-    """Write a share as a product of two matrices; empty if it is none."""
+    """Write a share as a product of two matrices; empty if it is not one."""
     stacked = {*target.indices} & {*g.indices} & {*other.indices}
     row, column = _sides(target, stacked)
     for left, right in ((g, other), (other, g)):
@@ -120,6 +108,6 @@ def _as_matrices(target: Term, g: Term, other: Term) -> tuple[tuple[Term, bool],
 
 
 def _sides(term: Term, stacked: set[str]) -> tuple[str, str]:
-    """The rows, of which there may be several axes, and the columns; empty if there are none."""
+    """The indices of the rows, perhaps several, and of the columns; empty for a vector."""
     rest = "".join(index for index in term.indices if index not in stacked)
     return (rest[:-1], rest[-1]) if len(rest) > 1 else ("", "")

@@ -1,7 +1,7 @@
-"""Why a box has no gradient: the first place where its path to the loss is cut.
+"""Why a box has no gradient: the first place where its connection to the loss is lost.
 
-A trace saw every op, so the diagram shows which were not recorded, have no rules, require no
-gradient, or lead nowhere.
+The diagram of a trace has every op: those that were not recorded, have no rules, require no
+gradient, or lead nowhere, too.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Search:
         self.stepped = {step.node for step in diagram.steps}
         parts = [part for step in diagram.steps for part in step.parts]
         self.reached = self.stepped | {part.target for part in parts}
-        self.cuts: dict[str, str] = {}  # the first cut on the path from each box to the loss
+        self.cuts: dict[str, str] = {}  # where the connection of each box to the loss is lost
 
     def reasons(self) -> Iterator[tuple[str, str]]:
         """The boxes without a gradient, the last one first, and why they have none."""
@@ -65,10 +65,8 @@ class _Search:
         for reader in self.readers[box]:
             node = self.nodes[reader]
             if node.kind != "output" and not node.recorded:
-                line = f" ({node.line})" if node.line else ""
-                return (
-                    f"Its path to the loss is cut at {node.label}{line}. {self._unrecorded(node)}"
-                )
+                at = f"{node.label} ({node.line})" if node.line else node.label
+                return f"Its path to the loss is cut at {at}. {self._unrecorded(node)}"
         return next((self.cuts[r] for r in self.readers[box] if self.cuts[r]), "")
 
     def _reason(self, box: str, node: Node) -> str:
@@ -93,7 +91,7 @@ class _Search:
             return DETACHED
         if op is not None and not op.differentiable:
             return f"{node.label} has no derivative: what it returns does not change smoothly."
-        carry = [self._carries(source) for source in self.sources[node.id]]
+        carry = {self._carries(source) for source in self.sources[node.id]}
         if True in carry:
             return "It ran under no_grad(): the engine kept no record of it."
         if None in carry:
@@ -101,7 +99,7 @@ class _Search:
         return "Nothing that it reads requires a gradient, so there is nothing to pass on."
 
     def _carries(self, box: str) -> bool | None:
-        """Whether a gradient could go on through a box; None if the diagram does not tell."""
+        """Whether a gradient can pass through a box; None if the diagram does not tell."""
         node = self.nodes[box]
         if node.kind in ("constant", "buffer"):
             return False

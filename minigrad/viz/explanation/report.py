@@ -1,7 +1,6 @@
 """The backward pass of a graph as text, step by step, in the engine's order.
 
-For a tensor this is a plan: what would run, read off the record without running it. For a trace it
-is a report, with the numbers that were computed.
+For a tensor it is a plan of what would run; for a trace it is a report with numbers.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ __all__ = ["explain", "formula_of", "planned"]
 Shape = tuple[int, ...]
 
 SHOWN = 6
-"""Arrays of up to this many elements are written out."""
+"""The most elements of an array that are written out."""
 
 WIDTH = 100
-"""Longer formulas go on in the next line."""
+"""Longer lines are wrapped."""
 
 _CALLS: Mapping[Any, Any] = by_numpy
 
 ELEMENTWISE = frozenset(
     call.op for function, call in _CALLS.items() if getattr(function, "signature", 0) is None
 ) | {registry[name] for name in ("where", "clip", "broadcast_to")}
-"""Ops whose rules return cotangents of the shape of the output: the engine un-broadcasts them."""
+"""Ops whose rules return cotangents in the shape of the output, which the engine un-broadcasts."""
 
 
 def explain(target: Any, /, **names: Any) -> str:
@@ -111,7 +110,7 @@ def explain(target: Any, /, **names: Any) -> str:
 
 
 def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
-    """Plan a backward pass from a node, by the engine's one rule: the youngest node first.
+    """Plan a backward pass from a node: the youngest node runs first.
 
     Returns:
         The whole graph with the steps, and whether an earlier pass freed what was saved.
@@ -142,7 +141,7 @@ def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
 
 
 def _raw_shape(op: Primitive, name: str, out: Shape, argument: Shape) -> Shape:
-    """The shape of what a rule returns before un-broadcasting, as far as a plan can know it."""
+    """The shape that a rule returns before un-broadcasting, as far as a plan can know it."""
     found = formula_of(op, name)
     if op in ELEMENTWISE or (found is not None and found.text in ("ḡ", "−ḡ")):
         return out
@@ -156,20 +155,19 @@ def _raw_shape(op: Primitive, name: str, out: Shape, argument: Shape) -> Shape:
 
 
 def formula_of(op: Primitive | None, argument: str) -> Formula | None:
-    """Find the formula of what an op sends to an argument, such as ``"a"`` or ``"tensors[2]"``.
+    """Find the formula of an argument of an op, such as ``"a"`` or ``"tensors[2]"``.
 
-    None where there is none, and for an op that is not known any more.
+    None if there is none, or the op is not known any more.
     """
     if op is None:
         return None
-    return _formulas(op, op.joint, *op.rules.values(), *op.formulas.values()).get(
-        argument.partition("[")[0]
-    )
+    found = _formulas(op, op.joint, *op.rules.values(), *op.formulas.values())
+    return found.get(argument.partition("[")[0])
 
 
 @functools.lru_cache(maxsize=512)
 def _formulas(op: Primitive, *known: object) -> dict[str, Formula]:
-    """The formulas of an op as long as its rules, and what was written for them, are these."""
+    """The formulas of an op; computed again when its rules or written formulas change."""
     return formulas(op)
 
 
@@ -242,7 +240,7 @@ class _Writer:
 
 
 def _rule(found: Formula) -> Iterator[str]:
-    """What a rule computes, what there is to say of it, and where it stands."""
+    """What a rule computes, its source, and its notes."""
     yield found.text
     source = " ".join(found.source.split())
     body = source.partition(": ")[2] if source.startswith("lambda") else ""

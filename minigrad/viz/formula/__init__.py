@@ -1,20 +1,18 @@
-"""The formula of every rule, set from the rule's own syntax tree.
+"""The formula of every rule, made from the syntax tree of the rule.
 
-From a rule to what a reader sees:
-
-    sources.py     find the syntax tree of a function, among several lambdas on a line too
-    reader.py      read it as a term (terms.py); parser.py knows statements and expressions
-    algebra.py     products and quotients as people write them
-    typesetting.py set the term as notation (notation.py), with a sign for each function (signs.py)
+    sources.py     find the syntax tree of a function
+    reader.py      read it as a term (terms.py); parser.py knows the syntax of Python
+    algebra.py     simplify products and quotients
+    typesetting.py make notation of the term (notation.py); signs.py has the sign of each function
     mathml.py      write the notation for a browser, and text.py as a line of Unicode
 
-Where a rule is a kernel, the formula that its op was given (`defformula`) is read in its place. The
-tests compute every formula beside its rule.
+If a rule is a kernel, the formula that was written for it (`defformula`) is read instead. The tests
+compute every formula of minigrad and compare it with its rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, Literal
@@ -39,11 +37,11 @@ class Formula:
     Attributes:
         mathml: The formula as a ``<math>`` element.
         text: The formula as a line of text.
-        notes: What the formula leaves out, such as what happens where a slope is infinite.
-        source: The text of the rule; empty if it is not at hand.
-        origin: ``"rule"`` if the formula was set from the rule itself; ``"written"`` if it was
-            written by hand beside it.
-        place: Where the rule stands, such as ``"minigrad/ops/elementwise.py:251"``; may be empty.
+        notes: What the formula leaves out, such as the value where a slope is infinite.
+        source: The text of the rule; empty if it is not known.
+        origin: ``"rule"`` if the formula was made from the rule; ``"written"`` if it was written
+            by hand.
+        place: File and line of the rule, such as ``"minigrad/ops/elementwise.py:251"``, or empty.
 
     Example:
         >>> from minigrad import viz
@@ -68,15 +66,14 @@ class Formula:
 
 
 def formulas(op: Any) -> dict[str, Formula]:
-    """Say what an op sends back to each of its arguments.
+    """Get the formula of the gradient of each argument of an op.
 
     Args:
         op: An op, its record, or the name of one of minigrad's own.
 
     Returns:
         A formula for each argument that has a derivative, in terms of ḡ, the gradient with respect
-        to the output y. Where an argument was broadcast, the engine then sums over the axes along
-        which it was. An op without rules has none.
+        to the output y. The engine then sums over the axes along which an argument was broadcast.
 
     Raises:
         KeyError: minigrad has no op of that name.
@@ -91,18 +88,18 @@ def formulas(op: Any) -> dict[str, Formula]:
 
 
 def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
-    """Yield each argument of an op that has a derivative, with its rule and what was read of it."""
+    """Yield each argument of an op that has a derivative, with its rule and its reading."""
     for name, rule in op.rules.items():
         yield name, rule, _reading(op, name, rule, {}, None)
     if op.joint is not None:
         names = [op.params[slot] for slot in op.joint_slots]
-        needed: dict[str, Term] = {"needed": Call(row, (Constant(True),) * len(names))}
+        needed = {"needed": Call(row, (Constant(True),) * len(names))}
         for place, name in enumerate(names):
             yield name, op.joint, _reading(op, name, op.joint, needed, place)
 
 
 def _reading(
-    op: Primitive, name: str, rule: Rule, given: dict[str, Term], place: int | None
+    op: Primitive, name: str, rule: Rule, given: Mapping[str, Term], place: int | None
 ) -> Reading:
     stands_for, *texts = op.formulas.get(name, (None,))
     home: Any = op.forward
@@ -129,14 +126,9 @@ def _formula(op: Primitive, rule: Rule, reading: Reading) -> Formula:
     notation = typesetter.formula(reading)
     notes = tuple(dict.fromkeys((*reading.notes, *typesetter.notes)))
     found = source(rule.function)
-    return Formula(
-        mathml(notation),
-        text(notation),
-        notes,
-        "" if found is None else found.text,
-        "written" if reading.written else "rule",
-        "" if found is None else found.place,
-    )
+    code, place = ("", "") if found is None else (found.text, found.place)
+    origin: Literal["rule", "written"] = "written" if reading.written else "rule"
+    return Formula(mathml(notation), text(notation), notes, code, origin, place)
 
 
 def _record(op: Any) -> Primitive:

@@ -1,12 +1,13 @@
-"""Products and quotients in the form in which people write them.
+"""Simplify products and quotients.
 
 ``g * (-out / b)`` becomes ``-(g * out / b)`` and ``g * (0.5 / y)`` becomes ``g / (2 * y)``: one
-fraction, one sign, numbers in front, equal factors as a power. It is the same number; only what is
-rounded when may differ.
+fraction, one sign, numbers in front, equal factors as a power. The value is the same up to
+rounding.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Collection, Iterator
@@ -32,14 +33,14 @@ from minigrad.viz.formula.terms import (
 __all__ = ["factors", "is_scalar", "simplified", "summands"]
 
 COUNTS = (np.shape, np.ndim, np.size, len, range, getattr, float, int)
-"""Functions of arrays that give numbers; other functions in Python may give arrays."""
+"""Functions that return numbers; other Python functions may return arrays."""
 
 DENOMINATORS = (1, 2, 4, 8)
-"""Floats that are a whole number of such parts are written as fractions."""
+"""A float with such a denominator is written as a fraction."""
 
 
 def simplified(term: Term, arrays: Collection[str]) -> Term:
-    """Bring every product, quotient and sum of a term into its usual form.
+    """Simplify every product, quotient and sum in a term.
 
     `arrays` are the variables that are arrays: numbers stand in front of them.
     """
@@ -49,18 +50,8 @@ def simplified(term: Term, arrays: Collection[str]) -> Term:
             product = _Product()
             product.take(term)
             return product.term(arrays)
-        case Call(operator.add, (a, Call(operator.neg, (b,)))):
-            return Call(operator.sub, (a, b))
-        case Call(operator.sub, (a, Call(operator.neg, (b,)))):
-            return Call(operator.add, (a, b))
         case Call(operator.matmul, (Call(operator.neg, (a,)), b)):
             return Call(operator.neg, (Call(operator.matmul, (a, b)),))
-        case Call(np.where, (Constant(bool() as known), a, b)):
-            return a if known else b
-        case Call(np.swapaxes, (Call(np.swapaxes, (x, *axes)), *again)) if all(
-            is_constant(axis, -1, -2) for axis in (*axes, *again)
-        ):
-            return x
     return term
 
 
@@ -109,7 +100,7 @@ class _Product:
                 self.put(term, 1, divide)
 
     def put(self, term: Term, exponent: int, divide: bool) -> None:
-        """Note a factor or a divisor, together with an equal one."""
+        """Add a factor or a divisor; an equal one gets a higher power instead."""
         side = self.below if divide else self.above
         for place, (known, before) in enumerate(side):
             if same(known, term) and (before > 0) == (exponent > 0):
@@ -129,10 +120,9 @@ class _Product:
 
 
 def _simple(value: Any) -> bool:
-    """Whether a number is a whole number, or a few halves, quarters ... of one."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return False
-    return Fraction(value).denominator in DENOMINATORS
+    """Whether a value is a number, but no bool, that is written as a fraction or whole."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and math.isfinite(value) and Fraction(value).denominator in DENOMINATORS
 
 
 def _chain(number: int, factors: list[tuple[Term, int]], arrays: Collection[str]) -> Term:
@@ -141,17 +131,13 @@ def _chain(number: int, factors: list[tuple[Term, int]], arrays: Collection[str]
     terms = [f if n == 1 else Call(operator.pow, (f, Constant(n))) for f, n in ordered]
     if number != 1 or not terms:
         terms.insert(0, Constant(number))
-    found = terms[0]
-    for term in terms[1:]:
-        found = Call(operator.mul, (found, term))
-    return found
+    return functools.reduce(lambda left, right: Call(operator.mul, (left, right)), terms)
 
 
 def factors(term: Term, function: Callable[..., Any]) -> Iterator[Term]:
     """The factors of a product, from the left; `function` is the one that multiplies."""
     if isinstance(term, Call) and term.function is function:
-        for part in term.args:
-            yield from factors(part, function)
+        yield from (one for part in term.args for one in factors(part, function))
     else:
         yield term
 

@@ -1,4 +1,4 @@
-"""A formula as MathML Core: what browsers set by themselves, without scripts or fonts of ours."""
+"""Write a notation as MathML Core, which browsers render without scripts or fonts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ ROOT = (
     '<mrow class="root"><mspace height="0.8em" depth="0.15em"/>'
     '<mo class="sign" lspace="0" rspace="0">√</mo>'
 )
-"""How a square root begins, in the place of ``<msqrt>``: page/mathml.css draws it in any font."""
+"""The start of a square root. It replaces ``<msqrt>``: page/mathml.css draws it in any font."""
 
 LINE = 'style="text-align: left; padding: 0.15em 0"'
+LARGE = {"Σ": "∑", "Π": "∏"}
 CASE = 'style="text-align: left; padding: 0.25em 1em 0.25em 0"'
 
 
 def mathml(notation: n.Notation) -> str:
-    """Write a formula as a ``<math>`` element, with its line of text for those who cannot see it.
+    """Write a notation as a ``<math>`` element, with its line of text as the alternative.
 
     Example:
         >>> from minigrad.viz.formula.notation import Symbol
@@ -34,7 +35,6 @@ def mathml(notation: n.Notation) -> str:
 
 
 def _element(notation: n.Notation) -> str:
-    """One element for a notation."""
     match notation:
         case n.Symbol(name, upright, bar):
             return _identifier(name, upright, bar)
@@ -52,26 +52,33 @@ def _element(notation: n.Notation) -> str:
             return f"<mfrac>{_element(top)}{_element(bottom)}</mfrac>"
         case n.Script(base, above, below):
             inner = _at_least(n.Level.ATOM, base)
-            kind = {(True, False): "msup", (False, True): "msub"}.get(
-                (above is not None, below is not None), "msubsup"
-            )
-            scripts = "".join(_element(s) for s in (below, above) if s is not None)
-            return f"<{kind}>{inner}{scripts}</{kind}>"
+            scripts = {"sub": below, "sup": above}
+            kind = "m" + "".join(name for name, script in scripts.items() if script is not None)
+            small = "".join(_element(script) for script in scripts.values() if script is not None)
+            return f"<{kind}>{inner}{small}</{kind}>"
         case n.Root(body, degree):
             power = f"<msup><mrow></mrow><mn>{degree}</mn></msup>" if degree != 2 else ""
             return f"<mrow>{power}{ROOT}{_element(body)}</mrow></mrow>"
         case n.Large(sign, body, below):
-            large = f'<mo largeop="true" movablelimits="false">{_LARGE[sign]}</mo>'
+            large = f'<mo largeop="true" movablelimits="false">{LARGE[sign]}</mo>'
             if below is not None:
                 large = f"<munder>{large}{_element(below)}</munder>"
             return f"<mrow>{large}{_at_least(n.Level.MATRIX, body)}</mrow>"
-        case n.Enclosed(left, body, right):
-            return _fenced(left, _element(body), right)
         case n.Applied(function, arguments, left, right):
             inner = '<mo separator="true">,</mo>'.join(map(_element, arguments))
-            return f"<mrow>{_element(function)}<mo>\u2061</mo>{_fenced(left, inner, right)}</mrow>"
-        case n.Cases():
-            return _cases(notation)
+            fenced = _fenced(left, inner, right)
+            if function is None:
+                return fenced
+            return f"<mrow>{_element(function)}<mo>\u2061</mo>{fenced}</mrow>"
+        case n.Cases(values, conditions):
+            ends = [f"{_element(n.Words('if '))}{_element(one)}" for one in conditions]
+            ends.append(_element(n.Words("otherwise")))
+            cells = "".join(
+                f"<mtr><mtd {CASE}>{_element(one)}</mtd><mtd {CASE}><mrow>{end}</mrow></mtd></mtr>"
+                for one, end in zip(values, ends, strict=True)
+            )
+            brace = '<mo fence="true" form="prefix" stretchy="true">{</mo>'
+            return f'<mrow>{brace}<mtable displaystyle="true">{cells}</mtable></mrow>'
         case n.Sentence(parts):
             return f"<mrow>{''.join(map(_element, parts))}</mrow>"
         case n.Where(body, equations):
@@ -83,11 +90,8 @@ def _element(notation: n.Notation) -> str:
             return f'<mtable displaystyle="true">{"".join(rows)}</mtable>'
 
 
-_LARGE = {"Σ": "∑", "Π": "∏"}
-
-
 def _identifier(name: str, upright: bool, bar: bool) -> str:
-    """A name; of several letters it is upright unless a style says otherwise."""
+    """A name. Browsers set several letters upright unless a style says otherwise."""
     style = "" if upright or len(name) == 1 else ' style="font-style: italic"'
     variant = ' mathvariant="normal"' if upright else ""
     inner = f"<mi{variant}{style}>{escape(name)}</mi>"
@@ -103,27 +107,12 @@ def _sign(sign: str) -> str:
 
 
 def _fenced(left: str, inner: str, right: str) -> str:
-    opening = (
-        f'<mo fence="true" form="prefix" stretchy="true" symmetric="false">{escape(left)}</mo>'
-    )
-    closing = (
-        f'<mo fence="true" form="postfix" stretchy="true" symmetric="false">{escape(right)}</mo>'
-    )
+    fence = '<mo fence="true" form="{}" stretchy="true" symmetric="false">{}</mo>'
+    opening, closing = fence.format("prefix", escape(left)), fence.format("postfix", escape(right))
     return f"<mrow>{opening}{inner}{closing}</mrow>"
 
 
 def _at_least(least: n.Level, notation: n.Notation) -> str:
-    """A part, in parentheses if it is looser than its place."""
+    """A part, in parentheses if its precedence is lower than `least`."""
     inner = _element(notation)
     return inner if n.level(notation, stacked=True) >= least else _fenced("(", inner, ")")
-
-
-def _cases(cases: n.Cases) -> str:
-    rows = [f"{_element(n.Words('if '))}{_element(condition)}" for condition in cases.conditions]
-    rows.append(_element(n.Words("otherwise")))
-    cells = "".join(
-        f"<mtr><mtd {CASE}>{_element(value)}</mtd><mtd {CASE}><mrow>{when}</mrow></mtd></mtr>"
-        for value, when in zip(cases.values, rows, strict=True)
-    )
-    brace = '<mo fence="true" form="prefix" stretchy="true">{</mo>'
-    return f'<mrow>{brace}<mtable displaystyle="true">{cells}</mtable></mrow>'

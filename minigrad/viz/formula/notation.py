@@ -1,7 +1,6 @@
-"""Mathematics as people write it: what stands beside, above, below and within what.
+"""Mathematical notation as a tree: fractions, scripts, sums, parentheses.
 
-Both forms of a formula, MathML and a line of text, are made of a tree of these. Neither form knows
-what is computed, and nothing here knows how either is written.
+The typesetter builds this tree from a term. mathml.py and text.py write it.
 """
 
 from __future__ import annotations
@@ -11,15 +10,14 @@ from enum import IntEnum
 
 __all__ = [
     "INVERSE", "INVERSE_TRANSPOSED", "TRANSPOSED",
-    "Applied", "Cases", "Enclosed", "Fraction", "Infix", "Large", "Level", "Minus", "Notation",
-    "Number", "Root", "Script", "Sentence", "Symbol", "Where", "Words",
-    "begins_with_a_digit", "begins_with_a_word", "ended", "level",
-    "needed",
+    "Applied", "Cases", "Fraction", "Infix", "Large", "Level", "Minus", "Notation", "Number",
+    "Root", "Script", "Sentence", "Symbol", "Where", "Words",
+    "enclosed", "ended", "first", "level", "needed",
 ]  # fmt: skip
 
 
 class Level(IntEnum):
-    """How tightly a notation holds together: what is looser than its place gets parentheses."""
+    """The precedence of a notation: a part of lower precedence than its place gets parentheses."""
 
     SENTENCE = 0
     CONDITION = 1
@@ -33,7 +31,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A name: slanted for a quantity, upright for a function or a sign, and perhaps barred."""
+    """A name: italic for a quantity, upright for a function or a sign, perhaps with a bar."""
 
     text: str
     upright: bool = False
@@ -56,7 +54,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Infix:
-    """Parts with a sign in each gap: "" for ``2x``, " " for a product of matrices."""
+    """Parts with a sign between each two: "" for ``2x``, " " for a product of matrices."""
 
     parts: tuple[Notation, ...]
     signs: tuple[str, ...]
@@ -65,14 +63,14 @@ class Infix:
 
 @dataclass(frozen=True, slots=True)
 class Minus:
-    """A sign in front."""
+    """A minus sign in front."""
 
     body: Notation
 
 
 @dataclass(frozen=True, slots=True)
 class Fraction:
-    """One above the other, or in a line with a stroke between them."""
+    """One notation over another; in a line of text, a stroke between them."""
 
     top: Notation
     bottom: Notation
@@ -80,7 +78,7 @@ class Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Something small above or below."""
+    """A base with a superscript, a subscript, or both."""
 
     base: Notation
     above: Notation | None = None
@@ -97,7 +95,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """A sum or a product over something, which stands below the sign."""
+    """A sum or a product; what it runs over stands below the sign."""
 
     sign: str
     body: Notation
@@ -105,19 +103,10 @@ class Large:
 
 
 @dataclass(frozen=True, slots=True)
-class Enclosed:
-    """Within brackets, whatever they are."""
-
-    left: str
-    body: Notation
-    right: str
-
-
-@dataclass(frozen=True, slots=True)
 class Applied:
-    """A function of arguments, or with other brackets the element at a place."""
+    """A function and its arguments, or an array and its indices; without a function, brackets."""
 
-    function: Notation
+    function: Notation | None
     arguments: tuple[Notation, ...]
     left: str = "("
     right: str = ")"
@@ -125,7 +114,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """Values and when they hold; the last one holds otherwise."""
+    """Values and their conditions; the last value, without a condition, holds otherwise."""
 
     values: tuple[Notation, ...]
     conditions: tuple[Notation, ...]
@@ -140,75 +129,67 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A formula and the equations that explain it."""
+    """A formula and the equations that define its names."""
 
     body: Notation
     equations: tuple[tuple[Notation, Notation], ...]
 
 
 Notation = (
-    Symbol | Number | Words | Infix | Minus | Fraction | Script | Root | Large | Enclosed
-    | Applied | Cases | Sentence | Where
+    Symbol | Number | Words | Infix | Minus | Fraction | Script | Root | Large | Applied | Cases
+    | Sentence | Where
 )  # fmt: skip
-
 
 TRANSPOSED = Symbol("T", upright=True)
 INVERSE = Minus(Number("1"))
 INVERSE_TRANSPOSED = Symbol("−T", upright=True)
 
 
+def enclosed(body: Notation, left: str = "(", right: str = ")") -> Notation:
+    """Put brackets around a notation."""
+    return Applied(None, (body,), left, right)
+
+
 def level(notation: Notation, stacked: bool) -> Level:
-    """How tightly a notation holds together, with `stacked` fractions, or with those in a line."""
+    """The precedence of a notation; `stacked` fractions and roots need no parentheses inside."""
     match notation:
-        case Infix(level=found):
-            return found
+        case Infix():
+            return notation.level
         case Sentence() | Where() | Cases():
             return Level.SENTENCE
         case Minus():
             return Level.SUM
         case Fraction():
             return Level.SCRIPT if stacked else Level.PRODUCT
-        case Script() | Large():
-            return Level.SCRIPT
         case Root():
             return Level.ATOM if stacked else Level.SCRIPT
+        case Script() | Large():
+            return Level.SCRIPT
     return Level.ATOM
 
 
 def needed(parent: Infix, position: int) -> Level:
-    """How tight a part of an infix must be: the first may be as loose as the whole."""
+    """The lowest precedence that a part of an infix may have without parentheses."""
     if parent.signs[0] == "":
         return Level.SCRIPT if position else Level.ATOM
     return parent.level if position == 0 else Level(parent.level + 1)
 
 
 def ended(notation: Notation) -> Notation:
-    """The same with parentheses around a large sum at its end, which seems to go on otherwise."""
+    """Put parentheses around a sum at the end, so that what follows does not seem part of it."""
     match notation:
         case Large():
-            return Enclosed("(", notation, ")")
+            return enclosed(notation)
         case Infix(parts, signs, found):
             return Infix((*parts[:-1], ended(parts[-1])), signs, found)
     return notation
 
 
-def begins_with_a_digit(notation: Notation) -> bool:
-    """Whether a number in front of it would run into its first digit."""
+def first(notation: Notation) -> Notation | None:
+    """What a reader sees first: a symbol, a number, a fraction; None if it is a bracket."""
     match notation:
-        case Number() | Fraction():
-            return True
-        case Script(base):
-            return begins_with_a_digit(base)
-        case Infix(level=found):
-            return found > Level.SUM  # a sum gets parentheses
-    return False
-
-
-def begins_with_a_word(notation: Notation) -> bool:
-    """Whether its first name has several letters."""
-    match notation:
-        case Symbol(name):
-            return len(name) > 1
-        case Script(base) | Applied(base):
-            return begins_with_a_word(base)
-    return False
+        case Script(base) | Applied(base) if base is not None:
+            return first(base)
+        case Infix():  # a sum gets parentheses
+            return first(notation.parts[0]) if notation.level > Level.SUM else None
+    return notation

@@ -1,20 +1,19 @@
-"""Statements and expressions of Python as terms: those of a rule, or of a written formula.
+"""From the syntax tree of a function, or of a written formula, to terms.
 
-Names stand for terms, so an assignment changes what a name stands for and nothing else. A loop, or
-anything else that is no formula, is `Unreadable`.
+Each name stands for a term, and an assignment changes what the name stands for. A loop, a
+write in place, or anything else that is not a formula, raises `Unreadable`.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
-import math
+import itertools
 import operator
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +35,7 @@ from minigrad.viz.formula.terms import (
 if TYPE_CHECKING:
     from minigrad.viz.formula.reader import Reader
 
-__all__ = ["SYMBOLS", "Body", "Keywords", "Unreadable", "in_module", "item", "outside"]
+__all__ = ["Body", "Keywords", "Unreadable", "item"]
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -52,30 +51,33 @@ Keywords = tuple[tuple[str, Term], ...]
 
 SYMBOLS = {"pi": "π", "e": "e", "inf": "∞"}
 
-
 SILENT = {"astype", "copy", "item"}
-"""Methods that do not change the value of an array."""
+"""Methods that keep the values of an array."""
+
+PLAIN = (str, bool, tuple, ModuleType)
+"""Values of these types are shown as they are; others, such as arrays, by their name."""
 
 
 class Unreadable(Exception):
-    """A function has statements that are no formula: loops, for one."""
+    """Raised for what is not a formula, such as a loop."""
 
 
 @dataclass
 class Body:
-    """The inside of a function, or the lines of a written formula."""
+    """The body of a function, or the lines of a written formula."""
 
-    reader: Reader  # where definitions go
-    local: dict[str, Term]  # what each of its own names stands for
-    outside: Callable[[str], Term]  # finds what another name stands for
-    scope: dict[str, Any]  # the globals of the module
-    # The comments of a written formula, by line; None for a function
-    comments: dict[int, str] | None = None
+    reader: Reader  # collects the definitions
+    local: dict[str, Term]  # the term of each local name
+    scope: ChainMap[str, Any]  # the values of other names, the innermost scope first
+    own: tuple[str, ...] = ()  # the names that are local to the function, assigned yet or not
+    comments: dict[int, str] | None = None  # of a written formula, by line; None for a function
 
-    # Statements ---------------------------------------------------------------------------------
+    def __post_init__(self) -> None:
+        given = (term for term in self.local.values() if isinstance(term, Variable))
+        self.reader.parameters |= {term.name for term in given}
 
     def run(self, statements: Iterable[ast.stmt]) -> Term | None:
-        """What statements return, None if they go on."""
+        """The term that the statements return; None if they do not return."""
         rest = list(statements)
         while rest:
             statement = rest.pop(0)
@@ -88,15 +90,11 @@ class Body:
                     comment = self.comments.pop(statement.end_lineno)
                     (name_used,) = self.reader.define((name,), self.computed(value), comment)
                     self.local[name] = Variable(name_used)
-                case ast.Assign(targets=[target], value=value):
+                case (
+                    ast.Assign(targets=[target], value=value)
+                    | ast.AnnAssign(target=target, value=ast.expr() as value)
+                ):
                     self.assign(target, self.term(value))
-                case ast.AnnAssign(target=target, value=ast.expr() as value):
-                    self.assign(target, self.term(value))
-                case ast.AugAssign(target=ast.Name(id=name), op=op, value=value) if type(
-                    op
-                ) in OPERATORS and self.owns(name):
-                    now = Call(OPERATORS[type(op)], (self.local[name], self.term(value)))
-                    self.assign(ast.Name(name), now)
                 case ast.If():
                     found = self.branches(statement, rest)
                     if found is not None:
@@ -107,14 +105,8 @@ class Body:
                     raise Unreadable
         return None
 
-    def owns(self, name: str) -> bool:
-        """Whether changing an array in place changes what this name stands for and nothing else."""
-        term = self.local.get(name)
-        shared = [other for other in self.local.values() if other == term]
-        return term is not None and len(shared) == 1 and not self.reader.is_view(term)
-
     def branches(self, statement: ast.If, rest: list[ast.stmt]) -> Term | None:
-        """What an ``if`` returns, together with what comes after it."""
+        """Read an ``if``: the term if it returns, with the statements after it; else None."""
         test = self.term(statement.test)
         if is_constant(test, True, False):
             rest[:0] = statement.body if is_constant(test, True) else statement.orelse
@@ -133,7 +125,7 @@ class Body:
         for name in {**after_then, **self.local}:
             one, other = after_then.get(name), self.local.get(name)
             if one is None or other is None:
-                self.local.pop(name, None)  # known on one way only
+                self.local.pop(name, None)  # assigned in one branch only
             elif not same(one, other):
                 self.assign(ast.Name(name), Choice(test, one, other))
         return None
@@ -158,26 +150,31 @@ class Body:
             case _:
                 raise Unreadable
 
-    # Expressions --------------------------------------------------------------------------------
-
     def term(self, node: ast.expr) -> Term:
         """The term of an expression."""
         match node:
             case ast.Constant(value=value):
                 return Constant(value)
             case ast.Name(id=name):
-                return self.local[name] if name in self.local else self.outside(name)
+                return self.local[name] if name in self.local else self.global_(name)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
                 return Call(OPERATORS[type(op)], (self.term(left), self.term(right)))
             case ast.UnaryOp(op=op, operand=operand):
                 term = self.term(operand)
                 if isinstance(op, ast.Not) and is_constant(term, True, False):
                     return Constant(is_constant(term, False))
-                if isinstance(op, ast.USub) and _is_number(term):
-                    return Constant(-term.value)  # type: ignore[union-attr]
+                match op, term:
+                    case ast.USub(), Constant(value, "") if type(value) in (int, float):
+                        return Constant(-value)
                 return Call(OPERATORS[type(op)], (term,))
-            case ast.Compare(left=left, ops=ops, comparators=others):
-                return self.comparison([left, *others], ops)
+            case ast.Compare(left=left, ops=ops, comparators=others) if all(
+                type(op) in OPERATORS for op in ops
+            ):
+                terms = [self.term(node) for node in (left, *others)]
+                pairs = zip(ops, itertools.pairwise(terms), strict=True)
+                return self.conditions(
+                    True, [Call(OPERATORS[type(op)], pair) for op, pair in pairs]
+                )
             case ast.BoolOp(op=op, values=values):
                 return self.conditions(isinstance(op, ast.And), [self.term(v) for v in values])
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -202,7 +199,7 @@ class Body:
         raise Unreadable
 
     def terms(self, nodes: list[ast.expr]) -> tuple[Term, ...]:
-        """The terms of a list; a starred tuple stands for its items."""
+        """The terms of a list; a starred tuple gives its items."""
         found: list[Term] = []
         for node in nodes:
             if not isinstance(node, ast.Starred):
@@ -214,16 +211,9 @@ class Body:
             found += whole.args
         return tuple(found)
 
-    def comparison(self, nodes: list[ast.expr], ops: list[ast.cmpop]) -> Term:
-        if not {*map(type, ops)} <= OPERATORS.keys():
-            raise Unreadable
-        terms = [self.term(node) for node in nodes]
-        pairs = zip(terms, ops, terms[1:], strict=False)
-        return self.conditions(True, [Call(OPERATORS[type(op)], (a, b)) for a, op, b in pairs])
-
     @staticmethod
     def conditions(all_of: bool, terms: list[Term]) -> Term:
-        """``and`` or ``or``: the value of the last, unless one before it decides."""
+        """``and`` or ``or``: the last term, unless one before it decides."""
         found = terms[-1]
         for term in reversed(terms[:-1]):
             if is_constant(term, True, False):
@@ -233,23 +223,40 @@ class Body:
         return found
 
     def computed(self, node: ast.expr) -> Term:
-        """A value that a comment explains: any Python, computed and not shown."""
+        """A value that a comment explains: any Python. It is computed but not shown."""
         names = sorted(
             {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} & {*self.local}
         )
-        function = eval(f"lambda {', '.join(names)}: {ast.unparse(node)}", self.scope)
+        # The parents are without the reductions of formulas: here `sum` is Python's.
+        scope = dict(self.scope.parents)
+        function = eval(f"lambda {', '.join(names)}: {ast.unparse(node)}", scope)
         term = Call(function, tuple(self.local[name] for name in names))
         match node:
             case ast.Call(func=ast.Name(id="float" | "int" | "len")):
-                return Call(float, (term,))  # a number: it is not multiplied by elements
+                return Call(float, (term,))  # marks a number, so that its product gets a dot
         return term
+
+    def global_(self, name: str) -> Term:
+        """The term of a name that is not local."""
+        if name in self.own or name not in self.scope:
+            raise Unreadable(f"there is no {name!r}")
+        value = self.scope[name]
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            module = sys.modules.get(self.scope["__name__"])
+            expression = defined(module, name)
+            if expression is not None:
+                term = Body(self.reader, {}, self.scope).term(expression)
+                if _is_arithmetic(term) and evaluate(term, {}) == value:
+                    return term
+            return Constant(value, _symbol(name, value))
+        plain = value is None or callable(value) or isinstance(value, PLAIN)
+        return Constant(value) if plain else Constant(value, name.strip("_"))
 
     def attribute(self, value: ast.expr, name: str) -> Term:
         base = self.term(value)
         if isinstance(base, Constant) and hasattr(base.value, name):
             found = getattr(base.value, name)
-            has_sign = name in SYMBOLS and (base.value is np or base.value is math)
-            return Constant(found, SYMBOLS[name]) if has_sign else Constant(found)
+            return Constant(found, _symbol(name, found))
         match name:
             case "shape":
                 known = Variable(f"{base.name}_shape") if isinstance(base, Variable) else None
@@ -265,7 +272,7 @@ class Body:
         raise Unreadable
 
     def call(self, func: ast.expr, args: tuple[Term, ...], keywords: Keywords) -> Term:
-        """A call of a function, or of a method as of the function of the same name."""
+        """A call of a function; a method stands for the NumPy function of its name."""
         if isinstance(func, ast.Attribute):
             base = self.term(func.value)
             if not isinstance(base, Constant) or isinstance(base.value, np.ndarray):
@@ -279,7 +286,7 @@ class Body:
                     args = (Call(row, args),)
                 return Call(function, (base, *args), keywords)
         if isinstance(func, ast.Name) and isinstance(self.local.get(func.id), Variable):
-            function = self.outside(func.id)  # such as `mean`, which is also an array here
+            function = self.global_(func.id)  # such as `mean`, which is an array here too
         else:
             function = self.term(func)
         if not isinstance(function, Constant) or not callable(function.value):
@@ -289,52 +296,23 @@ class Body:
         return self.reader.call(function.value, args, keywords, inside)
 
 
-def outside(reader: Reader, function: FunctionType, name: str) -> Term:
-    """What a name stands for in a function that is not its own."""
-    code = function.__code__
-    if name in (*code.co_varnames, *code.co_cellvars):
-        raise Unreadable  # it is its own, but has no value on every way here
-    if name in code.co_freevars:
-        cells = function.__closure__ or ()
-        return Constant(cells[code.co_freevars.index(name)].cell_contents)
-    if name not in function.__globals__ and hasattr(builtins, name):
-        return Constant(getattr(builtins, name))
-    return in_module(reader, function.__globals__, name)
-
-
-def in_module(reader: Reader, scope: dict[str, Any], name: str) -> Term:
-    """What a name at the top of a module stands for."""
-    if name not in scope:
-        raise Unreadable(f"there is no {name!r}")
-    value = scope[name]
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        expression = defined(sys.modules.get(scope.get("__name__", "")), name)
-        if expression is None:
-            return Constant(value)
-        term = Body(reader, {}, partial(in_module, reader, scope), scope).term(expression)
-        return term if _is_arithmetic(term) and evaluate(term, {}) == value else Constant(value)
-    plain = value is None or callable(value) or isinstance(value, (str, bool, tuple, ModuleType))
-    return Constant(value) if plain else Constant(value, name.strip("_"))
-
-
 def _is_arithmetic(term: Term) -> bool:
-    """Whether a term is made of numbers by functions that do nothing else than compute."""
+    """Whether a term is made of numbers and functions of `math` and `operator` only."""
     return not isinstance(term, Variable) and all(
-        not isinstance(part, Call) or _module(part.function) in ("math", "_operator")
+        not isinstance(part, Call)
+        or getattr(part.function, "__module__", "") in ("math", "_operator")
         for part in walk(term)
     )
 
 
-def _module(function: Any) -> str:
-    return getattr(function, "__module__", None) or ""
-
-
-def _is_number(term: Term) -> bool:
-    return isinstance(term, Constant) and not term.symbol and type(term.value) in (int, float)
+def _symbol(name: str, value: Any) -> str:
+    """The sign of a number that has one."""
+    known = name in SYMBOLS and isinstance(value, float) and value == getattr(np, name)
+    return SYMBOLS[name] if known else ""
 
 
 def item(term: Term, index: Term) -> Term:
-    """A part of a term; that of a tuple which is written out is there already."""
+    """A part of a term; the part of a written tuple is taken out of it."""
     if isinstance(index, Constant) and isinstance(index.value, int):
         if isinstance(term, Call) and term.function is row and index.value < len(term.args):
             return term.args[index.value]

@@ -1,8 +1,8 @@
 """From a rule, or the formula written for it, to the term that it computes.
 
-Assignments become definitions, ``if`` becomes a choice (parser.py), and helpers of a line or two
-are read into the place where they are called. For a longer helper, or one that only guards the
-arithmetic, a formula may be written beside it (`minigrad.ops._numerics.formula`).
+parser.py reads the syntax: an assignment becomes a definition, and ``if`` becomes a choice. A call
+of a short helper is replaced by its body. For other helpers a formula may be written, with
+`minigrad.ops._numerics.formula`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import ast
 import builtins
 import inspect
 import operator
+from collections import ChainMap
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -21,15 +21,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.primitive import Primitive, by_numpy
-from minigrad.viz.formula.parser import (
-    SYMBOLS,
-    Body,
-    Keywords,
-    Unreadable,
-    in_module,
-    item,
-    outside,
-)
+from minigrad.viz.formula.parser import Body, Keywords, Unreadable, item
 from minigrad.viz.formula.signs import NAMES, SIGNS
 from minigrad.viz.formula.sources import Source, source
 from minigrad.viz.formula.terms import (
@@ -48,7 +40,7 @@ from minigrad.viz.formula.terms import (
 __all__ = ["Definition", "Reader", "Reading", "read", "read_written"]
 
 TRANSPARENT = (np.asarray, float)
-"""Functions that give back their first argument."""
+"""Functions that return their first argument."""
 
 OPERATORS = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
@@ -58,27 +50,22 @@ OPERATORS = {
     np.less_equal: operator.le, np.greater: operator.gt, np.greater_equal: operator.ge,
     np.logical_and: operator.and_, np.logical_or: operator.or_, np.logical_not: operator.invert,
 }  # fmt: skip
-"""Functions of NumPy that an operator stands for."""
-
-VIEWS = (operator.getitem, np.reshape, np.swapaxes, np.transpose, np.moveaxis, np.diagonal)
-"""Functions whose result shares its memory with their argument."""
+"""NumPy functions that are written as operators."""
 
 SMALL = 7
-"""A definition of up to this size that is used once is written in its place."""
+"""The largest size of a definition that is written where it is used, if it is used once."""
 
 LINES = 3
-"""A helper of up to this many statements is read where it is called."""
+"""The most statements of a helper whose body replaces its call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Names for the values of a term: several for the parts of a tuple."""
+    """A name for the value of a term, or names for the parts of a tuple."""
 
-    names: tuple[str, ...]  # the names
-    term: Term  # what they stand for
-    # What explains them in the place of an equation, if not None; where it is empty, nothing
-    # does: nobody asks what the first output is
-    comment: str | None = None
+    names: tuple[str, ...]
+    term: Term  # what the names stand for
+    comment: str | None = None  # a note that replaces the equation; empty for neither of both
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +73,7 @@ class Reading:
     """What a function computes."""
 
     value: Term  # what it returns
-    # What names in the value stand for, each after those that it uses
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[Definition, ...] = ()  # of names in the value, each after those it uses
     notes: tuple[str, ...] = ()  # what the formula leaves out
     written: bool = False  # whether the formula was written by hand
 
@@ -97,11 +83,11 @@ def read(
 ) -> Reading:
     """Read what a rule computes of its arguments.
 
-    `given` has terms for parameters; the others stand for themselves. `joint` says which of several
-    values that the rule returns is meant.
+    `given` has terms for parameters; the others stand for themselves. `joint` is the position of
+    the value in the tuple that a joint rule returns.
 
     Raises:
-        Unreadable: It is no formula, or its source is not known.
+        Unreadable: It is not a formula, or its source is not known.
     """
     reader = Reader()
     value = reader.function(function, given)
@@ -109,12 +95,12 @@ def read(
 
 
 def read_written(op: Primitive, scope: dict[str, Any], *texts: str) -> Reading:
-    """Read a formula that was written for a rule of an op: lines of Python, the last the formula.
+    """Read a formula that was written for a rule: lines of Python, of which the last is the value.
 
-    `scope` has the globals of the module in which it stands.
+    `scope` has the globals of the module of the op.
 
     Raises:
-        Unreadable: It is no formula.
+        Unreadable: It is not a formula.
     """
     names = ["g", "out", *["i"] * op.variadic, *op.params, *op.residuals]
     names += [f"{name}_shape" for name in op.params] + [f"g_{name}" for name in op.params]
@@ -125,22 +111,25 @@ def read_written(op: Primitive, scope: dict[str, Any], *texts: str) -> Reading:
 
 @dataclass
 class Reader:
-    """Collects what is defined on the way."""
+    """Reads functions and formulas, and collects their definitions and notes."""
 
     definitions: dict[tuple[str, ...], Definition] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
-    parameters: set[str] = field(default_factory=set)
-    within: list[Callable[..., Any]] = field(default_factory=list)
+    parameters: set[str] = field(default_factory=set)  # names that no definition may take
+    within: list[Callable[..., Any]] = field(default_factory=list)  # what is being read
 
     def function(self, function: Callable[..., Any], given: Mapping[str, Term]) -> Term:
         """Read a function whose parameters stand for given terms."""
         found = source(function)
         if found is None or function in self.within or not isinstance(function, FunctionType):
             raise Unreadable
-        node = found.node
+        node, code = found.node, function.__code__
         parameters = [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
-        local = self._local({name: given.get(name, Variable(name)) for name in parameters})
-        body = Body(self, local, partial(outside, self, function), function.__globals__)
+        local = {name: given.get(name, Variable(name)) for name in parameters}
+        cells = (cell.cell_contents for cell in function.__closure__ or ())
+        closure = dict(zip(code.co_freevars, cells, strict=True))
+        scope = ChainMap(closure, function.__globals__, vars(builtins))
+        body = Body(self, local, scope, code.co_varnames + code.co_cellvars)
         self.within.append(function)
         try:
             value = body.term(node.body) if isinstance(node, ast.Lambda) else body.run(node.body)
@@ -151,7 +140,7 @@ class Reader:
         return value
 
     def written(self, local: Mapping[str, Term], scope: dict[str, Any], *texts: str) -> Term:
-        """Read a formula written by hand; its comments explain definitions, or become notes."""
+        """Read a written formula. A comment explains the definition in its line, or is a note."""
         text = "\n".join(map(inspect.cleandoc, texts))
         if not text.strip():
             raise Unreadable("it is empty")
@@ -163,34 +152,19 @@ class Reader:
             raise Unreadable("its last line is no expression")
         lines = enumerate(text.splitlines(), 1)
         comments = {i: line.partition("#")[2].strip() for i, line in lines if "#" in line}
-        names = partial(self._name, scope)
-        body = Body(self, self._local(local), names, scope, comments)
+        names = ChainMap(NAMES, scope, vars(builtins), vars(np), vars(ops))
+        body = Body(self, dict(local), names, comments=comments)
         value = body.run([*statements, ast.Return(last.value)])
         self.notes |= dict.fromkeys(comments.values())  # those that belong to no definition
         assert value is not None
         return value
 
-    def _local(self, local: Mapping[str, Term]) -> dict[str, Term]:
-        self.parameters |= {v.name for v in local.values() if isinstance(v, Variable)}
-        return dict(local)
-
-    def _name(self, scope: dict[str, Any], name: str) -> Term:
-        """What a name in a written formula stands for: nearest first."""
-        if name in NAMES:
-            return Constant(NAMES[name])
-        if name in scope:
-            return in_module(self, scope, name)
-        for module in (np, ops, builtins):
-            if hasattr(module, name):
-                return Constant(getattr(module, name), SYMBOLS.get(name, ""))
-        raise Unreadable(f"there is no {name!r}")
-
     def call(
         self, function: Any, args: tuple[Term, ...], keywords: Keywords, inside: bool | None = None
     ) -> Term:
-        """What calling a function amounts to: its formula, its inside, or just its name.
+        """Read a call: as the formula or the body of the function, or as just a call.
 
-        If `inside` is not given, a function is read where it is short.
+        `inside` says whether to read the body; by default it is read if it is short.
         """
         if not isinstance(function, Hashable):
             raise Unreadable
@@ -208,14 +182,14 @@ class Reader:
             if isinstance(text, str):
                 return self.written(bound, function.__globals__, text)
             return self.function(function, bound)
-        except (Unreadable, TypeError):  # it is no formula, or is called in a way that fails
+        except (Unreadable, TypeError):  # it is not a formula, or the call does not fit it
             self.notes = notes
             return Call(function, args, keywords)
 
     def define(
         self, names: tuple[str, ...], term: Term, comment: str | None = None
     ) -> tuple[str, ...]:
-        """Give a term names that are not in use."""
+        """Define names for a term; they get primes if they are in use."""
         taken = {name for one in self.definitions for name in one} | self.parameters
         while taken & {*names}:
             known = self.definitions.get(names)
@@ -225,14 +199,8 @@ class Reader:
         self.definitions[names] = Definition(names, term, comment)
         return names
 
-    def is_view(self, term: Term) -> bool:
-        """Whether what a name stands for shares its memory with something else."""
-        defined = self.definitions.get((term.name,)) if isinstance(term, Variable) else None
-        whole = term if defined is None else defined.term
-        return isinstance(whole, Call) and any(whole.function is view for view in VIEWS)
-
     def reading(self, value: Term, written: bool = False) -> Reading:
-        """Keep the definitions that are worth it, and write the others in their places."""
+        """Replace the names of short definitions by their terms, and drop unused definitions."""
         while True:
             uses = count_variables(value)
             for one in reversed(self.definitions.values()):
@@ -252,7 +220,7 @@ class Reader:
 
 
 def _is_trivial(definition: Definition, uses: Mapping[str, int], value: Term) -> bool:
-    """Whether a definition is not worth its name."""
+    """Whether a definition is so short that its term replaces its name."""
     if len(definition.names) > 1 or definition.comment is not None:
         return False
     once = uses[definition.names[0]] == 1
@@ -268,7 +236,7 @@ def _replaced(term: Term, values: Mapping[str, Term]) -> Term:
 
 
 def _plainest(function: Any) -> Any:
-    """NumPy's function in the place of our op for it, and Python's operator for NumPy's."""
+    """The NumPy function of one of our ops, and the operator of a NumPy function."""
     for known, op in by_numpy.items():
         if op is function:
             function = known
@@ -276,7 +244,7 @@ def _plainest(function: Any) -> Any:
 
 
 def _is_short(found: Source | None) -> bool:
-    """Whether a helper is a line or two that say everything."""
+    """Whether a helper is a lambda, or has a few assignments and no branches."""
     if found is None or isinstance(found.node, ast.Lambda):
         return found is not None
     lines = [line for line in found.node.body if not isinstance(line, ast.Expr)]

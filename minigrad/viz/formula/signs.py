@@ -1,7 +1,7 @@
-"""The sign of each function: √ for a root, Σ for a sum, ᵀ for the last two axes exchanged.
+"""The notation of functions: √ for a root, Σ for a sum, ᵀ for a transpose.
 
-An entry takes the typesetter and the arguments as terms, by the names that the function gives them.
-A function that is not here is written by its name.
+An entry takes the typesetter and the arguments of the function, as terms. A function without an
+entry is written by its name.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["NAMES", "SIGNS"]
 Entry = Callable[..., n.Notation]
 
 
-# What a written formula means by some names: its reductions keep the axes.
+# The reductions of written formulas: they keep the axes that they reduce.
 
 
 def added(x: Any, axis: Any = None) -> Any:
@@ -44,28 +44,23 @@ def averaged(x: Any, axis: Any = None) -> Any:
 
 
 def spread(x: Any, shape: tuple[int, ...], axis: Any = None) -> Any:
-    """Undo a reduction: with the axes that were reduced, of `shape` again."""
+    """Undo a reduction of an array of `shape`: broadcast the result to it."""
     kept = np.sum(np.empty(shape), axis, keepdims=True).shape
     return np.broadcast_to(np.reshape(x, kept), shape)
 
 
-NAMES: Mapping[str, Any] = {
+NAMES: dict[str, Any] = {
     "sum": added, "mean": averaged, "spread": spread, "inv": np.linalg.inv,
     "where": np.where, "abs": np.absolute, "max": np.maximum, "min": np.minimum,
 }  # fmt: skip
-"""Names that a written formula may use beside those of its module, of NumPy and `minigrad.ops`."""
+"""Names with a meaning of their own in written formulas.
 
-
-# How functions look ------------------------------------------------------------------------------
-
-
-def _named(name: str) -> Entry:
-    """A function of one argument, by name."""
-    return lambda t, x: t.called(name, x)
+All other names are those of the module of the op, of Python, NumPy and `minigrad.ops`.
+"""
 
 
 def _reduction(name: str) -> Entry:
-    """A function over axes, by name."""
+    """A reduction, with its axes below the name."""
 
     def entry(t: Typesetter, x: Term, axis: Term | None = None, **_: Term) -> n.Notation:
         return t.called(name, x, below=t.axis(axis))
@@ -81,12 +76,12 @@ def _large(sign: str) -> Entry:
 
 
 def _over(words: str) -> Entry:
-    """A sum over what is said in words."""
+    """A sum; words say what it runs over."""
     return lambda t, x, *_: n.Large("Σ", t.value(x), n.Words(words))
 
 
 def _infix(sign: str, note: str = "") -> Entry:
-    """Two arguments with a sign between; what else there is goes without saying."""
+    """Two arguments with a sign between them; further arguments are not shown."""
 
     def entry(t: Typesetter, one: Term, other: Term, *_: Term) -> n.Notation:
         if note:
@@ -97,13 +92,12 @@ def _infix(sign: str, note: str = "") -> Entry:
 
 
 def _where(t: Typesetter, condition: Term, a: Term, b: Term) -> n.Notation:
-    """A factor of 1 or 0 if one of the two is 0, else cases."""
-    if is_constant(a, 1) and is_constant(b, 0):
-        return n.Enclosed("[", t.condition(condition), "]")
+    """If one of the two is 0, a factor ``[condition]``, which is 1 or 0; else cases."""
     if is_constant(b, 0):
-        return t.times(a, n.Enclosed("[", t.condition(condition), "]"))
+        factor = n.enclosed(t.condition(condition), "[", "]")
+        return factor if is_constant(a, 1) else t.times(a, factor)
     if is_constant(a, 0):
-        return t.times(b, n.Enclosed("[", t.negated(condition), "]"))
+        return t.times(b, n.enclosed(t.negated(condition), "[", "]"))
     return n.Cases((t.value(a), t.value(b)), (t.condition(condition),))
 
 
@@ -118,7 +112,7 @@ def _transpose(t: Typesetter, x: Term, axes: Term | None = None) -> n.Notation:
 
 
 def _reshape(t: Typesetter, x: Term, shape: Term) -> n.Notation:
-    """An array with the axes kept that a reduction took looks like itself."""
+    """A reshape that only restores reduced axes is not shown."""
     whole = Call(np.reshape, (x, shape))
     shown = shown_part(whole)
     return t.called("reshape", x, shape) if shown is whole else t.value(shown)
@@ -136,7 +130,7 @@ def _along(t: Typesetter, index: Term, axis: Term, *_: Term) -> n.Notation:
 
 
 def _on_diagonal(t: Typesetter, value: Term, shape: Term, place: Term) -> n.Notation:
-    # The trace gives its cotangent an axis, so that all of the diagonal gets the same.
+    # The rule of the trace adds an axis to its cotangent; it is not shown.
     match value:
         case Call(operator.getitem, (g, Call(_, (first, second)))):
             if is_constant(first, ...) and is_constant(second, None):
@@ -157,18 +151,15 @@ SIGNS: Mapping[Any, Entry] = {
     np.hypot: lambda t, a, b: n.Root(
         n.Infix((_squared(t, a), _squared(t, b)), ("+",), n.Level.SUM)
     ),
-    np.exp: _named("exp"),
-    np.log: _named("log"),
-    math.log: _named("log"),
     np.log2: lambda t, x: t.called("log", x, below=n.Number("2")),
     math.log2: lambda t, x: t.called("log", x, below=n.Number("2")),
     math.log10: lambda t, x: t.called("log", x, below=n.Number("10")),
     np.reciprocal: lambda t, x: n.Fraction(n.Number("1"), t.value(x)),
-    ops.sigmoid: _named("σ"),
+    ops.sigmoid: lambda t, x: t.called("σ", x),
     # Sizes and relations
-    np.absolute: lambda t, x: n.Enclosed("|", t.value(x), "|"),
-    np.floor: lambda t, x: n.Enclosed("⌊", t.value(x), "⌋"),
-    operator.floordiv: lambda t, a, b: n.Enclosed("⌊", n.Fraction(t.value(a), t.value(b)), "⌋"),
+    np.absolute: lambda t, x: n.enclosed(t.value(x), "|", "|"),
+    np.floor: lambda t, x: n.enclosed(t.value(x), "⌊", "⌋"),
+    operator.floordiv: lambda t, a, b: n.enclosed(n.Fraction(t.value(a), t.value(b)), "⌊", "⌋"),
     operator.mod: _infix("mod"),
     operator.pos: lambda t, x: t.value(x),
     np.maximum: lambda t, a, b: t.called("max", a, b),
@@ -185,7 +176,6 @@ SIGNS: Mapping[Any, Entry] = {
     ops.softmax: _reduction("softmax"),
     spread: lambda t, x, shape, axis=None: t.spread(x, t.axis(axis)),
     # Shapes and places
-    np.shape: _named("shape"),
     np.reshape: _reshape,
     np.swapaxes: _swapaxes,
     np.transpose: _transpose,

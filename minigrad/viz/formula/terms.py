@@ -1,7 +1,6 @@
-"""What a formula is made of: names, constants, calls and choices.
+"""Terms: what a formula computes, as variables, constants, calls and choices.
 
-A term says what is computed, not how it looks. It can be evaluated, and so a formula can be held
-against the rule that it stands for.
+A term can be evaluated, so that tests can compare a formula with its rule.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """What a rule is given, or a definition of the formula."""
+    """An argument of a rule, or a name that the formula defines."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A value that does not depend on anything, and perhaps the sign for it: π."""
+    """A value, and the sign for it if it has one, such as π."""
 
     value: Any
     symbol: str = ""
@@ -37,7 +36,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of terms. Operators are calls too, of the functions in `operator`."""
+    """A function of terms; an operator is the function in `operator`."""
 
     function: Callable[..., Any]
     args: tuple[Term, ...]
@@ -46,7 +45,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One term or another; only the chosen one has a value. ``a and b`` is one too."""
+    """One term or another, of which only the chosen one is computed. ``a and b`` is one too."""
 
     test: Term
     then: Term
@@ -57,7 +56,7 @@ Term = Variable | Constant | Call | Choice
 
 
 def row(*items: Any) -> tuple[Any, ...]:
-    """What a tuple or a list of terms is a call of."""
+    """The function that a tuple or a list of terms is a call of."""
     return items
 
 
@@ -90,29 +89,29 @@ def walk(term: Term) -> Iterator[Term]:
 
 
 def size(term: Term) -> int:
-    """How many names and functions it takes to write the term."""
+    """The number of variables and calls in a term."""
     return sum(not isinstance(part, Constant) for part in walk(term))
 
 
 def count_variables(term: Term) -> Counter[str]:
-    """How often each variable stands in a term."""
+    """How often each variable occurs in a term."""
     return Counter(part.name for part in walk(term) if isinstance(part, Variable))
 
 
 def same(one: Term, other: Term) -> bool:
-    """Whether two terms are written alike; constants may be arrays, which have no ``==``."""
+    """Whether two terms are equal. Constants may be arrays, so ``==`` cannot tell."""
     return repr(one) == repr(other)
 
 
 def is_constant(term: Term | None, *values: Any) -> bool:
-    """Whether a term is one of some constants: ``1`` is neither ``True`` nor ``1.0``."""
+    """Whether a term is one of these constants: ``1`` is neither ``True`` nor ``1.0``."""
     return isinstance(term, Constant) and any(
         type(term.value) is type(value) and term.value == value for value in values
     )
 
 
 def shown_part(term: Term) -> Term:
-    """What a formula shows of a term: a reshape to a computed shape only keeps reduced axes."""
+    """The array in a reshape that only restores reduced axes; any other term is itself."""
     match term:
         case Call(np.reshape, (x, Call(FunctionType(), _))):
             return x

@@ -1,4 +1,4 @@
-"""A formula as one line of Unicode text."""
+"""Write a notation as one line of Unicode text."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from minigrad.viz.formula import notation as n
 __all__ = ["text"]
 
 SUPERSCRIPTS = dict(zip("0123456789+−T′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ′", strict=True))
-SUBSCRIPTS = dict(zip("0123456789", "₀₁₂₃₄₅₆₇₈₉", strict=True)) | {"i": "ᵢ", "j": "ⱼ"}
+SUBSCRIPTS = dict(zip("0123456789ij", "₀₁₂₃₄₅₆₇₈₉ᵢⱼ", strict=True))
 ROOTS = {2: "√", 3: "∛"}
 TIGHT = {"", " ", ":"}
-"""Signs with no space around them."""
-
-BARRED = {"g": "ḡ"}
-"""Letters that have a barred form of their own; others get a mark that combines with them."""
+"""Signs without spaces around them."""
 
 
 def text(notation: n.Notation) -> str:
-    """Write a formula as a line of text.
+    """Write a notation as one line of text.
 
     Example:
         >>> from minigrad.viz.formula.notation import Fraction, Number, Symbol
@@ -27,30 +24,31 @@ def text(notation: n.Notation) -> str:
     """
     match notation:
         case n.Symbol(name, _, bar):
-            return BARRED.get(name, f"{name}\u0304") if bar else name
+            if bar:  # other letters than g have no barred character of their own
+                return "ḡ" if name == "g" else f"{name}\u0304"
+            return name
         case n.Number(digits) | n.Words(digits):
             return digits
         case n.Minus(body):
             return f"−{_at_least(n.Level.PRODUCT, body)}"
         case n.Infix(parts, signs):
             written = [_at_least(n.needed(notation, i), part) for i, part in enumerate(parts)]
-            joined = written[0]
-            for sign, part in zip(signs, written[1:], strict=True):
-                joined += (sign if sign in TIGHT else ", " if sign == "," else f" {sign} ") + part
-            return joined
+            spaced = (s if s in TIGHT else ", " if s == "," else f" {s} " for s in ("", *signs))
+            return "".join(sign + part for sign, part in zip(spaced, written, strict=True))
         case n.Fraction(top, bottom):
             return f"{_at_least(n.Level.PRODUCT, top)} / {_at_least(n.Level.SCRIPT, bottom)}"
         case n.Script(base, above, below):
-            return _at_least(n.Level.ATOM, base) + _below(below) + _above(above)
+            scripts = _script("_", below, SUBSCRIPTS) + _script("^", above, SUPERSCRIPTS)
+            return _at_least(n.Level.ATOM, base) + scripts
         case n.Root(body, degree):
             return ROOTS[degree] + _at_least(n.Level.ATOM, body)
         case n.Large(sign, body, below):
             inner = _at_least(n.Level.MATRIX, body)
-            return sign + _below(below) + ("" if inner.startswith("(") else " ") + inner
-        case n.Enclosed(left, body, right):
-            return left + text(body) + right
+            gap = "" if inner.startswith("(") else " "
+            return sign + _script("_", below, SUBSCRIPTS) + gap + inner
         case n.Applied(function, arguments, left, right):
-            return f"{text(function)}{left}{', '.join(map(text, arguments))}{right}"
+            name = "" if function is None else text(function)
+            return f"{name}{left}{', '.join(map(text, arguments))}{right}"
         case n.Cases(values, conditions):
             said = [_at_least(n.Level.CONDITION, value) for value in values]
             cases = [f"{v} if {text(c)}" for v, c in zip(said, conditions, strict=False)]
@@ -58,30 +56,22 @@ def text(notation: n.Notation) -> str:
         case n.Sentence(parts):
             return "".join(map(text, parts))
         case n.Where(body, equations):
-            explained = ", ".join(f"{text(left)} = {text(right)}" for left, right in equations)
-            return f"{text(body)}, where {explained}"
+            defined = ", ".join(f"{text(left)} = {text(right)}" for left, right in equations)
+            return f"{text(body)}, where {defined}"
 
 
 def _at_least(least: n.Level, notation: n.Notation) -> str:
-    """A part, in parentheses if it is looser than its place."""
+    """A part, in parentheses if its precedence is lower than `least`."""
     inner = text(notation)
     return inner if n.level(notation, stacked=False) >= least else f"({inner})"
 
 
-def _above(notation: n.Notation | None) -> str:
+def _script(mark: str, notation: n.Notation | None, letters: dict[str, str]) -> str:
+    """A superscript or subscript: in small letters where Unicode has all of them."""
     if notation is None:
         return ""
     inner = text(notation)
-    if {*inner} <= SUPERSCRIPTS.keys():
-        return "".join(SUPERSCRIPTS[c] for c in inner)
-    return f"^{inner}" if inner.isidentifier() else f"^({inner})"
-
-
-def _below(notation: n.Notation | None) -> str:
-    if notation is None:
-        return ""
-    inner = text(notation)
-    if {*inner} <= SUBSCRIPTS.keys():
-        return "".join(SUBSCRIPTS[c] for c in inner)
-    enclosed = inner.startswith("(") and inner.endswith(")")
-    return f"_{inner}" if inner.isidentifier() or enclosed else f"_({inner})"
+    if {*inner} <= letters.keys():
+        return "".join(map(letters.get, inner))  # type: ignore[arg-type]
+    bracketed = isinstance(notation, n.Applied) and notation.function is None
+    return f"{mark}{inner}" if inner.isidentifier() or bracketed else f"{mark}({inner})"

@@ -1,4 +1,4 @@
-"""How terms look: operators, conditions, choices and indices. Functions stand in signs.py."""
+"""From terms to notation: operators, conditions and indices. For functions see signs.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import itertools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ LOGIC = (*RELATIONS, *NOT, operator.and_, operator.or_)
 
 
 class Typesetter:
-    """Sets the terms of one formula.
+    """Makes the notation of one formula.
 
     Args:
         op: The op whose rule it is.
@@ -58,11 +58,11 @@ class Typesetter:
         return tuple(self._notes)
 
     def note(self, text: str) -> None:
-        """Say something beside the formula."""
+        """Add a note."""
         self._notes[text] = None
 
     def formula(self, reading: Reading) -> n.Notation:
-        """Set what was read, with its definitions."""
+        """The notation of what was read, with its definitions."""
         equations = []
         for definition in reading.definitions:
             term = simplified(definition.term, self._arrays)
@@ -75,12 +75,12 @@ class Typesetter:
             if definition.comment:
                 self.note(f"{definition.names[0].rstrip('′')}: {definition.comment}")
         body = self.value(simplified(reading.value, self._arrays))
-        # People read from the formula to what it is made of.
+        # A name is used before the equation that defines it.
         return n.Where(body, tuple(reversed(equations))) if equations else body
 
     def _names(self, names: tuple[str, ...]) -> n.Notation:
-        symbols = tuple(self.name(name) for name in names)
-        return symbols[0] if len(symbols) == 1 else _listed(symbols)
+        symbols = tuple(map(self.name, names))
+        return symbols[0] if len(symbols) == 1 else n.Applied(None, symbols)
 
     # Names and numbers --------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ class Typesetter:
         """A variable."""
         plain = name.rstrip("′")
         if name in self._explained:
-            name = plain  # what it stands for has the name of an argument, made ready
+            name = plain  # a note explains it, so it needs no prime
         if plain != name:
             return n.Script(self.name(plain), above=n.Symbol(name[len(plain) :], upright=True))
         if name in self._op.residuals:
@@ -108,7 +108,7 @@ class Typesetter:
 
     @staticmethod
     def constant(value: Any, symbol: str) -> n.Notation:
-        """A value that is written in the rule."""
+        """A constant."""
         if symbol:
             return n.Symbol(symbol, upright=True)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -123,7 +123,7 @@ class Typesetter:
     # Terms --------------------------------------------------------------------------------------
 
     def value(self, term: Term) -> n.Notation:
-        """A term where a value stands; what is true or false becomes 1 or 0 in brackets."""
+        """A term as a value; a condition is put in brackets, which stand for 1 or 0."""
         match term:
             case Variable(name):
                 return self.name(name)
@@ -132,7 +132,7 @@ class Typesetter:
             case Choice():
                 return self._choice(term)
             case Call(function) if function in LOGIC:
-                return n.Enclosed("[", self.condition(term), "]")
+                return n.enclosed(self.condition(term), "[", "]")
             case Call(operator.add | operator.sub):
                 return self._sum(term)
             case Call(operator.mul):
@@ -148,7 +148,7 @@ class Typesetter:
             case Call(operator.getitem, (x, index)):
                 return self._element(x, index)
             case Call(function, items) if function is row:
-                return _listed(tuple(map(self.value, items)))
+                return n.Applied(None, tuple(map(self.value, items)))
             case Call(function, ends) if function is slice:
                 written = [
                     n.Symbol("", upright=True) if is_constant(end, None) else self.value(end)
@@ -158,8 +158,8 @@ class Typesetter:
         return self._function(term)
 
     def _function(self, call: Call) -> n.Notation:
-        """A function by its sign, or by its name with what its docstring says."""
-        entry = SIGNS.get(_key(call.function))
+        """A function: its entry in the table of signs, or its name, and its docstring as a note."""
+        entry = SIGNS.get(call.function) if isinstance(call.function, Hashable) else None
         if entry is not None and _fits(entry, call):
             return entry(self, *call.args, **dict(call.keywords))
         name = getattr(call.function, "__name__", "function").strip("_")
@@ -176,12 +176,6 @@ class Typesetter:
         return n.Applied(n.Symbol(name, upright=True), tuple(shown))
 
     def _choice(self, choice: Choice) -> n.Notation:
-        if (
-            isinstance(choice.test, Call)
-            and choice.test.function in LOGIC
-            and (same(choice.test, choice.then) or same(choice.test, choice.otherwise))
-        ):
-            return n.Enclosed("[", self.condition(choice), "]")
         if is_constant(choice.then, None):
             return self.value(choice.otherwise)
         values, conditions = [], []
@@ -213,15 +207,16 @@ class Typesetter:
         for i, factor in enumerate(written):
             matrices = isinstance(factor, n.Infix) and factor.signs[0] == " "
             if matrices and "⊙" in signs[max(i - 1, 0) : i + 1]:
-                written[i] = n.Enclosed("(", factor, ")")
-        if isinstance(written[0], n.Number) and not n.begins_with_a_digit(written[1]):
-            gap = " " if n.begins_with_a_word(written[1]) else ""
+                written[i] = n.enclosed(factor)
+        begin = n.first(written[1])
+        if isinstance(written[0], n.Number) and not isinstance(begin, (n.Number, n.Fraction)):
+            gap = " " if isinstance(begin, n.Symbol) and len(begin.text) > 1 else ""
             written[:2] = [n.Infix((written[0], written[1]), (gap,), n.Level.MATRIX)]
             del signs[0]
         return n.Infix(tuple(written), tuple(signs), n.Level.PRODUCT) if signs else written[0]
 
     def times(self, term: Term, factor: n.Notation) -> n.Notation:
-        """A term times something that is set already, element by element."""
+        """The product of a term and a notation, element by element."""
         written = self.value(term)
         if isinstance(written, n.Infix) and written.level == n.Level.PRODUCT:
             return n.Infix((*written.parts, factor), (*written.signs, "⊙"), n.Level.PRODUCT)
@@ -232,7 +227,7 @@ class Typesetter:
         return n.Infix(parts, (" ",) * (len(parts) - 1), n.Level.MATRIX)
 
     def power(self, base: Term, exponent: n.Notation) -> n.Notation:
-        """A term to a power; that of the inverse or the transpose of something is one with it."""
+        """A term with an exponent; the transpose of an inverse gets one exponent for both."""
         written = self.value(base)
         if (
             isinstance(written, n.Script)
@@ -247,20 +242,20 @@ class Typesetter:
     # Conditions and indices ---------------------------------------------------------------------
 
     def condition(self, term: Term) -> n.Notation:
-        """A term where it is asked whether it holds."""
+        """A term as a condition."""
         match term:
             case Call(operator.and_, (a, b)):
                 return self._both(a, b)
             case Choice(a, b, again) if same(a, again):
                 return self._both(a, b)
             case Call(operator.or_, (a, b)):
-                return self._either(a, b)
+                return self._joined(a, "or", b)
             case Choice(a, again, b) if same(a, again):
-                return self._either(a, b)
+                return self._joined(a, "or", b)
             case Call(function, (x,)) if function in NOT:
                 return self.negated(x)
             case Call(operator.getitem, (Call(function) as x, _)) if function in LOGIC:
-                return self.condition(x)  # with further axes, along which it is the same
+                return self.condition(x)  # an index that only adds axes
             case Call(function, (a, b)) if function in RELATIONS:
                 parts = (self.value(a), self.value(b))
                 return n.Infix(parts, (RELATIONS[function],), n.Level.RELATION)
@@ -274,23 +269,22 @@ class Typesetter:
             return self.condition(term.args[0])
         inner = self.condition(term)
         if isinstance(inner, (n.Infix, n.Sentence)):
-            inner = n.Enclosed("(", inner, ")")
+            inner = n.enclosed(inner)
         return n.Sentence((n.Words("not "), inner))
 
     def _both(self, a: Term, b: Term) -> n.Notation:
         """Two conditions; ``a < x`` and ``x < b`` are a chain."""
-        one, other = self.condition(a), self.condition(b)
-        if (
-            isinstance(one, n.Infix)
-            and isinstance(other, n.Infix)
-            and one.level == other.level == n.Level.RELATION
-            and one.parts[-1] == other.parts[0]
-        ):
-            return n.Infix(one.parts + other.parts[1:], one.signs + other.signs, n.Level.RELATION)
-        return n.Infix((one, other), ("and",), n.Level.CONDITION)
+        match self._joined(a, "and", b):
+            case n.Infix((
+                n.Infix((*start, middle), signs, n.Level.RELATION),
+                n.Infix((again, *end), more, n.Level.RELATION),
+            )) if middle == again:  # fmt: skip
+                return n.Infix((*start, middle, *end), signs + more, n.Level.RELATION)
+            case joined:
+                return joined
 
-    def _either(self, a: Term, b: Term) -> n.Notation:
-        return n.Infix((self.condition(a), self.condition(b)), ("or",), n.Level.CONDITION)
+    def _joined(self, a: Term, word: str, b: Term) -> n.Notation:
+        return n.Infix((self.condition(a), self.condition(b)), (word,), n.Level.CONDITION)
 
     def _element(self, x: Term, index: Term) -> n.Notation:
         indices = index.args if isinstance(index, Call) and index.function is row else (index,)
@@ -302,17 +296,17 @@ class Typesetter:
             return n.Script(self.value(x), below=self.value(index))
         whole = self.value(x)
         if n.level(whole, stacked=True) < n.Level.SCRIPT:
-            whole = n.Enclosed("(", whole, ")")
+            whole = n.enclosed(whole)
         return n.Applied(whole, tuple(map(self.value, indices)), "[", "]")
 
     def spread(self, x: Term, axis: n.Notation | None = None) -> n.Notation:
-        """Something along axes that it lacks."""
+        """An array that is broadcast along reduced axes."""
         self.note("spread: repeated along the axes that were reduced")
         word = n.Symbol("spread", upright=True)
         return n.Applied(word if axis is None else n.Script(word, below=axis), (self.value(x),))
 
     def axis(self, axis: Term | None) -> n.Notation | None:
-        """What a sum runs over; None for everything."""
+        """The axes of a reduction; None for all."""
         if axis is None or is_constant(axis, None):
             return None
         return n.Words("last axis") if is_constant(axis, -1) else self.value(axis)
@@ -326,7 +320,7 @@ class Typesetter:
 
 
 def _summary(function: Callable[..., Any]) -> str:
-    """The first line of a docstring, to follow a colon; empty if it says nothing new."""
+    """The first line of a docstring, to follow a colon; empty for well-known functions."""
     elsewhere = (function.__module__ or "").startswith(("numpy", "builtins", "math"))
     if elsewhere or not hasattr(function, "__name__"):
         return ""
@@ -335,7 +329,7 @@ def _summary(function: Callable[..., Any]) -> str:
 
 
 def _fits(entry: Callable[..., Any], call: Call) -> bool:
-    """Whether a sign has a place for each argument of a call."""
+    """Whether an entry takes the arguments of a call."""
     try:
         inspect.signature(entry).bind(None, *call.args, **dict(call.keywords))
     except TypeError:
@@ -343,26 +337,13 @@ def _fits(entry: Callable[..., Any], call: Call) -> bool:
     return True
 
 
-def _key(function: Callable[..., Any]) -> Any:
-    """What a function is found by; what cannot be a key has no sign."""
-    try:
-        hash(function)
-    except TypeError:
-        return None
-    return function
-
-
 def _number(value: float) -> n.Notation:
-    """A number of at least 0; a half as a fraction."""
+    """A number of at least 0; a half, quarter or eighth is a fraction."""
     if math.isinf(value):
         return n.Number("∞")
     if value < 1 and (1 / value if value else 0) in (2, 4, 8):
         return n.Fraction(n.Number("1"), n.Number(f"{1 / value:.0f}"))
     return n.Number(f"{value:.15g}")
-
-
-def _listed(items: tuple[n.Notation, ...]) -> n.Notation:
-    return n.Applied(n.Symbol("", upright=True), items)
 
 
 def _is_dtype(term: Term) -> bool:

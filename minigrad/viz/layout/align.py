@@ -2,24 +2,25 @@
 
 First each rank by turns is moved to where its neighbours are, with the order and the distances
 kept: least squares, by pooling adjacent violators (Ayer et al., 1955). Then the dummies of a
-tensor, and what lies almost straight above each other, are made one **chain**: lines come out
-straight. This is done once, as if all groups were closed; packing then moves chains apart that do
+tensor, and what lies almost straight above each other, are made one **block**: lines come out
+straight. This is done once, as if all groups were closed; packing then moves blocks apart that do
 not fit beside each other (`minigrad.viz.layout.pack`).
 """
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
+from itertools import accumulate
 from typing import NamedTuple
 
-__all__ = ["Joint", "Pull", "align"]
+__all__ = ["Joint", "Segment", "align"]
 
 ROUNDS = 6
 
 FREE = 0.001
-"""How much an item that nothing pulls resists: little."""
+"""How much an item without lines resists: little."""
 
 ALMOST = 14
 """Lines that are no further from straight than this are made straight."""
@@ -27,53 +28,69 @@ ALMOST = 14
 Rows = Sequence[Sequence[int]]
 
 
-class Pull(NamedTuple):
+class Segment(NamedTuple):
     """A line between an item and its neighbour in the rank below."""
 
     upper: int  # the number of the upper item
     lower: int  # the number of the lower one
     shift: int  # how far right of the upper item the lower one is, if the line is straight
     weight: float  # how much that matters
-    rigid: bool  # whether the line joins two dummies: these make way for others, but together
+    inner: bool  # whether the line joins two dummies: these make way for others, but together
 
 
 class Joint(NamedTuple):
     """How an item finds its position."""
 
     item: int  # its number
-    pull: int  # the number of the pull that joins it to an item with a position; -1 for none
+    segment: int  # the number of the segment that joins it to an item with a position; -1 for none
     # How far the lower one of the two is to the right of where the line would be straight;
-    # without a pull, the position itself
-    bow: int
+    # without a segment, the position itself
+    slant: int
 
 
 def align(
-    ranks: Rows, left: Sequence[int], right: Sequence[int], pulls: Sequence[Pull]
+    ranks: Rows, left: Sequence[int], right: Sequence[int], segments: Sequence[Segment]
 ) -> list[list[Joint]]:
-    """Join the items of some ranks to chains, along the lines that come out almost straight.
+    """Join the items of some ranks to blocks, along the lines that come out almost straight.
 
-    `left` and `right` are the room that each item needs to the sides of its middle. In each chain,
-    the first item is joined to a chain before this one, and every other item to one before it in
-    the chain.
+    `left` and `right` are the room that each item needs to the sides of its middle. In each block,
+    the first item is joined to a block before this one, and every other item to one before it in
+    the block.
     """
-    x = _relaxed(ranks, left, right, pulls)
-    chains = _Chains(ranks, len(x), pulls)
-    chains.join(number for number, pull in enumerate(pulls) if pull.rigid)
-    almost = (
+    x = _relaxed(ranks, left, right, segments)
+    aside = [x[segment.lower] - x[segment.upper] - segment.shift for segment in segments]
+    almost = [
         number
-        for number, pull in enumerate(pulls)
-        if not pull.rigid and abs(x[pull.upper] + pull.shift - x[pull.lower]) <= ALMOST
-    )
-    chains.join(sorted(almost, key=lambda number: -pulls[number].weight))
-    return _joints(chains, _straightened(chains, x))
+        for number, segment in enumerate(segments)
+        if not segment.inner and abs(aside[number]) <= ALMOST
+    ]
+    inner = [number for number, segment in enumerate(segments) if segment.inner]
+    almost.sort(key=lambda number: -segments[number].weight)
+    above = _straight(ranks, segments, [*inner, *almost])
+    below = {segments[number].upper: segments[number].lower for number in above.values()}
+    blocks = []
+    for item in range(len(x)):
+        if item not in above:
+            block = [item]
+            while block[-1] in below:
+                block.append(below[block[-1]])
+            blocks.append(block)
+    # Each block is where its items are on average; packing pushes blocks apart.
+    straight = [0] * len(x)
+    for block in blocks:
+        offsets = list(accumulate((segments[above[item]].shift for item in block[1:]), initial=0))
+        mean = sum(x[item] - away for item, away in zip(block, offsets, strict=True)) / len(block)
+        for item, away in zip(block, offsets, strict=True):
+            straight[item] = round(mean) + away
+    return _joints(blocks, above, segments, straight)
 
 
 def _relaxed(
-    ranks: Rows, left: Sequence[int], right: Sequence[int], pulls: Sequence[Pull]
+    ranks: Rows, left: Sequence[int], right: Sequence[int], segments: Sequence[Segment]
 ) -> list[float]:
     """Where the items would like to be, as far as their ranks have room."""
     ends: list[list[tuple[int, int, float]]] = [[] for _ in left]
-    for upper, lower, shift, weight, _ in pulls:
+    for upper, lower, shift, weight, _ in segments:
         ends[lower].append((upper, shift, weight))
         ends[upper].append((lower, -shift, weight))
     x = [0.0] * len(left)
@@ -104,9 +121,9 @@ def _move(
             offset += right[items[index - 1]] + left[item]
         offsets.append(offset)
         wish, weight = x[item] * FREE, FREE
-        for other, shift, pull in ends[item]:
-            wish += (x[other] + shift) * pull
-            weight += pull
+        for other, shift, strength in ends[item]:
+            wish += (x[other] + shift) * strength
+            weight += strength
         wish, count = wish - offset * weight, 1
         while pools and pools[-1][0] * weight >= wish * pools[-1][1]:
             before = pools.pop()
@@ -117,98 +134,65 @@ def _move(
         x[item] = value + offset
 
 
-# Chains ----------------------------------------------------------------------------------------
+def _straight(ranks: Rows, segments: Sequence[Segment], order: Iterable[int]) -> dict[int, int]:
+    """Make lines straight, unless that would cross another that is.
 
-
-class _Chains:
-    """Items that are to lie straight above each other: one in each of some ranks.
-
-    No two chains cross, so of two that have a rank in common, one is on the left throughout.
+    Returns:
+        For each item that has one, the number of the straight line to the item above it. Of two
+        blocks of such items that have a rank in common, one is on the left throughout.
     """
-
-    def __init__(self, ranks: Rows, count: int, pulls: Sequence[Pull]) -> None:
-        self.pulls = pulls
-        self.above: dict[int, int] = {}  # the pull that joins an item to the one above it
-        self._below: dict[int, int] = {}
-        self._place = [(0, 0)] * count  # in which rank, and where in it
-        for row, items in enumerate(ranks):
-            for index, item in enumerate(items):
-                self._place[item] = row, index
-        self._joined: list[list[tuple[int, int]]] = [[] for _ in ranks]
-
-    def join(self, numbers: Iterable[int]) -> None:
-        """Make lines straight, unless that would cross another that is."""
-        for number in numbers:
-            upper, lower = self.pulls[number][:2]
-            if upper in self._below or lower in self.above:
-                continue
-            row, index = self._place[upper]
-            joined, pair = self._joined[row], (index, self._place[lower][1])
-            at = bisect(joined, pair)
-            if at and joined[at - 1][1] > pair[1]:
-                continue
-            if at < len(joined) and joined[at][1] < pair[1]:
-                continue
-            joined.insert(at, pair)
-            self._below[upper] = self.above[lower] = number
-
-    def all(self) -> list[list[int]]:
-        """The items of every chain, from the top down."""
-        chains = []
-        for item in range(len(self._place)):
-            if item not in self.above:
-                chain = [item]
-                while chain[-1] in self._below:
-                    chain.append(self.pulls[self._below[chain[-1]]].lower)
-                chains.append(chain)
-        return chains
+    place = {
+        item: (row, index) for row, items in enumerate(ranks) for index, item in enumerate(items)
+    }
+    joined: list[list[tuple[int, int]]] = [[] for _ in ranks]  # the places of both ends
+    uppers: set[int] = set()
+    above: dict[int, int] = {}
+    for number in order:
+        upper, lower = segments[number][:2]
+        (row, start), (_, end) = place[upper], place[lower]
+        at = bisect(joined[row], (start, end))
+        left, right = joined[row][max(at - 1, 0) : at], joined[row][at : at + 1]
+        crossed = any(one[1] > end for one in left) or any(one[1] < end for one in right)
+        if not (crossed or upper in uppers or lower in above):
+            joined[row].insert(at, (start, end))
+            uppers.add(upper)
+            above[lower] = number
+    return above
 
 
-def _straightened(chains: _Chains, x: Sequence[float]) -> list[int]:
-    """Put each chain where its items are on average; packing pushes chains apart."""
-    straight = [0] * len(x)
-    for chain in chains.all():
-        offset = {chain[0]: 0}
-        for item in chain[1:]:
-            pull = chains.pulls[chains.above[item]]
-            offset[item] = offset[pull.upper] + pull.shift
-        left = round(sum(x[item] - away for item, away in offset.items()) / len(chain))
-        for item, away in offset.items():
-            straight[item] = left + away
-    return straight
-
-
-def _joints(chains: _Chains, x: Sequence[int]) -> list[list[Joint]]:
-    """Put the chains in order: from the longest on, along the lines that are nearly straight."""
-    items = chains.all()
-    own = {item: number for number, chain in enumerate(items) for item in chain}
-    ways: list[list[tuple[int, int, int]]] = [[] for _ in items]  # how far aside, pull, to where
-    bows = []
-    for number, (upper, lower, shift, *_) in enumerate(chains.pulls):
-        bows.append(x[lower] - x[upper] - shift)
-        for one, two in ((own[upper], own[lower]), (own[lower], own[upper])):
-            if one != two:
-                ways[one].append((abs(bows[-1]), number, two))
+def _joints(
+    blocks: Sequence[Sequence[int]],
+    above: Mapping[int, int],
+    segments: Sequence[Segment],
+    x: Sequence[int],
+) -> list[list[Joint]]:
+    """Put the blocks in order: from the longest on, along the lines that are nearly straight."""
+    own = {item: number for number, block in enumerate(blocks) for item in block}
+    # By block: how far aside a line leads, its number, and the item at its other end
+    ways: list[list[tuple[int, int, int]]] = [[] for _ in blocks]
+    for number, (upper, lower, shift, *_) in enumerate(segments):
+        far = abs(x[lower] - x[upper] - shift)
+        for one, two in ((upper, lower), (lower, upper)):
+            if own[one] != own[two]:
+                ways[own[one]].append((far, number, two))
     found: list[list[Joint]] = []
     done = set()
-    for root in sorted(range(len(items)), key=lambda number: -len(items[number])):
-        reached = [(0, -1, root)]
+    for root in sorted(blocks, key=lambda block: -len(block)):
+        reached = [(0, -1, root[0])]
         while reached:
-            _, number, chain = heappop(reached)
-            if chain in done:
+            _, number, item = heappop(reached)
+            if own[item] in done:
                 continue
-            done.add(chain)
-            for way in ways[chain]:
+            done.add(own[item])
+            for way in ways[own[item]]:
                 heappush(reached, way)
-            at = 0
-            joint = Joint(items[chain][0], -1, x[items[chain][0]])
+            block = blocks[own[item]]
+            slant = x[item]
             if number >= 0:
-                pull = chains.pulls[number]
-                at = items[chain].index(pull.lower if own[pull.lower] == chain else pull.upper)
-                joint = Joint(items[chain][at], number, bows[number])
-            below, above = items[chain][at + 1 :], items[chain][:at]
-            down = [Joint(item, chains.above[item], 0) for item in below]
-            under = items[chain][1 : at + 1]
-            up = [Joint(item, chains.above[low], 0) for item, low in zip(above, under, strict=True)]
-            found.append([joint, *down, *up[::-1]])
+                upper, lower, shift, *_ = segments[number]
+                slant = x[lower] - x[upper] - shift
+            at = block.index(item)
+            down = [Joint(low, above[low], 0) for low in block[at + 1 :]]
+            up = [Joint(block[i], above[block[i + 1]], 0) for i in reversed(range(at))]
+            found.append([Joint(item, number, slant), *down, *up])
     return found

@@ -19,8 +19,8 @@ from minigrad.viz.drawing.labels import (
     text_width,
     title,
 )
-from minigrad.viz.layout.align import Pull, align
-from minigrad.viz.layout.model import TOP, Box, Chain, End, Line, Scope, Skeleton
+from minigrad.viz.layout.align import Segment, align
+from minigrad.viz.layout.model import TOP, Block, Box, End, Joint, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.pack import INDENT, measure
 from minigrad.viz.layout.ranks import Link, ranked
@@ -70,7 +70,7 @@ class _Work:
         self._contents = contents(diagram, self._shown.values())
         self._entries = Counter(edge.target for edge in diagram.edges)
         self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
-        self._doors: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
+        self._port_places: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
         self._sizes: dict[str, tuple[int, int]] = {}
 
     def scope(
@@ -83,47 +83,37 @@ class _Work:
         """Lay out one group; its child groups are laid out already."""
         leaves = {item for item, node in members.items() if node and node.kind in LEAVES}
         ranks, links = ranked(members, links)
-        ranks = arrange(ranks, links, self._doors, leaves)
+        ranks = arrange(ranks, links, self._port_places, leaves)
         names = [item for rank in ranks for item in rank]
         number = {item: index for index, item in enumerate(names)}
         row = {item: index for index, rank in enumerate(ranks) for item in rank}
         fed = {link.target for link in links}
         for item in members:
             self._sizes[item] = self._size(self._shown[item])
-        outside = [row[link.target] - row[link.source] > len(link.way) - 1 for link in links]
-        pins = self._pins(links, outside, members, number, fed)
-        lanes = _lanes(links, outside, row)
-        lines = tuple(
-            Line(
-                tuple(number[item] for item in link.way),
-                self._end(link.source, f"out:{link.tensor}"),
-                pins[index] if index in pins else self._end(link.target, f"in:{link.tensor}"),
-                lanes[link.tensor] if outside[index] else -1,
-                link.edges,
-            )
-            for index, link in enumerate(links)
-        )
+        anchors = self._anchors(links, members, number, fed)
+        lanes = _lanes(links, row)
+        lines = []
         texts: dict[str, dict[str, int]] = defaultdict(dict)
-        for link, line in zip(links, lines, strict=True):
+        for index, link in enumerate(links):
+            way = tuple(number[item] for item in link.way)
+            out = self._end(link.source, f"out:{link.tensor}")
+            into = anchors.get(index) or self._end(link.target, f"in:{link.tensor}")
+            lines.append(Line(way, out, into, lanes[link.tensor] if link.far else -1, link.edges))
             if link.source in members and link.tensor in self.texts:
-                texts[link.source][link.tensor] = line.out[0]
-        boxes: list[Box | None] = []
-        for item in names:
-            if item in members:
-                (width, height), written = self._sizes[item], tuple(texts[item].items())
-                ends = [shift + INDENT + self.texts[tensor][1] for tensor, shift in written]
-                reach = max(width // 2, *ends, 0)
-                boxes.append(Box(item, width, height, reach, item in fed, written))
-            else:
-                boxes.append(None)
-        scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), lines, ())
-        self._ports[name] = {
-            port: number[port] for ports in (ranks[0], ranks[-1]) for port in ports
-        }
+                texts[link.source][link.tensor] = out[0]
+        boxes = [Box() for _ in names]  # but for the members, ports and dummies
+        for item in members:
+            (width, height), written = self._sizes[item], tuple(texts[item].items())
+            ends = [shift + INDENT + self.texts[tensor][1] for tensor, shift in written]
+            reach = max(width // 2, *ends, 0)
+            boxes[number[item]] = Box(item, width, height, reach, item in fed, written)
+        self._ports[name] = {}
         for ports in (ranks[0], ranks[-1]):
             for index, port in enumerate(ports):
-                self._doors[f"{name}/{port}"] = (index + 0.5) / len(ports)
-        return replace(scope, chains=_chains(scope))
+                self._ports[name][port] = number[port]
+                self._port_places[f"{name}/{port}"] = (index + 0.5) / len(ports)
+        scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), tuple(lines), ())
+        return replace(scope, blocks=_blocks(scope))
 
     def _size(self, node: Node) -> tuple[int, int]:
         """The size of a box: there is room for what stands in it, for its lines and their texts."""
@@ -144,25 +134,24 @@ class _Work:
         number = self._ports[item][port]
         return _share(self._sizes[item][0], side.index(port), len(side)), number
 
-    def _pins(
+    def _anchors(
         self,
         links: Sequence[Link],
-        outside: Sequence[bool],
         members: Mapping[str, Node | None],
         number: Mapping[str, int],
         fed: Collection[str],
     ) -> dict[int, End]:
         """Where the lines into nodes meet them: side by side, as they come from left to right."""
         into: dict[str, list[tuple[bool, int, int, int, int]]] = defaultdict(list)
-        for index, (link, far) in enumerate(zip(links, outside, strict=True)):
+        for index, link in enumerate(links):
             if members.get(link.target):
                 upper = link.way[-2]
                 weight = 2 if link.source in fed or link.source not in members else 0
-                if far or len(link.way) > 2:
+                if link.far or len(link.way) > 2:
                     weight = 1  # most matters a line from an op near by, least one from a leaf
                 door = self._end(upper, f"out:{link.tensor}")[0]
-                into[link.target].append((far, far or number[upper], door, index, weight))
-        pins: dict[int, End] = {}
+                into[link.target].append((link.far, link.far or number[upper], door, index, weight))
+        anchors: dict[int, End] = {}
         for target, found in into.items():
             found.sort()
             width, count = self._sizes[target][0], len(found)
@@ -173,9 +162,9 @@ class _Work:
             step = min(PIN, (width - 16) // max(middle, 2 * (count - 1) - middle, 1))
             for place, (*_, index, _) in enumerate(found):
                 named = target in self._named
-                pin = _share(width, place, count) if named else (2 * place - middle) * step // 2
-                pins[index] = pin, 0
-        return pins
+                anchor = _share(width, place, count) if named else (2 * place - middle) * step // 2
+                anchors[index] = anchor, 0
+        return anchors
 
 
 def _share(width: int, index: int, count: int) -> int:
@@ -183,13 +172,11 @@ def _share(width: int, index: int, count: int) -> int:
     return width * (2 * index + 1) // (2 * count) - width // 2
 
 
-def _lanes(
-    links: Sequence[Link], outside: Sequence[bool], row: Mapping[str, int]
-) -> dict[str, int]:
+def _lanes(links: Sequence[Link], row: Mapping[str, int]) -> dict[str, int]:
     """The number of the lane of each tensor that runs to the right of everything."""
     spans: dict[str, tuple[int, int]] = {}
-    for link, far in zip(links, outside, strict=True):
-        if far:
+    for link in links:
+        if link.far:
             first, last = spans.get(link.tensor, (row[link.source], 0))
             spans[link.tensor] = first, max(last, row[link.target])
     lanes: dict[str, int] = {}
@@ -201,38 +188,39 @@ def _lanes(
     return lanes
 
 
-def _chains(scope: Scope) -> tuple[Chain, ...]:
+def _blocks(scope: Scope) -> tuple[Block, ...]:
     """Align the items of a group, for the sizes that they have when all are closed."""
     m = measure(scope, {})
     starts = [0, *accumulate(scope.rows)]
     fed = {line.way[-1] for line in scope.lines}
     inner = range(scope.rows[0], starts[-2])
-    stretches: dict[tuple[int, int], dict[tuple[int, int], tuple[int, int]]] = defaultdict(dict)
-    for index, (line, (out, into)) in enumerate(zip(scope.lines, m.ends, strict=True)):
+    stretches: dict[tuple[int, int], dict[tuple[End, End], None]] = defaultdict(dict)
+    for line in scope.lines:
         if line.lane < 0:
-            last = len(line.way) - 1
-            for at, pair in enumerate(pairwise(line.way), 1):
-                ends = out * (at == 1), into * (at == last)
-                stretches[pair].setdefault(ends, (index, at))
-    pulls, by = [], []
+            ends = [line.out, *[(0, 0)] * (2 * len(line.way) - 4), line.into]
+            for pair, out, into in zip(pairwise(line.way), ends[::2], ends[1::2], strict=True):
+                stretches[pair][out, into] = None
+    segments, by = [], []
     for (upper, lower), ways in stretches.items():
-        dummies = sum(scope.items[item] is None and item in inner for item in (upper, lower))
-        leaf = scope.items[upper] is not None and upper not in fed
-        shifts = [out - into for out, into in ways]
+        dummies = sum(not scope.items[item].id and item in inner for item in (upper, lower))
+        leaf = bool(scope.items[upper].id) and upper not in fed
+        shifts = [out - into for (out, _), (into, _) in ways]
         shift = sum(shifts) // len(shifts)  # x * x goes two ways to one place
         weight = 0.02 if dummies else 0.5 if leaf else 4.0
-        pulls.append(Pull(upper, lower, shift, weight, dummies == 2))
-        by.append((*next(iter(ways.values())), shift - shifts[0]))
+        segments.append(Segment(upper, lower, shift, weight, dummies == 2))
+        by.append((*next(iter(ways)), shift - shifts[0]))
+
+    def joined(item: int, segment: int, slant: int) -> Joint:
+        if segment < 0:
+            return item, (0, 0), -1, (0, 0), slant
+        (upper, lower, *_), (out, into, more) = segments[segment], by[segment]
+        if item == lower:
+            return item, into, upper, out, slant + more
+        return item, out, lower, into, -slant - more
+
     ranks = [range(start, end) for start, end in pairwise(starts)]
-    return tuple(
-        tuple(
-            (joint.item, *by[joint.pull][:2], by[joint.pull][2] + joint.bow)
-            if joint.pull >= 0
-            else (joint.item, -1, 0, joint.bow)
-            for joint in chain
-        )
-        for chain in align(ranks, m.left, m.right, pulls)
-    )
+    blocks = align(ranks, m.left, m.right, segments)
+    return tuple(tuple(joined(*joint) for joint in block) for block in blocks)
 
 
 def _members(diagram: Diagram, parents: Mapping[str, str]) -> dict[str, dict[str, Node | None]]:

@@ -1,18 +1,16 @@
 """The data of a layout: what Python finds out once (`Skeleton`), and positions (`Placement`).
 
 Each group is laid out apart from the others. Its **items** lie in rows, the ranks: what an item
-reads lies in ranks above it. An item is a node, a child group, which is one box, open or closed,
-or a point that lines run through. Such a point is a **port**, on the upper or lower edge of the
-group's frame, where a tensor comes in or goes out; or a **dummy**, in each rank that a tensor
-passes, which keeps a lane free for it.
+reads lies in ranks above it. An item is a node; or a child group, which is one box, open or closed;
+or a point that lines run through. Such a point is a **port**, where a tensor passes the frame of
+the group; or a **dummy**, which keeps a lane free in each rank that a tensor passes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-__all__ = ["TOP", "Box", "Chain", "End", "Line", "Placement", "Point", "Scope", "Skeleton"]
+__all__ = ["TOP", "Block", "Box", "End", "Joint", "Line", "Placement", "Point", "Scope", "Skeleton"]
 
 TOP = ""
 """The scope around all groups."""
@@ -23,30 +21,36 @@ End = tuple[int, int]
 """Where a line meets an item: how far right of the middle; of an open group, the item in it that is
 the port instead."""
 
-Chain = tuple[tuple[int, int, int, int], ...]
-"""Items that lie straight above each other: at most one in each rank, from the top.
+Joint = tuple[int, End, int, End, int]
+"""How an item finds its position: ``(item, end, other, end of the other, slant)``.
 
-Each is found through a line: ``(item, line, at, bow)``. The stretch of that line that ends at the
-point number `at` of its way joins the item to one that has its position already; `bow` is how much
-further to the right the lower end of the stretch is than the upper one. The first item is joined
-to another chain, the others to the item before them. Without such a line, `line` is -1 and `bow` is
-the position.
+A line joins the item to another one, which has its position already. If it is straight, the two
+ends lie above each other; `slant` is how much further to the right the end of the item is. Without
+such a line, `other` is -1 and `slant` is the position.
+"""
+
+Block = tuple[Joint, ...]
+"""Items that lie straight above each other: at most one in each rank.
+
+The first is joined to another block, each of the others to one before it in the block.
 """
 
 
-class Box(NamedTuple):
-    """An item that is drawn: a node, or a child group, with the size that it has when closed."""
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An item: a node, or a child group, with the size that it has when closed; or a point."""
 
-    id: str  # the id of the node or the group
-    width: int  # of the box
-    height: int  # of the box
-    reach: int  # how far it reaches to the right of its middle, with the texts beside its lines
-    fed: bool  # whether anything leads to it: if not, it stands at the lower end of its rank
+    id: str = ""  # the id of the node or the group; empty for a port or a dummy
+    width: int = 0  # of the box
+    height: int = 0  # of the box
+    reach: int = 0  # how far it reaches to the right of its middle, with the texts beside its lines
+    fed: bool = False  # whether anything leads to it: if not, it stands at the foot of its rank
     # The tensors that are described at its foot, and how far right of its middle
-    texts: tuple[tuple[str, int], ...]
+    texts: tuple[tuple[str, int], ...] = ()
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Line:
     """A tensor on its way within one group."""
 
     way: tuple[int, ...]  # the items that it passes, one in each rank
@@ -63,11 +67,10 @@ class Scope:
     # Width and height of its title; None for the whole, which has none
     title: tuple[int, int] | None
     rows: tuple[int, ...]  # how many items each rank has: first the in-ports, last the out-ports
-    # The items, rank by rank, each from left to right; None for ports and dummies
-    items: tuple[Box | None, ...]
+    items: tuple[Box, ...]  # the items, rank by rank, each from left to right
     lines: tuple[Line, ...]  # the tensors between them
-    # Every item in a chain, in the order in which chains get their positions
-    chains: tuple[Chain, ...]
+    # Every item in a block, in the order in which blocks get their positions
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)

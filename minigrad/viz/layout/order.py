@@ -1,4 +1,4 @@
-"""The order of the items of each rank, from left to right: few crossings.
+"""The order of the items in each rank, from left to right, with few crossings.
 
 Sweeps down and up put each item at the mean of its neighbours (the barycentre method of Sugiyama,
 Tagawa and Toda, 1981); then neighbours change places as long as that undoes crossings.
@@ -26,26 +26,24 @@ class End(NamedTuple):
     """The other end of a tensor that runs from one rank to the next."""
 
     item: str
-    own: float
-    """Where it meets the item that this is an end for, from 0 at the left to 1 at the right."""
-    other: float
-    """Where it meets the other."""
+    own: float  # where it meets the item that this is an end for: 0 is the left, 1 the right
+    other: float  # where it meets the other
 
 
 Ends = dict[str, list[End]]
 
 
 def arrange(
-    ranks: Ranks, links: Sequence[Link], doors: Mapping[str, float], leaves: Collection[str]
+    ranks: Ranks, links: Sequence[Link], port_places: Mapping[str, float], leaves: Collection[str]
 ) -> Ranks:
     """Order every rank of a group, from the in-ports to the out-ports.
 
     Args:
         ranks: The items of each rank, from the in-ports to the out-ports.
         links: The tensors between them.
-        doors: Where the ports of child groups lie, from 0 at the left to 1 at the right.
-        leaves: The parameters and constants: those that one op alone reads go to the left and the
-            right of what else it reads.
+        port_places: The positions of the ports of child groups, from 0 (left) to 1 (right).
+        leaves: The parameters and constants. Those that only one op reads are placed to the left
+            and right of its other inputs.
     """
     rank = {item: index for index, items in enumerate(ranks) for item in items}
     reads: dict[str, list[str]] = defaultdict(list)
@@ -57,47 +55,42 @@ def arrange(
         for leaf, targets in reads.items()
         if len(targets) == 1 and rank[targets[0]] == rank[leaf] + 1
     }
-    above, below = _ends(rank, links, doors)
+    above, below = _ends(rank, links, port_places)
     order = [[item for item in items if item not in beside] for items in ranks]
-    order = _improved(order, *(_without(ends, beside) for ends in (above, below)))
+    others = (
+        {item: [end for end in found if end.item not in beside] for item, found in ends.items()}
+        for ends in (above, below)
+    )
+    order = _improved(order, *others)
     for upper, lower in pairwise(order):
         _insert(upper, lower, above, beside)
     return order
 
 
 def _ends(
-    rank: Mapping[str, int], links: Sequence[Link], doors: Mapping[str, float]
+    rank: Mapping[str, int], links: Sequence[Link], port_places: Mapping[str, float]
 ) -> tuple[Ends, Ends]:
     """For each item, the ends of its tensors in the rank above and in the rank below."""
     above: Ends = {item: [] for item in rank}
     below: Ends = {item: [] for item in rank}
     drawn = set()
     for link in links:
-        inside = len(link.way) - 1
-        if rank[link.target] - rank[link.source] > inside:
-            continue  # it runs outside
-        for index, (upper, lower) in enumerate(pairwise(link.way)):
-            if index + 1 < inside:  # between dummies, a way is shared
+        if link.far:
+            continue
+        for index, (upper, lower) in enumerate(pairwise(link.way), 2):
+            if index < len(link.way):  # between dummies, a way is shared
                 if (upper, lower) in drawn:
                     continue
                 drawn.add((upper, lower))
-            own = doors.get(f"{upper}/out:{link.tensor}", 0.5)
-            other = doors.get(f"{lower}/in:{link.tensor}", 0.5)
+            own = port_places.get(f"{upper}/out:{link.tensor}", 0.5)
+            other = port_places.get(f"{lower}/in:{link.tensor}", 0.5)
             above[lower].append(End(upper, other, own))
             below[upper].append(End(lower, own, other))
     return above, below
 
 
-def _without(ends: Ends, items: Collection[str]) -> Ends:
-    return {
-        item: [end for end in found if end.item not in items]
-        for item, found in ends.items()
-        if item not in items
-    }
-
-
 def _improved(order: Ranks, above: Ends, below: Ends) -> Ranks:
-    """Sweep down and up by turns, and keep the best order that turns up."""
+    """Sweep down and up in turn, and keep the best order."""
     best, fewest = order, _crossings(order, below)
     order = [list(items) for items in order]
     for sweep in range(SWEEPS):
@@ -114,7 +107,7 @@ def _improved(order: Ranks, above: Ends, below: Ends) -> Ranks:
 
 
 def _sweep(order: Ranks, ends: Ends) -> None:
-    """Sort each rank by the means of the neighbours in the rank before it."""
+    """Sort each rank by the mean positions of the neighbours in the previous rank."""
     before: Positions = {}
     for items in order:
         means = {
@@ -145,7 +138,7 @@ def _crossings(order: Ranks, below: Ends) -> int:
 
 
 def _exchange(order: Ranks, above: Ends, below: Ends) -> bool:
-    """Let neighbours change places where that undoes crossings."""
+    """Swap neighbours if that removes crossings."""
     changed = False
     for index, items in enumerate(order):
         sides = []
@@ -165,7 +158,7 @@ def _exchange(order: Ranks, above: Ends, below: Ends) -> bool:
 
 
 def _insert(upper: list[str], lower: list[str], above: Ends, beside: Mapping[str, str]) -> None:
-    """Put the leaves of each op by turns to the left and the right of what else it reads."""
+    """Place the leaves of each op alternately to the left and right of its other inputs."""
     for target in lower:
         leaves = [end.item for end in above[target] if beside.get(end.item) == target]
         if not leaves:

@@ -1,7 +1,7 @@
-"""In which rank each item lies: below all that it reads, and no higher than it need be.
+"""The rank of each item: below all of its inputs.
 
-The rank of an item is the length of the longest path to it. What only parameters and constants
-lead to is moved down again, to just above what reads it.
+The rank of an item is the length of the longest path to it. An item that depends only on parameters
+and constants is moved down, to just above the item that reads it.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ FAR = 32
 
 
 class Link(NamedTuple):
-    """A tensor on its way within one group."""
+    """The path of a tensor within one group."""
 
     # The items that it passes, one in each rank: the node, group or in-port that it comes out
-    # of, dummies, and the node, group or out-port that it goes into. Of a tensor that runs
-    # outside only the two ends
+    # of, dummies, and the node, group or out-port that it goes into
     way: tuple[str, ...]
     tensor: str  # the id of the node that computed it
     edges: tuple[int, ...]  # the edges of the diagram that run here
+    far: bool = False  # whether it runs outside of everything: its way has only the two ends
 
     @property
     def source(self) -> str:
-        """Where it comes from."""
+        """The item that it comes from."""
         return self.way[0]
 
     @property
     def target(self) -> str:
-        """Where it goes."""
+        """The item that it goes to."""
         return self.way[-1]
 
 
 def ranked(
     members: Mapping[str, Node | None], links: Sequence[Link]
 ) -> tuple[list[list[str]], tuple[Link, ...]]:
-    """Put the items of a group into ranks, with dummies for the tensors that pass through.
+    """Assign the items of a group to ranks, with dummies for tensors that pass through a rank.
 
     `members` are its nodes, and None for its child groups, in the order in which they were made;
     `links` are the tensors between its items, from end to end.
 
     Returns:
-        In-ports, ranks from the top down, out-ports, each in an order to start from, dummies last;
-        and the links with the dummies on their ways. Links of the same tensor share dummies.
+        In-ports, ranks from the top down, out-ports, each in an initial order with dummies last;
+        and the links with the dummies on their paths. Links of the same tensor share dummies.
 
     Raises:
-        ValueError: Items feed each other.
+        ValueError: The items form a cycle.
     """
     rank, last = _ranks(members, links)
     ranks: list[list[str]] = [[] for _ in range(last + 1)]
@@ -61,19 +61,18 @@ def ranked(
     for link in links:
         span = rank[link.target] - rank[link.source]
         spans[link.tensor] = max(span, spans.get(link.tensor, 0))
-    dummies: dict[str, None] = {}
+    dummies: set[str] = set()
     ways = []
     for link in links:
         source, target = link.way
-        between: list[str] = []
-        if spans[link.tensor] <= FAR:
-            rows = range(rank[source] + 1, rank[target])
-            between = [f"{link.tensor}@{row}" for row in rows]
-            for dummy, row in zip(between, rows, strict=True):
-                if dummy not in dummies:
-                    dummies[dummy] = None
-                    ranks[row].append(dummy)
-        ways.append(link._replace(way=(source, *between, target)))
+        rows = range(rank[source] + 1, rank[target])
+        far = spans[link.tensor] > FAR and len(rows) > 0
+        between = [] if far else [f"{link.tensor}@{row}" for row in rows]
+        for dummy, row in zip(between, rows, strict=False):
+            if dummy not in dummies:
+                dummies.add(dummy)
+                ranks[row].append(dummy)
+        ways.append(link._replace(way=(source, *between, target), far=far))
     return ranks, tuple(ways)
 
 
@@ -113,7 +112,7 @@ def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[d
 
 
 def _topological(above: Mapping[str, list[str]], below: Mapping[str, list[str]]) -> list[str]:
-    """Every item after what it reads."""
+    """The items in topological order: each after its inputs."""
     missing = {item: len(sources) for item, sources in above.items()}
     order = [item for item, count in missing.items() if count == 0]
     for item in order:  # which grows
@@ -131,7 +130,7 @@ def _topological(above: Mapping[str, list[str]], below: Mapping[str, list[str]])
 
 
 def _visited(rank: Mapping[str, int], links: Sequence[Link]) -> dict[str, None]:
-    """All items as one meets them on the way up from the results, first operands first."""
+    """All items in depth-first order from the results, first operands first."""
     reads: dict[str, list[str]] = {item: [] for item in rank}
     results = dict.fromkeys(rank)
     for link in links:

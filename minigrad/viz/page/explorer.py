@@ -31,6 +31,8 @@ __all__ = ["Page", "explore"]
 HEIGHT = 640
 """Of the page within a notebook, in pixels."""
 
+NOT_ASKED = "No backward pass was asked for."
+
 WEIGHTED = (
     "with fixed pseudo-random numbers for its gradient, as if the loss were the sum of the output "
     "times these numbers. The plain sum would teach little: behind a normalization or a softmax it "
@@ -66,17 +68,13 @@ class Page(os.PathLike[str]):
 
     def _repr_html_(self) -> str | None:
         try:
-            return framed(self.path.read_text(encoding="utf-8"))
+            page = html.escape(self.path.read_text(encoding="utf-8"))
         except OSError:
             return None  # the file is gone: the path is all there is to show
-
-
-def framed(page: str) -> str:
-    """Put a page into a frame of its own, as a notebook can show it."""
-    return (
-        f'<iframe srcdoc="{html.escape(page)}" width="100%" height="{HEIGHT}" '
-        'style="border:1px solid #8888;border-radius:8px" title="Compute graph"></iframe>'
-    )
+        return (  # a frame of its own
+            f'<iframe srcdoc="{page}" width="100%" height="{HEIGHT}" title="Compute graph" '
+            'style="border:1px solid #8888;border-radius:8px"></iframe>'
+        )
 
 
 def explore(
@@ -90,10 +88,9 @@ def explore(
 ) -> Page:
     """Write a page on which to explore a compute graph and step through its backward pass.
 
-    A module is run once on its inputs, as they are and in the mode that it is in; then a backward
-    pass runs from its loss, if it returns one, and otherwise from its output, with fixed
-    pseudo-random numbers for the output's gradient. It writes no ``.grad``, and leaves the random
-    state as it was.
+    A module is run once on its inputs, in the mode that it is in. Then a backward pass runs from
+    its loss, if it returns one, and otherwise from its output, with fixed pseudo-random numbers for
+    the output's gradient. It writes no ``.grad``, and leaves the random state as it was.
 
     Args:
         target: A Module; or a Graph or a Trace; or a Tensor that was computed, or several.
@@ -101,13 +98,11 @@ def explore(
         path: The file to write; a new one in a temporary folder if None.
         backward: Whether to run a backward pass.
         timed: Whether to take the time of each op of a module; see `trace`.
-        depth: How many levels of modules are open at first; None for a number of boxes that can
-            be read. All others can be opened on the page.
+        depth: How many levels of modules are open at first; None for about 40 boxes.
         **named: For a module, keyword arguments of its call. For tensors, names of leaves.
 
     Returns:
-        The page: its path, which shows itself in a notebook. The file needs no network and nothing
-        beside it.
+        The page: its path, which shows itself in a notebook. The file needs nothing else.
 
     Raises:
         TypeError: `target` is none of these, or the arguments do not fit it.
@@ -130,17 +125,13 @@ def explore(
         )
     if isinstance(target, Trace):
         target = target.graph()
-    if isinstance(target, Diagram):
-        title, drawing = "Compute graph", target
-        steps = target.steps
-        start = f"the output of {steps[0].op}" if steps else "No backward pass was traced."
-    elif isinstance(target, Module):
+    title, start = "Compute graph", ""
+    if isinstance(target, Module):
         title = type(target).__name__
-        drawing, start = _run(target, inputs, named, backward, timed)
-    else:
-        title = "Compute graph"
-        drawing, start = _computed(target, inputs, named, backward)
-    text = write_page(drawing, depth, title, start)
+        target, start = _run(target, inputs, named, backward, timed)
+    elif not isinstance(target, Diagram):
+        target, start = _computed(target, inputs, named, backward)
+    text = write_page(target, depth, title, start)
     if path is None:
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title.replace(' ', '_')}.html"
     path = Path(path)
@@ -178,7 +169,7 @@ def _computed(
         raise TypeError("explore: tensors have run already; to name leaves write w=w")
     drawing = graph(target, **named)
     if not backward:
-        return drawing, "No backward pass was asked for."
+        return drawing, NOT_ASKED
     traced = trace()
     for name, tensor in named.items():
         traced.name(tensor, name)
@@ -190,7 +181,7 @@ def _finish(
     traced: Trace, results: Sequence[tuple[str, Tensor]], backward: bool, retain: bool = False
 ) -> tuple[Graph, str]:
     """Run the backward pass, and name the outputs."""
-    start = "No backward pass was asked for."
+    start = NOT_ASKED
     if backward:
         end, start = _end(results)
         if end is not None and history(end) is not None:

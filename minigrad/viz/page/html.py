@@ -10,13 +10,14 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterator
+from collections import defaultdict
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
-from minigrad.viz.drawing.colour_scale import diverging, hexadecimal, sequential
+from minigrad.viz.drawing.colour_scale import diverging, sequential
 from minigrad.viz.drawing.labels import printable, shape_text
+from minigrad.viz.drawing.style import DARK, LIGHT
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
 from minigrad.viz.record.fold import closed_boxes, residuals, view
@@ -35,15 +36,14 @@ STOPS = 33
 """How many colours a heatmap has."""
 
 
-def write_page(graph: Diagram, depth: int | None, title: str, start: str) -> str:
+def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -> str:
     """Write the page of a graph.
 
     Args:
         graph: The whole graph.
         depth: How many levels of modules are open at first; None for a number that can be read.
         title: What the graph is called.
-        start: Where the backward pass begins, such as ``"the output of sum"``; why there is
-            none if the graph has no steps.
+        start: Where the backward pass begins, or why there is none; found out if empty.
 
     Returns:
         The text of an HTML document; equal arguments give equal texts.
@@ -52,9 +52,11 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str) -> str
         ValueError: `depth` is negative.
     """
     diagram, closed = view(graph, depth)
+    steps = graph.steps
+    start = start or (f"the output of {steps[0].op}" if steps else "No backward pass was traced.")
     fields = {
         "title": _text(title),
-        "style": _asset("mathml.css") + _asset("explore.css"),
+        "style": _colours() + _asset("mathml.css") + _asset("explore.css"),
         "facts": _text(_facts(graph)),
         "picture": draw(diagram, closed),
         "guide": _guide(diagram, start),
@@ -84,10 +86,22 @@ def _script() -> str:
     return f'(() => {{\n"use strict";\n{parts}}})();'
 
 
+def _colours() -> str:
+    """The colours of the picture as variables, on light and on dark ground."""
+    light, dark = (
+        "".join(f"--{name.replace(' ', '-')}: {colour}; " for name, colour in palette.items())
+        for palette in (LIGHT, DARK)
+    )
+    return f":root {{ {light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
+
+
 def _scales() -> dict[str, list[str]]:
     """The colours of heatmaps."""
     scales = {"sequential": sequential, "diverging": diverging}
-    return {name: [hexadecimal(c) for c in scale(STOPS)] for name, scale in scales.items()}
+    return {
+        name: ["#{:02X}{:02X}{:02X}".format(*colour) for colour in scale(STOPS)]
+        for name, scale in scales.items()
+    }
 
 
 def _facts(graph: Diagram) -> str:
@@ -123,45 +137,32 @@ def _guide(diagram: Diagram, start: str) -> str:
 
 def _table(graph: Diagram) -> str:
     """Every box in a row: the same as the picture, for whoever does not see it."""
-    head = ("box", "kind", "in", "shape", "reads", "gradient")
-    rows = "".join(_row(*cells) for cells in _rows(graph))
-    cells = "".join(f'<th scope="col">{name}</th>' for name in head)
-    return (
-        "<table><caption>Every box, in the order of the forward pass.</caption>"
-        f"<thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>"
-    )
-
-
-def _row(box: str, name: str, *cells: str) -> str:
-    rest = "".join(f"<td>{_text(cell)}</td>" for cell in cells)
-    return f'<tr data-id="{_text(box)}"><th scope="row">{_text(name)}</th>{rest}</tr>'
-
-
-def _rows(graph: Diagram) -> Iterator[tuple[str, ...]]:
     groups = {group.id: group for group in graph.groups}
     labels = {node.id: node.label for node in graph.nodes}
-    reads: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    reads: dict[str, list[str]] = defaultdict(list)
     for edge in graph.edges:
         reads[edge.target].append(labels[edge.source])
-    gradients = _gradients(graph)
+    gradients: dict[str, str] = {}  # the norm of what came to each box in the end
+    for step in graph.steps:
+        gradients.setdefault(step.node, _norm(step.cotangent))
+        for part in step.parts:
+            gradients[part.target] = _norm(part.total or part.sent)
+    rows = ""
     for node in graph.nodes:
         group = groups.get(node.group or "")
-        place = "" if group is None else group.path or group.module
-        gradient = gradients.get(node.id, "")
-        yield (
-            node.id, node.label, node.kind, place, shape_text(node.shape),
-            ", ".join(dict.fromkeys(reads[node.id])), gradient,
+        cells = (
+            node.kind, "" if group is None else group.path or group.module, shape_text(node.shape),
+            ", ".join(dict.fromkeys(reads[node.id])), gradients.get(node.id, ""),
         )  # fmt: skip
-
-
-def _gradients(graph: Diagram) -> dict[str, str]:
-    """The norm of what came to each box in the end."""
-    found: dict[str, str] = {}
-    for step in graph.steps:
-        found.setdefault(step.node, _norm(step.cotangent))
-        for part in step.parts:
-            found[part.target] = _norm(part.total or part.sent)
-    return found
+        rest = "".join(f"<td>{_text(cell)}</td>" for cell in cells)
+        name = f'<th scope="row">{_text(node.label)}</th>'
+        rows += f'<tr data-id="{_text(node.id)}">{name}{rest}</tr>'
+    head = ("box", "kind", "in", "shape", "reads", "gradient")
+    names = "".join(f'<th scope="col">{name}</th>' for name in head)
+    return (
+        "<table><caption>Every box, in the order of the forward pass.</caption>"
+        f"<thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
+    )
 
 
 def _norm(gradient: Summary) -> str:

@@ -1,7 +1,6 @@
 """What the explorer page knows: a graph, its layout, its steps and the reasons for them, as JSON.
 
-Graphs repeat themselves: names, shapes, whole boxes. So a record becomes a row of fields, and what
-is not a plain number stands once in a pool; the row has its position there.
+Graphs repeat themselves: names, shapes, whole boxes. So each value stands once.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -18,32 +17,11 @@ from minigrad.viz.drawing.svg import heading, insides
 from minigrad.viz.explanation.explanations import explain_saved, source_lines, step_notes
 from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.report import formula_of
-from minigrad.viz.formula import Formula
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
-from minigrad.viz.record.model import Diagram, Group, Node
-from minigrad.viz.record.steps import Step
+from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = ["payload"]
-
-FIELDS = {
-    "summary": ["shape=", "dtype=", "norm", "low", "high", "mean", "nans", "infs", "values",
-                "cancelled"],
-    "saved": ["name=", "shape=", "dtype=", "nbytes", "numbers=summary"],
-    "node": [
-        "id", "kind=", "label=", "shape=", "dtype=", "group=", "notes=", "line=", "recorded",
-        "saved=saved*", "error=", "drawn=", "missing=", "kept=", "cost=", "around=", "freed",
-    ],
-    "group": ["id", "name=", "path=", "module=", "parent=", "size", "call", "calls", "heading=",
-              "box=node"],
-    "edge": ["source", "target", "slot", "name=", "shape=", "dtype="],
-    "part": ["target=", "slot", "name=", "sent=summary", "raw_shape=", "arrival", "arrivals",
-             "check", "unchecked=", "total=summary", "equation=", "answers=", "formula"],
-    "step": ["node", "op=", "cotangent=summary", "parts=part*"],
-    "formula": ["mathml=", "notes=", "source=", "place=", "origin="],
-}  # fmt: skip
-"""The fields of each kind of row. ``=`` stands before what a pooled field holds: ``summary`` is a
-row of its own, ``saved*`` a list of rows, and nothing is a value as it is."""
 
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
@@ -51,7 +29,6 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
     `closed` are the ids of the groups that are closed at first. Equal graphs give equal texts.
     """
-    pool = _Pool()
     steps = {step.node: step for step in diagram.steps}
     missing = missing_gradients(diagram)
     boxes = closed_boxes(diagram)
@@ -59,109 +36,78 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     layout = skeleton(diagram)
     drawn = insides(diagram, layout, [*diagram.nodes, *boxes.values()])
 
-    formulas: list[Formula] = []
-
     def box(node: Node) -> dict[str, Any]:
         op = node.kind in ("op", "fused") and node.group not in fused
         kept = explain_saved(node, steps.get(node.id)) if op else ()
-        return asdict(node) | {
+        return _read(node) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": kept,
             "cost": cost(node), "around": source_lines(node.line),
         }  # fmt: skip
 
+    def about(group: Group) -> dict[str, Any]:
+        return _read(group) | {"heading": heading(group), "box": box(boxes[group.id])}
+
     data = {
-        "fields": FIELDS,
-        "dtype": diagram.dtype,
-        "nodes": pool.rows("node", map(box, diagram.nodes)),
-        "groups": pool.rows("group", (_group(group, boxes, box) for group in diagram.groups)),
-        "edges": pool.rows("edge", map(asdict, diagram.edges)),
-        "steps": pool.rows("step", _steps(diagram, boxes, formulas)),
-        "formulas": pool.rows("formula", map(asdict, formulas)),
-        "pool": pool.values,
+        "nodes": list(map(box, diagram.nodes)),
+        "groups": list(map(about, diagram.groups)),
+        "edges": list(map(_read, diagram.edges)),
+        "steps": list(_steps(diagram, boxes)),
         "skeleton": asdict(layout),
         "closed": sorted(closed),
-        **more,
     }
-    text = json.dumps(_rounded(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.replace("<", "\\u003c")
+    return _pooled(data | more)
 
 
-def _group(group: Group, boxes: Mapping[str, Node], box: Any) -> dict[str, Any]:
-    return asdict(group) | {"heading": heading(group), "box": box(boxes[group.id])}
+def _read(record: Node | Group | Edge) -> dict[str, Any]:
+    """What the page reads of a record."""
+    unread = ("primitive", "seconds", "output", "op")
+    return {name: value for name, value in asdict(record).items() if name not in unread}
 
 
-def _steps(
-    diagram: Diagram, boxes: Mapping[str, Node], formulas: list[Formula]
-) -> Iterable[dict[str, Any]]:
-    """The steps, with the notes and the formula of each part; each formula is noted once."""
+def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, Any]]:
+    """The steps, with the notes and the formula of each part."""
     nodes = {node.id: node for node in diagram.nodes}
-    places: dict[int, int] = {}
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
-
-    def place(step: Step, argument: str) -> int | None:
-        found = formula_of((nodes.get(step.node) or boxes[step.node]).primitive, argument)
-        if found is None:
-            return None
-        if id(found) not in places:
-            places[id(found)] = len(formulas)
-            formulas.append(found)
-        return places[id(found)]
-
     for step in diagram.steps:
-        node, shapes = nodes.get(step.node), into[step.node]
-        parts = [
-            asdict(part)
-            | step_notes(step, part, node, shapes)._asdict()
-            | {"formula": place(step, part.name)}
-            for part in step.parts
-        ]
+        node, parts = nodes.get(step.node), []
+        for part in step.parts:
+            formula = formula_of((node or boxes[step.node]).primitive, part.name)
+            notes = step_notes(step, part, node, into[step.node])._asdict()
+            written = None if formula is None else asdict(formula)
+            parts.append(asdict(part) | notes | {"formula": written})
         yield asdict(step) | {"parts": parts}
 
 
-class _Pool:
-    """Values that stand once, found by what they are as JSON."""
+def _pooled(data: Any) -> str:
+    """Write data as JSON in which every value stands once: in one list, the inner ones first.
 
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._places: dict[str, int] = {}
+    Where a value holds others, their places in the list stand: a list of places is a list, and
+    ``{names: values}`` an object, by the places of its names and of its values. A list of numbers
+    is kept whole, in another list.
+    """
+    places: dict[str, int] = {}  # by the JSON of each value
+    encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
-    def rows(self, kind: str, records: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
-        """Make rows of records."""
-        return [self._row(kind, record) for record in records]
+    def place(value: Any) -> int:
+        if isinstance(value, Mapping):
+            value = {place(list(value)): [place(one) for one in value.values()]}
+        elif isinstance(value, list | tuple):
+            whole = all(isinstance(one, int | float | None) for one in value)
+            value = [list(map(_rounded, value))] if whole else [place(one) for one in value]
+        text = encode(_rounded(value))
+        return places.setdefault(text, len(places))
 
-    def _row(self, kind: str, record: Mapping[str, Any]) -> list[Any]:
-        row = []
-        for field in FIELDS[kind]:
-            name, pooled, inner = field.partition("=")
-            value = record[name]
-            if pooled and value is not None:
-                if inner.endswith("*"):
-                    value = self.rows(inner[:-1], value)
-                elif inner:
-                    value = self._row(inner, value)
-                value = self._place(value)
-            row.append(value)
-        return row
-
-    def _place(self, value: Any) -> int:
-        key = json.dumps(_rounded(value))
-        place = self._places.setdefault(key, len(self.values))
-        if place == len(self.values):
-            self.values.append(value)
-        return place
+    place(data)
+    return f"[{','.join(places)}]".replace("<", "\\u003c")
 
 
 def _rounded(value: Any) -> Any:
-    """Write numbers with seven digits: float32 has no more."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return None
-        short = float(f"{value:.7g}")
-        return int(short) if short.is_integer() and abs(short) < 1e6 else short
-    if isinstance(value, Mapping):
-        return {key: _rounded(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_rounded(one) for one in value]
-    return value
+    """Write a number with seven digits: float32 has no more. What is not finite is null."""
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.7g}")
+    return int(short) if short.is_integer() and abs(short) < 1e6 else short

@@ -1,7 +1,4 @@
-"""From entries to a diagram: ids, names, and the module calls around the boxes.
-
-A finished graph (finished.py) and a trace (tracing.py) both give entries, each after what it reads.
-"""
+"""From entries, of a finished graph or of a trace, to a diagram: ids, names, and module calls."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from minigrad._dtypes import get_default_dtype
-from minigrad.autograd.mode import Scope
+from minigrad._scope import Scope
 from minigrad.autograd.node import Leaf
-from minigrad.nn.module.parameter import Parameter
+from minigrad.nn import Parameter
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.model import Edge, Group, Kind, Node
@@ -28,11 +25,11 @@ def assemble(
 ) -> tuple[Graph, dict[Entry, str]]:
     """Number the entries, name the tensors among them, and put each into its module call.
 
-    `entries` come each after what it reads; repetitions are left out. `names` gives names to
-    leaves, in place of those that parameters have of themselves.
+    Each entry comes after what it reads, and may come again. `names` gives names to leaves; they
+    replace the names of parameters.
 
     Returns:
-        The graph, nothing closed, and the id of each entry: for a decomposed op, of its group.
+        The graph, with all modules open, and the id of each entry, or of its group if decomposed.
     """
     entries = list(dict.fromkeys(entries))
     dtype = get_default_dtype().name
@@ -58,7 +55,7 @@ def assemble(
 
     for entry in entries:
         scope = entry.scope
-        if entry.box.kind != "op":  # what is owned stands by its readers, what is given at the top
+        if entry.box.kind != "op":  # an input stands at the top, other tensors by their readers
             given = entry.box.kind == "input" and entry.leaf not in parameters
             scope = None if given or entry not in readers else _common([*readers[entry]])
         home = home_of[scope]
@@ -92,13 +89,13 @@ def ancestry(scope: Scope | None) -> list[Scope]:
 def _module_calls(
     entries: Sequence[Entry],
 ) -> tuple[tuple[Group, ...], dict[Scope | None, str | None]]:
-    """The module calls that ops were made in, as groups, and the id of each."""
+    """The module calls of the ops as groups, and the id of each."""
     scopes: dict[Scope, None] = {}
     for entry in entries:
         scopes |= dict.fromkeys(reversed(ancestry(entry.scope)))
     ids: dict[Scope | None, str | None] = {None: None}
     ids |= {scope: f"g{number}" for number, scope in enumerate(scopes)}
-    # Of a module that is gone we cannot tell two calls from two modules: each is its own.
+    # If a module is gone, each of its calls counts as a module of its own.
     keys = [id(scope if scope.module is None else scope.module) for scope in scopes]
     calls, seen = Counter(keys), Counter[int]()
     groups = []
@@ -122,7 +119,7 @@ def _readers(entries: Iterable[Entry]) -> Readers:
 
 
 def _common(scopes: Sequence[Scope | None]) -> Scope | None:
-    """The innermost module call around all of these: a shared weight stands outside its users."""
+    """The innermost module call around all of these."""
     common = ancestry(scopes[0])
     for scope in scopes[1:]:
         held = set(ancestry(scope))
@@ -145,7 +142,7 @@ def _parameter_names(readers: Readers) -> dict[Leaf, str]:
             if leaf not in names and id(leaf.tensor) in tables[top]:
                 names[leaf] = tables[top][id(leaf.tensor)]
         if leaf not in names and (leaf.name or isinstance(leaf.tensor, Parameter)):
-            names[leaf] = leaf.name or "parameter"  # its module is gone, or it has none
+            names[leaf] = leaf.name or "parameter"  # of a module that is gone, or of none
     return names
 
 

@@ -1,4 +1,4 @@
-"""Finding the attention in what a trace sees: a softmax whose weights are multiplied by values."""
+"""Find attention in a trace: a softmax whose weights are multiplied by values."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from minigrad.viz.record.model import Diagram
 __all__ = ["Weights"]
 
 HEADS = 16
-"""Of more heads the first are kept."""
+"""The most heads that are kept."""
 
 PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum", "tensordot"))
-"""What multiplies weights by values."""
+"""Ops that multiply weights by values."""
 
 BETWEEN = frozenset(registry[name] for name in ("multiply", "dropout", "astype"))
-"""What may come between the softmax and that."""
+"""Ops that may run between the softmax and the product."""
 
 
 @dataclass(eq=False)
 class _Seen:
-    """The corner that is kept of a softmax over the last axis."""
+    """What is kept of a softmax over the last axis."""
 
-    whole: tuple[int, int, int]
+    whole: tuple[int, int, int]  # how many heads, queries and keys there were
     weights: np.ndarray  # (heads, queries, keys)
     masked: np.ndarray  # the same, bools
     gradients: np.ndarray | None = None
 
 
 class Weights:
-    """The softmaxes of a trace and their gradients: of each, `limit` queries and keys are kept."""
+    """The softmax ops of a trace and their gradients: `limit` queries and keys of each."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._seen: dict[Entry, _Seen] = {}
 
     def ran(self, entry: Entry, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        """Keep a corner of a softmax."""
+        """Keep the first weights of a softmax."""
         array = result._data
         if op is not registry["softmax"] or not self.limit or array.ndim < 2 or not array.size:
             return
@@ -61,11 +61,11 @@ class Weights:
         self._seen[entry] = _Seen(whole, self._corner(array), masked)
 
     def add(self, inner: Weights) -> None:
-        """Take over what was seen within the decomposition of a fused op."""
+        """Add what was seen in the decomposition of a fused op."""
         self._seen |= inner._seen
 
     def pulled(self, entry: Entry, node: Node, cotangent: np.ndarray) -> None:
-        """Keep the gradient of the weights, in a step of a softmax or of fused attention."""
+        """Keep the gradient of the weights in a step of softmax or of fused attention."""
         if entry in self._seen:
             self._seen[entry].gradients = self._corner(cotangent)
         for inner in entry.decomposition:
@@ -81,16 +81,17 @@ class Weights:
     def heatmaps(
         self, entries: Iterable[Entry], ids: Mapping[Entry, str], diagram: Diagram
     ) -> tuple[Heatmap, ...]:
-        """A heatmap of each softmax that weighs values, in the order in which they ran."""
+        """A heatmap for each softmax that is multiplied by values, in the order of the run."""
         if not self._seen:
             return ()
         around: dict[Entry, str | None] = {}  # the id of the fused op that it is a part of
-        readers: dict[Entry, list[tuple[int, Entry]]] = defaultdict(list)
         for entry in entries:
-            for one in (entry, *entry.decomposition):
-                around[one] = None if one is entry else ids[entry]
-                for read in one.inputs:
-                    readers[read.source].append((read.slot, one))
+            around[entry] = None
+            around |= dict.fromkeys(entry.decomposition, ids[entry])
+        readers: dict[Entry, list[tuple[int, Entry]]] = defaultdict(list)
+        for one in around:
+            for read in one.inputs:
+                readers[read.source].append((read.slot, one))
         paths = {group.id: group.path for group in diagram.groups}
         places = {node.id: paths.get(node.group or "", "") for node in diagram.nodes}
         found = []
@@ -114,7 +115,7 @@ class Weights:
 
 
 def _weighs(entry: Entry, readers: Mapping[Entry, list[tuple[int, Entry]]]) -> bool:
-    """Whether the output of an entry is the first factor of a product, perhaps after dropout."""
+    """Whether the output is the first factor of a product, perhaps after dropout."""
     current = [entry]
     while current:
         found = [read for one in current for read in readers.get(one, ())]

@@ -1,4 +1,4 @@
-"""From what the user holds, a module or tensors, to its graph."""
+"""The graph of a module, or of tensors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
-from minigrad.nn.module.base import Module
+from minigrad.nn import Module
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read
@@ -28,8 +28,8 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
 
     A module is run once, in its present mode, on copies of its inputs: the caller's tensors,
     gradients and random state stay as they are. Tensors show the graph that they have, also after
-    a backward pass. Of arguments without a gradient, the engine knows only what rules saved; the
-    others are marked as unknown. A `trace` knows them all.
+    a backward pass. Arguments without a gradient are known only if a rule saved them; others are
+    marked as unknown. A `trace` knows them all.
 
     Args:
         target: A Module; or a Tensor, or a tuple, list or dict of Tensors.
@@ -94,10 +94,10 @@ def with_inputs(
     named: dict[str, Any],
     prepared: Callable[[Any], Any],
 ) -> tuple[Callable[[], Any], list[tuple[Any, str]]]:
-    """Bind a module to its inputs, so that they show in its graph under the module's own names.
+    """Bind a module to its inputs, and name them as the module does.
 
-    Errors name the function `what`. `prepared` makes of a Tensor or ndarray, also in a list or
-    dict, what the module is given; a value that is given twice is prepared once.
+    Errors name the function `what`. Each Tensor or ndarray, also in a list or dict, is replaced by
+    `prepared` of it, once for each value.
 
     Returns:
         A function that calls the module, and each prepared value with its names.
@@ -115,12 +115,9 @@ def with_inputs(
             return {key: replaced(part, f"{name}[{key!r}]") for key, part in value.items()}
         if not isinstance(value, (Tensor, np.ndarray)):
             return value
-        if id(value) in made:
-            new, before = made[id(value)]
-            made[id(value)] = new, f"{before}, {name}"
-        else:
-            made[id(value)] = prepared(value), name
-        return made[id(value)][0]
+        new, before = made[id(value)] if id(value) in made else (prepared(value), "")
+        made[id(value)] = new, f"{before}, {name}" if before else name
+        return new
 
     for name, value in bound.arguments.items():
         bound.arguments[name] = replaced(value, name.rstrip("_"))
@@ -129,7 +126,7 @@ def with_inputs(
 
 @contextmanager
 def random_state_kept() -> Iterator[None]:
-    """Within the block numbers are drawn as always; after it the state is as it was."""
+    """Restore the random state after the block."""
     before = random.get_state()
     try:
         yield
@@ -138,7 +135,7 @@ def random_state_kept() -> Iterator[None]:
 
 
 def _copied(value: Any) -> Any:
-    """A leaf that requires a gradient, in place of a floating tensor or array."""
+    """A leaf that requires a gradient, with the values of a floating tensor or array."""
     if value.dtype.kind != "f":
         return value
     return Tensor(value.numpy() if isinstance(value, Tensor) else value, requires_grad=True)

@@ -1,7 +1,7 @@
-"""What two graphs do not have in common.
+"""Compare two graphs.
 
-Ops are matched by the module calls around them, their names, and their place among the ops of that
-name there; parameters, inputs and outputs by their names. A fused op is one op, decomposed or not.
+An op is matched by the module calls around it, its name, and its position among the ops of that
+name there; a parameter, input or output by its name. A fused op is one op, decomposed or not.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ __all__ = ["Change", "Difference", "diff"]
 
 Key = tuple[str | int, ...]
 
-OPS = ("op", "fused", "module")
+OWNED = ("parameter", "buffer", "input", "output")
+"""Boxes of these kinds are matched by their names alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A box that two graphs do not have in common.
+    """A box that is different in two graphs.
 
     Attributes:
-        name: Where and what it is: ``"layers.0: linear"``; ``"add #2"`` is the second of its name.
+        name: Its module and its name: ``"layers.0: linear"``; ``"add #2"`` is the second ``add``.
         before: The box in the first graph, None if it was added.
         after: The box in the second graph, None if it was removed.
         facts: For a box in both, what is different: ``"shape 2×3 → 2×4"``.
@@ -48,14 +49,14 @@ class Change:
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """The result of `diff`: false if there is no difference, and it shows itself as text.
+    """The result of `diff`: false if there is no difference; it prints as text.
 
     Attributes:
         added: The boxes that only the second graph has.
         removed: The boxes that only the first graph has.
         changed: The boxes that are not the same in both.
-        unknown: The boxes in both of which something is not known. Of a graph that was not traced
-            only what rules saved is known, and nothing of that once a backward pass has run.
+        unknown: The boxes of which something is not known. A graph that was not traced knows only
+            what rules saved, and loses that when a backward pass has run.
 
     Example:
         >>> import minigrad
@@ -77,15 +78,14 @@ class Difference:
     def __repr__(self) -> str:
         if not self and not self.unknown:
             return "no difference"
-        signs = (("+", self.added), ("−", self.removed), ("≠", self.changed), ("?", self.unknown))
-        lines = [
+        signs = {"+": self.added, "−": self.removed, "≠": self.changed}
+        lines = [("no difference in what is known", "")] * (not self)
+        lines += [
             (f"{sign} {change.name}", ", ".join(change.facts) or _shape(change))
-            for sign, changes in (signs[:3] if self else signs)
+            for sign, changes in (signs if self else {"?": self.unknown}).items()
             for change in changes
         ]
-        if not self:
-            lines.insert(0, ("no difference in what is known", ""))
-        elif self.unknown:
+        if self and self.unknown:
             lines.append((f"? {len(self.unknown):,} boxes of which not all is known", ""))
         return columns(iter(lines))
 
@@ -93,10 +93,10 @@ class Difference:
 def diff(before: Diagram, after: Diagram, *, rtol: float = 0.0) -> Difference:
     """Compare two graphs, box by box.
 
-    Compared are shapes, dtypes, static arguments, the inputs of each op, whether it was recorded,
-    and the norms of saved constants; if both graphs were traced, also the norms of everything that
-    was saved and of the gradients. Arguments that are not known are not compared: a trace knows
-    all of them, another graph those that require a gradient or were saved.
+    It compares shapes, dtypes, static arguments, the inputs of each op, whether it was recorded,
+    and the norms of saved constants; of two traces also the norms of all saved arrays and of the
+    gradients. Arguments that are not known are left out: a trace knows all of them, another graph
+    those that require a gradient or were saved.
 
     Args:
         before: One whole graph.
@@ -148,7 +148,7 @@ class _Boxes:
 
     def __init__(self, diagram: Diagram) -> None:
         self.dtype = diagram.dtype
-        fused = {group.id: group for group in diagram.groups if group.op is not None}
+        fused = {group.id: group.op for group in diagram.groups if group.op is not None}
         inside = {node.id: node.group for node in diagram.nodes if node.group in fused}
         places, self.paths = _places(diagram.groups)
         self.nodes: dict[Key, Node] = {}
@@ -156,16 +156,14 @@ class _Boxes:
         counted: Counter[Key] = Counter()
         for node in diagram.nodes:
             if node.id in inside and node.kind in ("op", "fused"):
-                group = fused[inside[node.id] or ""]
-                if group.id in keys:
+                group = inside[node.id] or ""
+                if group in keys:
                     continue
-                assert group.op is not None
-                node = replace(group.op, id=group.id, kind="op")
-            owned = node.kind not in (*OPS, "constant")
+                node = replace(fused[group], id=group, kind="op")
+            owned = node.kind in OWNED
             place = ("", node.kind, node.label) if owned else (*places[node.group], "", node.label)
             counted[place] += 1
-            key = (*place, counted[place])
-            keys[node.id] = key
+            keys[node.id] = key = (*place, counted[place])
             self.nodes[key] = node
             if not owned:
                 self.paths[key] = self.paths[places[node.group]]
@@ -184,7 +182,7 @@ class _Boxes:
                     self.norms[keys[part.target]].append(_norm(part.sent))
 
     def name(self, key: Key) -> str:
-        """Say what a box is and where."""
+        """The module and the name of a box."""
         *_, label, ordinal = key
         path = self.paths.get(key, "")
         number = f" #{ordinal}" if ordinal != 1 else ""
@@ -192,7 +190,7 @@ class _Boxes:
 
 
 def _places(groups: Sequence[Group]) -> tuple[dict[str | None, Key], dict[Key, str]]:
-    """For each module call a key, and how to say where it is."""
+    """A key for each module call, and its path as text."""
     places: dict[str | None, Key] = {None: ()}
     paths: dict[Key, str] = {(): ""}
     counted: Counter[Key] = Counter()
@@ -206,7 +204,7 @@ def _places(groups: Sequence[Group]) -> tuple[dict[str | None, Key], dict[Key, s
 
 
 def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
-    """In what a box is different."""
+    """What is different between two boxes."""
     a, b = one.nodes[key], other.nodes[key]
     if a.shape != b.shape:
         yield f"shape {shape_text(a.shape)} → {shape_text(b.shape)}"
@@ -229,7 +227,7 @@ def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
 
 
 def _known(a: Node, b: Node) -> list[tuple[str, ...]]:
-    """The notes of two boxes on arguments that both know."""
+    """The notes of two boxes about arguments that both know."""
     if a.freed or b.freed:
         return [(), ()]
     lost = {note.removesuffix(UNKNOWN) for note in (*a.notes, *b.notes) if note.endswith(UNKNOWN)}
@@ -240,7 +238,7 @@ def _known(a: Node, b: Node) -> list[tuple[str, ...]]:
 
 
 def _unknown(change: Change) -> tuple[str, ...]:
-    """What is not known of a box in one of two graphs."""
+    """What at least one of two graphs does not know of a box."""
     boxes = [node for node in (change.before, change.after) if node is not None]
     lost = [note for node in boxes for note in node.notes if note.endswith(UNKNOWN)]
     freed = ["what was saved" + UNKNOWN] * any(node.freed for node in boxes)
@@ -257,7 +255,7 @@ def _inputs(one: _Boxes, other: _Boxes, key: Key) -> Iterator[str]:
 
 
 def _norm(gradient: Summary) -> float:
-    """The norm of a gradient, 0 where only rounding is left of it."""
+    """The norm of a gradient; 0 if it is zero up to rounding."""
     return 0.0 if gradient.cancelled else gradient.norm
 
 

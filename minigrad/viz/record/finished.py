@@ -1,8 +1,7 @@
-"""From the engine's nodes, of a finished graph, to the entries that a diagram is made of.
+"""From the engine's nodes to entries, of which a diagram is made.
 
-This file alone knows how the engine keeps its record: an op and its arguments, the edges of a node,
-shapes, dtypes, stamps, the module call, and what was saved. Every walk is a loop, and sees each
-node once.
+Only this file knows how the engine records an op: its arguments and edges, shapes and dtypes, time
+stamps, the module call, and the saved arrays.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.mode import Scope
+from minigrad._scope import Scope
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import REQUIRED, Primitive
 from minigrad.debugging.memory import arrays
@@ -30,9 +29,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Input:
-    """An input of an entry: the entry that it comes out of, and which argument it is."""
+    """An input of an entry."""
 
-    source: Entry
+    source: Entry  # the entry that it is the output of
     slot: int
     name: str
     shape: tuple[int, ...]
@@ -47,16 +46,15 @@ class Entry:
     scope: Scope | None = None  # the module call that it was made in
     leaf: Leaf | None = None  # the leaf of a tensor that requires a gradient
     inputs: list[Input] = field(default_factory=list)  # what an op read
-    # Of a fused op, the ops that it is composed of
-    decomposition: list[Entry] = field(default_factory=list)
-    result: Entry | None = None  # which of these returns the result
+    decomposition: list[Entry] = field(default_factory=list)  # the ops that a fused op stands for
+    result: Entry | None = None  # the one of these that returns the result
 
     def change(self, **fields: Any) -> None:
-        """Change how it is drawn."""
+        """Change fields of the box."""
         self.box = replace(self.box, **fields)
 
     def read(self, source: Entry, slot: int, name: str, tensor: Any) -> None:
-        """Add an input; `tensor` has its shape and dtype."""
+        """Add an input with the shape and dtype of a tensor."""
         self.inputs.append(Input(source, slot, name, tensor.shape, tensor.dtype.name))
 
     def every_input(self) -> Iterator[Input]:
@@ -72,16 +70,13 @@ def new_entry(
     return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, **more), scope)
 
 
-# What the engine keeps --------------------------------------------------------------------------
-
-
 def edges_of(node: Node) -> list[tuple[Edge, int, str]]:
-    """What a node leads to: where each argument came from, which argument it is, and its name."""
+    """The edges of a node: where an argument came from, its position, and its name."""
     return list(zip(node.edges, node.plan.slots, node.plan.slot_names, strict=True))
 
 
 def recorded_node(outputs: Sequence[Any]) -> Node | None:
-    """The node that a call of an op left; None if it was not recorded."""
+    """The node of a call of an op; None if it was not recorded."""
     node = node_of(outputs[0]._node)
     return node if isinstance(node, Node) else None
 
@@ -92,7 +87,7 @@ def read(
     """Read what the engine recorded above some edges; what is `known` is not read again.
 
     Returns:
-        An entry for each node and leaf, oldest first. The outputs of one op share an entry.
+        An entry for each node, leaf and output, oldest first. The outputs of an op share an entry.
     """
     entries: dict[Any, Entry] = {}
     constants: dict[int, Entry] = {}
@@ -123,7 +118,7 @@ def read(
 
 
 def _walk(sources: Iterable[Edge], known: Mapping[Any, Entry]) -> list[Node | Leaf]:
-    """Everything above the outputs, oldest first."""
+    """All nodes and leaves above some edges, oldest first."""
     found = dict.fromkeys(node_of(source) for source in sources if source not in known)
     stack = list(found)
     while stack:
@@ -137,19 +132,19 @@ def _walk(sources: Iterable[Edge], known: Mapping[Any, Entry]) -> list[Node | Le
 
 
 def _other_arguments(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, np.ndarray]]]:
-    """What is known of the arguments that require no gradient: as notes, and the arrays."""
+    """The arguments that require no gradient, as far as known: as notes, and the arrays."""
     op, plan = node.plan.op, node.plan
     saved = {} if node.saved is FREED else dict(zip(plan.saved_names, node.saved, strict=True))
     if op.variadic:
+        recorded = {op.params[0]}
         gaps = sorted({*range(max(plan.slots, default=0))} - {*plan.slots})
         missing = [f"{op.params[0]}[{slot}]" for slot in gaps]
-        given = {name: value for name, value in saved.items() if name in op.params[1:]}
     else:
         recorded = {op.params[slot] for slot in plan.slots}
-        given = {n: value for n, value in saved.items() if n in op.params and n not in recorded}
         needed = zip(op.params[: op.arrays], op.defaults, strict=False)
         required = [name for name, default in needed if default is REQUIRED]
         missing = [name for name in required if name not in recorded and name not in saved]
+    given = {n: value for n, value in saved.items() if n in op.params and n not in recorded}
     found = [
         (op.places[name], name, value)
         for name, value in given.items()
@@ -166,7 +161,7 @@ def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ..
         if (op.variadic and name == op.params[0]) or value is None or isinstance(value, Variable):
             continue
         if name.endswith("key"):
-            continue  # of a random stream: a number that tells a reader nothing
+            continue  # of a random stream: its number says nothing
         if isinstance(value, np.ndarray):
             if value.ndim:
                 continue
@@ -180,16 +175,17 @@ def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ..
 def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:
     """The arrays that a node keeps for its backward step; none once it has run.
 
-    Constants come with their numbers: nothing else in a graph tells two of them apart.
+    Constants come with their numbers: nothing else in a graph tells two of them apart. The arrays
+    of a tuple are numbered: ``mean[0]``, ``mean[1]``.
     """
     if node.saved is FREED:
         return ()
     made = {"out", *node.plan.op.residuals, *node.plan.slot_names}
-    return tuple(
-        Saved(
-            name, array.shape, array.dtype.name, array.nbytes,
-            summary(array) if numbers or name not in made else None,
-        )
-        for name, value in zip(node.plan.saved_names, node.saved, strict=True)
-        for array in arrays(np.asarray(value) if isinstance(value, np.generic) else value)
-    )  # fmt: skip
+    found = []
+    for name, value in zip(node.plan.saved_names, node.saved, strict=True):
+        several = list(arrays(np.asarray(value) if isinstance(value, np.generic) else value))
+        for i, array in enumerate(several):
+            shown = f"{name}[{i}]" if len(several) > 1 else name
+            held = summary(array) if numbers or name not in made else None
+            found.append(Saved(shown, array.shape, array.dtype.name, array.nbytes, held))
+    return tuple(found)

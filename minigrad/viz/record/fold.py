@@ -1,7 +1,7 @@
-"""From the whole graph to one that a reader can take in: modules closed, residuals found.
+"""Collapse modules so that a graph can be read, and find residual connections.
 
-A group is one *call* of a module. Nothing outside of a call runs between its first op and its
-last, so a closed call can always be put in one place: closing never makes a cycle.
+A group is one *call* of a module. No other op runs between the first op of a call and its last, so
+closing calls never makes a cycle.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ __all__ = [
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 BUDGET = 40
-"""Readers lose their way above 50 to 100 boxes (arXiv:2008.07944)."""
+"""The most boxes to show: graphs of more than 50 to 100 are hard to read (arXiv:2008.07944)."""
 
 BLOCK = 20
-"""Enough for one block: a module whose modules are made of layers, no further level."""
+"""The most boxes for a module of a few layers."""
 
 FEWEST = 2
-"""How many repetitions make a group of their own."""
+"""The fewest repetitions that get a group of their own."""
 
 LISTED = 4
-"""A closed module names its parameters up to this many; above that it counts their values."""
+"""A closed module lists up to this many parameters; of more it gives the number of values."""
 
 
 def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
-    """Close modules, each to one box, with the id of its group and the kind ``"module"``.
+    """Replace each module that is closed at `depth` (see `view`) by one box.
 
-    The groups of the result are the open and the closed ones. A fused op whose decomposition is
-    closed is a box of kind ``"fused"``. For `depth` see `view`.
+    The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
+    groups of the result are the open and the closed ones.
     """
     return _close(*view(diagram, depth))
 
@@ -46,14 +46,12 @@ def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
 def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set[str]]:
     """Choose which groups to close, for `depth` levels of open modules.
 
-    With 0 each outermost module is one box; 1 opens those. None keeps to a number of boxes that can
-    be read. If all of them are too many, modules that repeat the one before them become one; the
-    first module of each class is opened, as an example of the others; then all the levels that
-    still fit.
+    With 0 each outermost module is one box; 1 opens those. None shows as much as can be read: if
+    all of it is too much, repeated modules become one box, the first module of each class is opened
+    as an example, and then all the levels that still fit.
 
     Returns:
-        The diagram, with groups around modules that repeat each other, and the ids of the groups
-        to close.
+        The diagram, with groups around repeated modules, and the ids of the groups to close.
 
     Raises:
         ValueError: `depth` is negative.
@@ -66,34 +64,34 @@ def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set
 
 
 def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
-    """Open what the budget allows: one module of each class, to show how it works, then all."""
+    """Open as many modules as can be read."""
     levels = _levels(diagram)
     decompositions = {group.id for group in diagram.groups if group.op is not None}
     single = _single(diagram)
     depth = max((levels[g] for g in levels if g not in decompositions | single), default=0)
     room = BLOCK if depth < 2 else BUDGET
     for closed in (decompositions, decompositions | {group for group in single if levels[group]}):
-        if len(_close(diagram, closed).nodes) <= room:
+        if _boxes(diagram, closed) <= room:
             return diagram, closed
 
     diagram = wrap_repeats(diagram)
     repeats = {group.id for group in diagram.groups} - set(levels)
     levels = _levels(diagram)
     shut = decompositions | repeats | {group for group in single if levels[group]}
-    best = closed = shut | {group for group, level in levels.items() if level > 0}
+    closed = shut | {group for group, level in levels.items() if level > 0}
     seen = set()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
         candidate = group.id in closed - shut and group.parent not in closed
         if candidate and group.module not in seen:
             seen.add(group.module)
-            if len(_close(diagram, closed - {group.id}).nodes) <= room:
-                best = closed = closed - {group.id}
+            if _boxes(diagram, closed - {group.id}) <= room:
+                closed.remove(group.id)
     for depth in range(2, max(levels.values(), default=0) + 2):
-        closed = shut | {group for group in closed if levels[group] >= depth}
-        if len(_close(diagram, closed).nodes) > room:
+        deeper = shut | {group for group in closed if levels[group] >= depth}
+        if _boxes(diagram, deeper) > room:
             break
-        best = closed
-    return diagram, best
+        closed = deeper
+    return diagram, closed
 
 
 def _levels(diagram: Diagram) -> dict[str, int]:
@@ -102,7 +100,7 @@ def _levels(diagram: Diagram) -> dict[str, int]:
 
 
 def _single(diagram: Diagram) -> set[str]:
-    """The modules with one op inside: closed, they tell as much."""
+    """The modules with one op inside: opening them would show no more."""
     ops: dict[str | None, int] = defaultdict(int)
     for node in diagram.nodes:
         ops[node.group] += node.kind == "op"
@@ -111,41 +109,52 @@ def _single(diagram: Diagram) -> set[str]:
     return {group.id for group in diagram.groups if group.op is None and ops[group.id] == 1}
 
 
+def _outermost(diagram: Diagram, closed: Collection[str]) -> dict[str | None, Group | None]:
+    """For each group, the outermost closed one around it; it may be the group itself."""
+    return {
+        group: next((one for one in reversed(around) if one.id in closed), None)
+        for group, around in diagram.enclosing().items()
+    }
+
+
+def _boxes(diagram: Diagram, closed: Collection[str]) -> int:
+    """How many boxes are shown if these groups are closed."""
+    outermost = _outermost(diagram, closed)
+    return len({(outermost[node.group] or node).id for node in diagram.nodes})
+
+
 def closed_boxes(diagram: Diagram) -> dict[str, Node]:
-    """The box of every group that is open in a diagram, as it is when closed, by the group's id."""
+    """The box of each group that is open in a diagram, as it looks when closed, by its id."""
     closed = {node.id for node in diagram.nodes}
     enclosing = diagram.enclosing()
+    home = {node.id: enclosing[node.group] for node in diagram.nodes}
     inside: dict[str, list[Node]] = defaultdict(list)
     for node in diagram.nodes:
-        for group in enclosing[node.group]:
+        for group in home[node.id]:
             inside[group.id].append(node)
-    leaving = _leaving(diagram)
+    leaving: dict[str, set[str]] = defaultdict(set)  # what is read outside of each group
+    for edge in diagram.edges:
+        for group in home[edge.source]:
+            if group in home[edge.target]:
+                break
+            leaving[group.id].add(edge.source)
+    groups = {group.id: group for group in diagram.groups}
     return {
-        group.id: _box(group, inside[group.id], diagram.groups, leaving[group.id])
+        group.id: _box(group, inside[group.id], groups, leaving[group.id])
         for group in diagram.groups
         if group.id in inside and group.id not in closed
     }
 
 
 def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
-    outermost: dict[str | None, Group | None] = {  # of the closed groups around a box
-        group: next((one for one in reversed(around) if one.id in closed), None)
-        for group, around in diagram.enclosing().items()
-    }
-    inside: dict[str, list[Node]] = defaultdict(list)
-    for node in diagram.nodes:
-        if (outer := outermost[node.group]) is not None:
-            inside[outer.id].append(node)
-    leaving = _leaving(diagram)
-    nodes: list[Node] = []
+    outermost, boxes = _outermost(diagram, closed), closed_boxes(diagram)
+    nodes: dict[str, Node] = {}
     place: dict[str, str] = {}  # node -> the box that shows it
     for node in reversed(diagram.nodes):  # a box stands where its last op stood
         outer = outermost[node.group]
-        place[node.id] = outer.id if outer is not None else node.id
-        if outer is None:
-            nodes.append(node)
-        elif outer.id in inside:
-            nodes.append(_box(outer, inside.pop(outer.id), diagram.groups, leaving[outer.id]))
+        box = node if outer is None else boxes[outer.id]
+        place[node.id] = box.id
+        nodes.setdefault(box.id, box)
     edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
     for edge in diagram.edges:
         source, target = place[edge.source], place[edge.target]
@@ -159,37 +168,23 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         edges.setdefault((edge.source, target, moved.slot, moved.name), moved)
     return replace(
         diagram,
-        nodes=tuple(reversed(nodes)),
+        nodes=tuple(reversed(nodes.values())),
         edges=tuple(edges.values()),
         groups=tuple(group for group in diagram.groups if outermost[group.id] in (None, group)),
     )
 
 
-def _leaving(diagram: Diagram) -> Mapping[str, set[str]]:
-    """For each group the nodes in it that are read outside: its outputs."""
-    enclosing = diagram.enclosing()
-    home = {node.id: node.group for node in diagram.nodes}
-    found: dict[str, set[str]] = defaultdict(set)
-    for edge in diagram.edges:
-        outside = {group.id for group in enclosing[home[edge.target]]}
-        for group in enclosing[home[edge.source]]:
-            if group.id in outside:
-                break
-            found[group.id].add(edge.source)
-    return found
-
-
 def _box(
-    group: Group, inside: list[Node], groups: Sequence[Group], leaving: Collection[str]
+    group: Group, inside: list[Node], groups: Mapping[str, Group], leaving: Collection[str]
 ) -> Node:
-    """The one box that stands for a closed group: it shows the last of its outputs."""
+    """The box of a closed group; its shape is that of the last output."""
     if group.op is not None:
         return replace(group.op, id=group.id, group=group.parent)
     prefix = f"{group.path}." if group.path else ""
     parameters = [node for node in inside if node.kind == "parameter"]
     size = sum(math.prod(node.shape) for node in parameters)
     if is_repeat(group) and size:
-        count = sum(other.parent == group.id for other in groups)
+        count = sum(other.parent == group.id for other in groups.values())
         notes: tuple[str, ...] = (f"{count} × {size // count:,} parameters",)
     elif len(parameters) > LISTED:
         notes = (f"{size:,} parameters",)
@@ -197,10 +192,9 @@ def _box(
         notes = tuple(
             f"{node.label.removeprefix(prefix)} {shape_text(node.shape)}" for node in parameters
         )
-    outputs = [node for node in inside if node.id in leaving]
-    last, homes = (outputs or inside)[-1], {node.group for node in inside}
-    fused = [other.op for other in groups if other.op is not None and other.id in homes]
-    times = [node.seconds for node in (*inside, *fused) if node.seconds is not None]
+    last = ([node for node in inside if node.id in leaving] or inside)[-1]
+    fused = [groups[home].op for home in dict.fromkeys(node.group for node in inside) if home]
+    times = [node.seconds for node in (*inside, *fused) if node and node.seconds is not None]
     return Node(
         group.id, "module", group.name, last.shape, last.dtype, group.parent, notes,
         seconds=sum(times) if times else None,
@@ -208,10 +202,11 @@ def _box(
 
 
 def residuals(diagram: Diagram) -> set[int]:
-    """Find the edges that lead around something: a tensor added to what was computed from it.
+    """Find residual connections: tensors that are added to what was computed from them.
 
-    These are the positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
-    another operand of that ``add``.
+    Returns:
+        The positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
+        another operand of that ``add``.
     """
     edges = diagram.edges
     into: dict[str, list[int]] = defaultdict(list)
@@ -239,10 +234,9 @@ def residuals(diagram: Diagram) -> set[int]:
 def wrap_repeats(diagram: AnyDiagram) -> AnyDiagram:
     """Put a group around each run of calls that repeat the call before them.
 
-    Two calls are alike if they have the same class, ops, shapes and connections, and parameters in
-    the same places. Only calls that each read the result of the one before are put together. The
-    first of them stays outside, as an example of the others. The name of the group says how many
-    they are, and whether they have parameters of their own or are calls of one module.
+    A call repeats the one before if it reads its result and has the same class, ops, shapes,
+    connections and parameters in the same places. The first call of all stays outside, as an
+    example. The name of the group says how many calls it has, and whether they share parameters.
     """
     parts = _Parts(diagram)
     wrapped: dict[str, Group] = {}  # the first of a run -> the group around the run
@@ -277,7 +271,7 @@ def _around(run: Sequence[Group]) -> Group:
 
 
 class _Parts:
-    """What each group is made of."""
+    """The contents of each group."""
 
     def __init__(self, diagram: Diagram) -> None:
         self.groups = {group.id: group for group in diagram.groups}
@@ -299,20 +293,18 @@ class _Parts:
 
     def runs(self) -> Iterator[list[Group]]:
         """Consecutive calls that repeat the one before the first of them."""
-        for steps in list(self.steps.values()):
+        for steps in self.steps.values():
             run: list[Group] = []
-            for before, item in zip([None, *steps], steps, strict=False):
-                if before is not None and self._repeats(before, item):
+            for before, item in zip([None, *steps], [*steps, None], strict=True):
+                if before is not None and item is not None and self._repeats(before, item):
                     run.append(self.groups[item])
                     continue
                 if len(run) >= FEWEST:
                     yield run
                 run = []
-            if len(run) >= FEWEST:
-                yield run
 
     def _repeats(self, before: str, item: str) -> bool:
-        """Whether a call does the same as the call before it, to its result."""
+        """Whether a call does the same as the call before it, with its result."""
         one, two = self.groups.get(before), self.groups.get(item)
         if one is None or two is None or one.op or two.op or one.module != two.module:
             return False
@@ -324,22 +316,19 @@ class _Parts:
         )
 
     def _signature(self, group: Group) -> Hashable:
-        """What a group is made of, without its own name and the names of what is outside."""
+        """The contents of a group, without its own name and names from outside."""
         prefix, depth = f"{group.path}.", len(self.enclosing[group.id])
-        names: dict[str, Hashable] = {}
-        ops: list[Hashable] = []
-        owned: list[Hashable] = []
+        boxes: dict[str, tuple[Hashable, ...]] = {}
         for node in self.inside[group.id]:
             within = self.enclosing[node.group][:-depth]
             place = tuple((outer.name, outer.module) for outer in within)
-            tensor = node.kind, node.shape, node.dtype, node.notes, node.recorded, place
-            if node.kind in ("op", "fused"):
-                names[node.id] = len(ops)
-                ops.append((node.label, *tensor))
-            else:
-                label = node.label.removeprefix(prefix)
-                names[node.id] = label
-                owned.append((label, *tensor))
+            label = node.label.removeprefix(prefix)
+            boxes[node.id] = (
+                label, node.kind, node.shape, node.dtype, node.notes, node.recorded, place
+            )  # fmt: skip
+        ops = [node.id for node in self.inside[group.id] if node.kind in ("op", "fused")]
+        names: dict[str, Hashable] = {box: boxes[box][0] for box in boxes}  # parameters by name
+        names |= {box: position for position, box in enumerate(ops)}
         outside: dict[str, int] = {}
         edges = []
         for edge in self.edges[group.id]:
@@ -348,4 +337,5 @@ class _Parts:
                 source = ("outside", outside.setdefault(edge.source, len(outside)))
             target = names[edge.target]
             edges.append((source, target, edge.slot, edge.name, edge.shape, edge.dtype))
-        return tuple(ops), frozenset(owned), frozenset(edges), len(edges)
+        owned = frozenset(boxes[box] for box in boxes.keys() - set(ops))
+        return tuple(boxes[box] for box in ops), owned, frozenset(edges), len(edges)

@@ -1,4 +1,4 @@
-"""Attention weights as data: what each query takes from each key, head by head, in 8 bits."""
+"""Attention weights as data: for each head, how much each query takes of each key, in 8 bits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 __all__ = ["LEVELS", "Cells", "Heatmap", "to_levels"]
 
 LEVELS = 254
-"""The byte of the highest value; the one after it stands for what is not finite."""
+"""The byte of the highest value; the next byte stands for what is not finite."""
 
 
 def to_levels(array: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -69,7 +69,7 @@ class Heatmap:
         group: The id of the fused op that it is a part of; None if it stands for itself.
         name: The path of the module that it ran in.
         shape: How many heads, queries and keys there are here, at most 16 and `heatmap` each.
-        whole: How many there were.
+        whole: How many there were in all.
         weights: The weights (heads, queries, keys); rows sum to 1.
         mask: Which of the cells were masked, a bit each, in base64; empty if none was.
         gradients: The gradient of the loss by the weights; None if no backward pass was traced.

@@ -1,7 +1,7 @@
-"""What a drawing is made of: boxes, the tensors between them, and the groups around them.
+"""A graph as plain data: boxes, the tensors between them, and the groups around them.
 
-Plain data, equal when the contents are equal, and the same in every process. `Diagram` is written
-to JSON and read back without loss. Everything that draws reads it and nothing else.
+`Diagram` is the same in every process, and is written to JSON and read back without loss.
+Everything that draws reads only this.
 """
 
 from __future__ import annotations
@@ -56,27 +56,26 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box: an op, a tensor that comes from outside or leaves, or a module that is not opened.
+    """A box: an op, a tensor from outside, an output, or a closed module.
 
     Attributes:
         id: ``"n0"``, ``"n1"``, ... in order of creation; a closed module has the id of its group.
         kind: What the box stands for; ``"fused"`` is an op whose decomposition is closed.
-        label: The op's name, the parameter's full name, what the module calls the input.
+        label: The op's name, the parameter's full name, or the module's name for the input.
         shape: The shape of the tensor that comes out of the box.
         dtype: Its dtype.
         group: The id of the innermost group around the box, None at the top.
-        notes: For a closed module, the parameters inside, one a line; for an op, its numbers and
-            other static arguments. Without a trace only what its rules saved is known of them.
+        notes: For a closed module, its parameters, one a line; for an op, its numbers and other
+            static arguments. Without a trace only those that its rules saved are known.
         line: Where the program made it, such as ``"train.py:31: y = x.log()"``; empty if unknown.
-        recorded: False for an op that is in no graph: under ``no_grad``, say; and for a parameter
-            that is frozen.
+        recorded: False for an op that is not in the graph, such as one under ``no_grad``, and for
+            a frozen parameter.
         saved: What an op keeps for its backward step; empty once that has run: see `freed`.
         error: The message of the error that ended the forward pass in this op.
-        seconds: How long an op takes, or all ops of a closed module; None unless a trace took the
-            time.
-        freed: Whether a backward pass has let go of what the op saved, so that it is not known.
-        primitive: The op itself, which its label does not tell; None for what is no op, and for a
-            program's own op where the graph comes from another process.
+        seconds: The time of an op, or of all ops of a closed module; None without a timed trace.
+        freed: Whether a backward pass has freed what the op saved.
+        primitive: The op itself; None for a box that is not an op, and for a user's op in a graph
+            from another process.
 
     Example:
         >>> import minigrad
@@ -109,7 +108,7 @@ class Node:
         return self
 
     def __reduce__(self) -> tuple[Any, tuple[()]]:
-        """To pickle: an op is an object of this process, so it stays behind."""
+        """Pickle without the op: it is an object of this process."""
         names = [one.name for one in fields(self) if one.name != "primitive"]
         return partial(Node, **{name: getattr(self, name) for name in names}), ()
 
@@ -125,8 +124,7 @@ class Edge:
         name: What the op calls that argument.
         shape: The shape of the tensor.
         dtype: Its dtype.
-        output: Of what leaves a closed module, the id of the node inside that made it: a module
-            may have several outputs.
+        output: For an output of a closed module, the id of the node inside that made it.
 
     Example:
         >>> import minigrad
@@ -147,7 +145,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One call of one module (called twice, it is two groups), or a fused op's decomposition.
+    """One call of a module, or the decomposition of a fused op.
 
     Attributes:
         id: ``"g0"``, ``"g1"``, ... in order of creation: a parent comes before its children.
@@ -155,7 +153,7 @@ class Group:
         path: The dotted names from the outermost call, empty at the top.
         module: The module's class.
         parent: The id of the group around this one, None at the top.
-        size: The number of parameter values in the module; None when it is gone.
+        size: The number of parameter values in the module; None if the module is gone.
         call: Which call of the module this is, from 1.
         calls: How many calls of the module there are.
         op: The node of the fused op that this decomposes, as it looks when closed; None for
@@ -182,13 +180,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """Boxes in an order in which every edge points forward, their edges, and their groups.
+    """Boxes with their edges and groups; every edge leads to a later box.
 
     Attributes:
         nodes: The boxes.
         edges: The tensors between them.
         groups: The module calls, parents before their children.
-        dtype: The dtype that goes without saying.
+        dtype: The default dtype, which is not shown.
         steps: The backward pass, if one was traced.
         heatmaps: The weights of attention, if it was traced.
     """
@@ -232,14 +230,12 @@ class Diagram:
         """
         data = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise ValueError(
-                f"from_json: this is no graph that viz wrote: 'format' is not {FORMAT}"
-            )
+            raise ValueError(f"from_json: not a graph that viz wrote: 'format' is not {FORMAT}")
         try:
             read: Self = _read(cls, {name: data[name] for name in data if name != "format"})
             return read
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"from_json: this is no graph that viz wrote: {error}") from error
+            raise ValueError(f"from_json: not a graph that viz wrote: {error}") from error
 
     def enclosing(self) -> dict[str | None, tuple[Group, ...]]:
         """The groups around a box, the innermost first, by the id of its own group."""
@@ -260,7 +256,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """Turn what `asdict` and JSON made of a value back into a value of its type."""
+    """A value of a type, from what `asdict` and JSON made of it."""
     options = get_args(kind)
     if get_origin(kind) is Literal:
         if value not in options:

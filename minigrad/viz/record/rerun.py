@@ -1,4 +1,4 @@
-"""What a trace measures by running an op or its rule again: time, a finite difference, rounding."""
+"""Run an op or its rule again, to measure time, a finite difference, or rounding."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from minigrad.viz.record.steps import norm
 __all__ = ["difference", "errors_sent", "fastest", "precision", "unrecorded"]
 
 RUNS = 3
-"""The fastest of a few runs depends least on what else the machine does."""
+"""How often an op is run to time it; the fastest run counts."""
 
 LARGEST = 100_000
-"""No difference is taken of arrays with more elements: a trace should not take minutes."""
+"""The most elements of an array of which a finite difference is taken: larger ones are slow."""
 
 STEP = 6e-6
 
 
 @contextmanager
 def unrecorded(*observers: Observer) -> Iterator[None]:
-    """Within the block nothing is recorded, no other observers see it, and nothing warns."""
+    """Within the block nothing is recorded, nothing warns, and only these observers watch."""
     outer = state.get()
     try:
         state.set(State(False, outer.scope if observers else None, observers))
@@ -41,7 +41,7 @@ def unrecorded(*observers: Observer) -> Iterator[None]:
 
 
 def fastest(op: Primitive, arguments: Sequence[Any]) -> float:
-    """Run an op three more times; returns the seconds of the fastest run."""
+    """Run an op three more times, and return the seconds of the fastest run."""
     run, times = call_path(op), []
     with unrecorded():
         for _ in range(RUNS):
@@ -54,10 +54,10 @@ def fastest(op: Primitive, arguments: Sequence[Any]) -> float:
 def difference(
     op: Primitive, arguments: Sequence[Any], slot: int, cotangents: Sequence[np.ndarray], sent: Any
 ) -> tuple[float | None, str]:
-    """Compare what a step sent to one argument with a central difference in float64.
+    """Compare what a step sent to the argument `slot` with a central difference in float64.
 
-    `arguments` are those of the op by its parameters, of which `slot` is meant. `cotangents` came,
-    an array for each output; `sent` went to the argument, in its shape.
+    `arguments` are those of the op. `cotangents` has an array for each output; `sent` has the shape
+    of the argument.
 
     Returns:
         The relative error along one random direction, or None and the reason.
@@ -93,7 +93,7 @@ def difference(
         return None, str(error)
     analytic = float((sent.astype(np.float64) * direction).sum())
     typical = norm(sent) / math.sqrt(max(sent.size, 1))
-    # Where the sum over a large cotangent cancels, what is left is rounding.
+    # If the terms of a large cotangent cancel, only rounding is left.
     rounding = math.sqrt(precision(sent)) * math.hypot(*map(norm, cotangents))
     scale = max(abs(analytic), abs(numeric), typical, rounding)
     relative = abs(analytic - numeric) / scale if scale else 0.0
@@ -103,12 +103,11 @@ def difference(
 def errors_sent(
     node: Node, cotangents: Sequence[np.ndarray], error: float, wanted: Sequence[bool]
 ) -> Sequence[Any]:
-    """Run the rules of a node on what rounding does to their cotangent.
+    """Estimate the rounding error of what the rules of a node send.
 
     A rule is linear in its cotangent, and rounding leaves a small error of random sign in each
-    element. So the rule of a cotangent of such errors gives the error of what the rule sends. A
-    gradient that is no larger than its error is zero as far as its dtype can tell. `error` is the
-    norm of the error that came with the cotangents; `wanted` says for which edges to compute one.
+    element. So the rule, run on such errors, gives the error of what it sends. `error` is the norm
+    of the error that came with the cotangents; `wanted` says which edges get one.
 
     Returns:
         An error for each edge, in units of the precision of the cotangent: a small dtype cannot

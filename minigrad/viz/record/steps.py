@@ -1,7 +1,6 @@
-"""The steps of a backward pass: one for each rule that runs, in the engine's order.
+"""The steps of a backward pass, one for each rule that runs, as plain data.
 
-Plain data, like the rest of the model: numbers and names, no arrays. A plan has the same steps as a
-pass that ran, without numbers.
+A plan of a pass has the same steps as a pass that ran, without numbers.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ import numpy as np
 __all__ = ["Part", "Step", "Summary", "norm", "number_arrivals", "summary"]
 
 IN_FULL = 64
-"""Arrays of up to this many elements are kept whole."""
+"""The most elements of an array of which all values are kept."""
 
 MARGIN = 16.0
-"""A norm up to this many times the estimated error counts as rounding: the estimate is rough."""
+"""A norm up to this many times its estimated error counts as zero: the estimate is rough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +56,14 @@ class Summary:
     cancelled: bool = False
 
     def remarks(self) -> list[str]:
-        """What the norm leaves out, such as ``["2 NaN", "1 inf"]``, and whether it is rounding."""
+        """What the norm does not tell, such as ``["2 NaN", "1 inf"]``."""
         counts = ((self.nans, "NaN"), (self.infs, "inf"))
         found = [f"{count} {name}" for count, name in counts if count]
         return found + ["zero up to rounding"] * self.cancelled
 
 
 def summary(array: np.ndarray, error: float = 0.0) -> Summary:
-    """Sum an array up; `error` is the norm of what rounding may have changed."""
+    """Summarize an array; `error` estimates the norm of its rounding error."""
     exact = np.asarray(array, dtype=np.float64)
     finite = exact[np.isfinite(exact)]
     nans = int(np.isnan(exact).sum())
@@ -126,7 +125,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rule that ran: a cotangent comes in, and one goes out to each argument.
+    """One rule that ran: from the cotangent of the output to those of the arguments.
 
     Attributes:
         node: The id of the op: a node, or the group of a fused op's decomposition.
@@ -151,7 +150,7 @@ class Step:
 
 
 def number_arrivals(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Say of each part of a pass which of the contributions to its target it is."""
+    """Number the contributions to each target of a pass."""
     steps = tuple(steps)
     arrivals = Counter(part.target for step in steps for part in step.parts)
     seen: Counter[str] = Counter()

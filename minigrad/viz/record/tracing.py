@@ -1,8 +1,7 @@
-"""Watching a computation: what a finished graph no longer knows.
+"""Trace a computation: record each op as it runs.
 
-A trace sees each op as it runs. So it also has what is in no graph: constants, ops under
-``no_grad``, the line of the program, an op that failed, the decomposition of a fused op, and the
-backward pass, step by step.
+A trace has more than a graph: constants, ops under ``no_grad``, lines of the program, an op that
+failed, the decompositions of fused ops, and the steps of the backward pass.
 """
 
 from __future__ import annotations
@@ -58,21 +57,19 @@ class Trace(Observer):
     def __init__(self, heatmap: int = 32, timed: bool = False) -> None:
         self._weights, self._timed = Weights(heatmap), timed
         self._entries: list[Entry] = []
-        # By node, or by tensor where there is none.
-        self._made: MutableMapping[Any, Entry] = {}
-        # By the array that owns the memory: finds what was detached.
-        self._memory: MutableMapping[int, Entry] = {}
+        self._made: MutableMapping[Any, Entry] = {}  # by node, or by the id of what has none
+        self._memory: MutableMapping[int, Entry] = {}  # by the id of the array that owns the memory
         self._held: list[Any] = []  # keeps every key alive, so that no other object gets its id
         self._names: dict[Hashable, str] = {}
         self._ran: dict[Node, tuple[Primitive, Sequence[Any]]] = {}
-        self._passes: list[list[tuple[Entry, Summary, list[tuple[Entry, dict[str, Any]]]]]] = []
+        # The steps of each pass, and the parts of each, with the entries that they belong to.
+        self._passes: list[list[tuple[Entry, Summary, list[tuple[Entry, Part]]]]] = []
         self._stamp = -1  # of the node that ran last
-        # What has come in this pass to each output of an op, and the error that rounding made.
-        self._totals: dict[Edge, np.ndarray] = {}
-        self._errors: dict[Entry, float] = {}
+        self._totals: dict[Edge, np.ndarray] = {}  # what each edge got so far in this pass
+        self._errors: dict[Entry, float] = {}  # the rounding errors of that
 
     def name(self, value: Any, name: str) -> None:
-        """Say what a tensor or an array that ops will read is called.
+        """Name a tensor or an array that ops will read.
 
         Args:
             value: A tensor or an array.
@@ -95,7 +92,7 @@ class Trace(Observer):
             seconds=fastest(op, arguments) if self._timed else None, primitive=op,
         )  # fmt: skip
         inputs = list(_array_arguments(op, arguments))
-        for _, name, value in inputs:  # first, so that a detached view of one is known as such
+        for _, name, value in inputs:  # first, so that a detached view of one is found
             if isinstance(_key(value), Node | Leaf | Output):
                 self._source(value, name)
         for slot, name, value in inputs:
@@ -116,7 +113,7 @@ class Trace(Observer):
         self._know(tensor, self._source(result, ""))
 
     def _decompose(self, entry: Entry, op: Primitive, arguments: Sequence[Any]) -> None:
-        """Run the decomposition of a fused op in a trace of its own, and keep its ops."""
+        """Run the decomposition of a fused op in another trace, and keep its ops."""
         inner = Trace(self._weights.limit)
         inner._made, inner._memory = ChainMap({}, self._made), ChainMap({}, self._memory)
         values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
@@ -124,7 +121,7 @@ class Trace(Observer):
             if value is not before and before.ndim:
                 inner._know(value, self._made[_key(before)])
         with unrecorded(inner):
-            result = op.call_with(op.decomposition, values)  # type: ignore[arg-type]
+            result = op.call_with(op.decomposition, values)
         for one in inner._entries:
             one.scope = entry.scope
             one.change(line=entry.box.line, recorded=entry.box.recorded)
@@ -133,7 +130,7 @@ class Trace(Observer):
         self._weights.add(inner._weights)
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
-        """Record a step of a backward pass, in numbers: its arrays may be written to next."""
+        """Record a step of a backward pass, as numbers: its arrays may change later."""
         if not self._passes or node.stamp >= self._stamp:  # a pass goes from young to old nodes
             self._passes.append([])
             self._totals.clear()
@@ -159,13 +156,11 @@ class Trace(Observer):
             before = self._totals.get(edge)
             self._totals[edge] = array.copy() if before is None else before + array
             self._errors[target] = hypot(self._errors.get(target, 0.0), error)
-            total = None
-            if before is not None:
-                total = summary(self._totals[edge], self._errors[target])
-            fields = {"slot": slot, "name": name, "sent": summary(array, error),
-                      "raw_shape": raw.shape, "check": check, "unchecked": why,
-                      "total": total}  # fmt: skip
-            sent.append((target, fields))
+            total = None if before is None else summary(self._totals[edge], self._errors[target])
+            sent.append((target, Part(
+                "", slot, name, summary(array, error), raw.shape, check=check, unchecked=why,
+                total=total,
+            )))  # fmt: skip
         self._passes[-1].append((entry, summary(cotangents[0], came), sent))
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
@@ -175,10 +170,8 @@ class Trace(Observer):
             failed.change(dtype="")
             self._entries.append(failed)
 
-    # Tensors and where they came from -----------------------------------------------------------
-
     def _entry_of(self, node: Edge) -> Entry:
-        """The entry of a node, which may have been recorded before the trace began."""
+        """The entry of a node, also of one from before the trace."""
         new = read([node], self._made)
         self._entries += dict.fromkeys(new.values())
         self._made.update(new)
@@ -186,7 +179,7 @@ class Trace(Observer):
         return self._made[node]
 
     def _source(self, value: Any, name: str) -> Entry:
-        """The entry that an argument came out of."""
+        """The entry that an argument is the output of."""
         key = _key(value)
         if isinstance(key, Node | Leaf | Output):
             entry = self._entry_of(key)
@@ -209,8 +202,6 @@ class Trace(Observer):
         self._made[_key(value)] = entry
         self._memory.setdefault(id(owner(array)), entry)
         self._held += [value, array]
-
-    # The result ---------------------------------------------------------------------------------
 
     def graph(self, /, *outputs: Any, **names: Any) -> Graph:
         """The graph of what was watched.
@@ -250,7 +241,17 @@ class Trace(Observer):
         single = len(lasts) == 1
         ends = [("output" if single else f"output {i}", end) for i, end in enumerate(lasts)]
         drawing, ids = assemble(self._entries, ends, self._names)
-        steps = tuple(step for one in self._passes for step in number_arrivals(_steps(one, ids)))
+        steps = tuple(
+            step
+            for recorded in self._passes
+            for step in number_arrivals(
+                Step(
+                    ids[entry], entry.box.label, cotangent,
+                    tuple(replace(part, target=ids[target]) for target, part in sent),
+                )
+                for entry, cotangent, sent in recorded
+            )
+        )  # fmt: skip
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
         return replace(drawing, steps=steps, heatmaps=heatmaps)
 
@@ -277,15 +278,15 @@ class Trace(Observer):
 
 
 def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
-    """Watch a computation, to draw it: forward, and backward if there is a backward pass.
+    """Record a computation to draw it: forward, and backward if there is a backward pass.
 
-    Within the block every op of this thread is recorded. This costs time and memory; the results
-    and the gradients are the same.
+    Within the block every op of this thread is recorded. This costs time and memory; results and
+    gradients are the same.
 
     Args:
         heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
-        timed: Whether to take the time of each op, as the fastest of three more runs, and show it
-            with the bytes of its output. The drawings of two timed runs differ, as times do.
+        timed: Whether to measure the time of each op, the fastest of three more runs, and show it
+            with the bytes of its output.
 
     Returns:
         A context manager; its `graph` gives what was seen, also after an error.
@@ -308,15 +309,8 @@ def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
     return Trace(heatmap, timed)
 
 
-def _steps(recorded: Sequence[Any], ids: dict[Entry, str]) -> Iterator[Step]:
-    """The steps of one backward pass as data."""
-    for entry, cotangent, sent in recorded:
-        parts = tuple(Part(ids[target], **fields) for target, fields in sent)
-        yield Step(ids[entry], entry.box.label, cotangent, parts)
-
-
 def _key(value: Any) -> Hashable:
-    """What a tensor or an array is known by."""
+    """The key of a tensor or an array: its node, or its id if it has none."""
     node = history(value) if isinstance(value, Variable) else None
     return id(value) if node is None else node
 
@@ -327,7 +321,7 @@ def _array(value: Any) -> np.ndarray:
 
 
 def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """What a rule returned as an array."""
+    """The cotangent that a rule returned, as an array."""
     if not isinstance(part, Update):
         return _array(part)
     dtype = getattr(part, "value", np.zeros(0)).dtype

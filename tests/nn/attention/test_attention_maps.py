@@ -49,7 +49,7 @@ def test_an_error_takes_the_hooks_away() -> None:
 
 def test_a_model_without_attention_is_refused() -> None:
     with (
-        pytest.raises(ValueError, match="Linear has no attention layer in it"),
+        pytest.raises(ValueError, match="Linear .*no attention"),
         attention_weights(nn.Linear(2, 2)),
     ):
         pass

@@ -269,12 +269,12 @@ class TestTheCacheItself:
     def test_refusals(self, kind: str) -> None:
         cache = self.filled(kind)
         key, value = draw(N, H, 1, 3), draw(N, H, 1, 5)
-        with pytest.raises(ValueError, match=r"3\) and value .*: \(N, H, L, d\)"):
+        with pytest.raises(ValueError, match=r"value .*\(N, H, L, d\)"):
             cache.update(key, draw(N, H, 2, 5), 0)
-        with pytest.raises(ValueError, match=r"do not go with .* reset\(\) starts anew"):
+        with pytest.raises(ValueError, match=r"reset\(\)"):
             cache.update(draw(3, H, 1, 3), draw(3, H, 1, 5), 0)
         for position in ([5], [-1], [0, 1], 0, [0.0], [[0]]):
-            with pytest.raises(ValueError, match="cache_position must hold 1 consecutive ints"):
+            with pytest.raises(ValueError, match="cache_position .*1 consecutive"):
                 cache.update(key, value, 0, position)
         two = draw(N, H, 2, 3), draw(N, H, 2, 5)
         with pytest.raises(ValueError, match="consecutive"):
@@ -286,7 +286,7 @@ class TestTheCacheItself:
                 cache.crop(bad)
         with pytest.raises(ValueError, match="repeats"):
             cache.batch_repeat_interleave(0)
-        with pytest.raises(ValueError, match="batch_select_indices: ints"):
+        with pytest.raises(ValueError, match="batch_select_indices: .*int"):
             cache.batch_select_indices([0.5])
         assert cache.get_seq_length(0) == 4
 
@@ -313,12 +313,12 @@ class TestRefusals:
     def test_a_static_cache_says_what_it_cannot_do(self) -> None:
         cache = nn.StaticKVCache(4, 1)
         layer, x = nn.MultiHeadAttention(E, H), minigrad.randn(N, 5, E)
-        with pytest.raises(RuntimeError, match=r"minigrad\.no_grad\(\), or use a DynamicKVCache"):
+        with pytest.raises(RuntimeError, match=r"no_grad\(\).*DynamicKVCache"):
             layer(x[:, :1], x[:, :1], x[:, :1], kv_cache=cache, use_cache=True)
         with minigrad.no_grad():
-            with pytest.raises(ValueError, match="5 positions do not fit into max_cache_len=4"):
+            with pytest.raises(ValueError, match="5 .*max_cache_len=4"):
                 layer(x, x, x, kv_cache=cache, use_cache=True)
-            with pytest.raises(ValueError, match="layer_idx 1 given, there is room for"):
+            with pytest.raises(ValueError, match="layer_idx 1"):
                 layer(x, x, x, kv_cache=cache, use_cache=True, cache_layer_idx=1)
         assert cache.get(0) is None
 
@@ -337,7 +337,7 @@ class TestRefusals:
             lambda **kw: nn.TransformerEncoderLayer(E, H, 8)(x, **kw),
             lambda **kw: nn.TransformerDecoderLayer(E, H, 8)(x, x, **kw),
         ):
-            with pytest.raises(ValueError, match=r"none was given: pass kv_cache="):
+            with pytest.raises(ValueError, match="kv_cache="):
                 run(**arguments)
 
     def test_masks_that_leave_out_the_cached_keys(self) -> None:
@@ -345,10 +345,10 @@ class TestRefusals:
         x = minigrad.randn(N, 2, E)
         layer(x, x, x, kv_cache=cache, use_cache=True)
         padding = np.zeros((N, 2), bool)
-        with pytest.raises(ValueError, match=r"key_padding_mask: shape \(N, S\) = \(2, 4\)"):
+        with pytest.raises(ValueError, match=r"key_padding_mask: .*\(2, 4\)"):
             layer(x, x, x, padding, kv_cache=cache, use_cache=True)
         assert cache.get_seq_length() == 2  # a call that was refused leaves nothing behind
-        with pytest.raises(ValueError, match=r"attn_mask: shape \(2, 2\) does not fit"):
+        with pytest.raises(ValueError, match=r"attn_mask: .*\(2, 2\)"):
             layer(x, x, x, None, np.ones((2, 2), bool), kv_cache=cache)
 
 

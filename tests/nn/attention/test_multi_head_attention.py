@@ -375,12 +375,12 @@ class TestParameters:
     @pytest.mark.parametrize(
         ("arguments", "error", "message"),
         [
-            ({"embed_dim": 10, "num_heads": 3}, ValueError, "embed_dim must be divisible by num_h"),
-            ({"embed_dim": 0, "num_heads": 1}, ValueError, "embed_dim must be at least 1"),
-            ({"embed_dim": 4, "num_heads": 0}, ValueError, "num_heads must be at least 1"),
-            ({"embed_dim": 4, "num_heads": 2.0}, TypeError, "num_heads must be an int"),
-            ({"embed_dim": 4, "num_heads": 2, "dropout": 2}, ValueError, "dropout must be a"),
-            ({"embed_dim": 4, "num_heads": 2, "kdim": 0}, ValueError, "kdim must be at least 1"),
+            ({"embed_dim": 10, "num_heads": 3}, ValueError, "embed_dim .*num_heads"),
+            ({"embed_dim": 0, "num_heads": 1}, ValueError, "embed_dim .*1"),
+            ({"embed_dim": 4, "num_heads": 0}, ValueError, "num_heads .*1"),
+            ({"embed_dim": 4, "num_heads": 2.0}, TypeError, "num_heads .*int"),
+            ({"embed_dim": 4, "num_heads": 2, "dropout": 2}, ValueError, "dropout .*2"),
+            ({"embed_dim": 4, "num_heads": 2, "kdim": 0}, ValueError, "kdim .*1"),
         ],
     )
     def test_refusals(self, arguments: Any, error: type[Exception], message: str) -> None:
@@ -392,12 +392,12 @@ class TestBadInputs:
     @pytest.mark.parametrize(
         ("shapes", "message"),
         [
-            ([(L, E), (N, S, E), (N, S, E)], r"query must have shape \(N, L, 6\).*expand_dims"),
-            ([(N, L, E), (N, S, 5), (N, S, E)], r"key must have shape \(N, S, 6\), got \(2, 5"),
-            ([(N, L, E), (N, S, E), (N, S, 7)], r"value must have shape \(N, S, 6\), got"),
-            ([(N, L, E), (N, S, E), (N, 4, E)], r"key and value the same length"),
-            ([(N, L, E), (3, S, E), (3, S, E)], r"need the same batch size"),
-            ([(N, L, E), (1, S, E), (1, S, E)], r"need the same batch size"),
+            ([(L, E), (N, S, E), (N, S, E)], r"query .*\(N, L, 6\).*expand_dims"),
+            ([(N, L, E), (N, S, 5), (N, S, E)], r"key .*\(N, S, 6\).*\(2, 5"),
+            ([(N, L, E), (N, S, E), (N, S, 7)], r"value .*\(N, S, 6\).*\(2, 5, 7\)"),
+            ([(N, L, E), (N, S, E), (N, 4, E)], "key and value .*length"),
+            ([(N, L, E), (3, S, E), (3, S, E)], "batch"),
+            ([(N, L, E), (1, S, E), (1, S, E)], "batch"),
         ],
     )
     def test_shapes(self, shapes: Any, message: str) -> None:
@@ -407,7 +407,7 @@ class TestBadInputs:
     def test_masks_are_checked_and_located(self) -> None:
         model = nn.Sequential({"layer": nn.TransformerEncoderLayer(E, H, 8)})
         layer = model[0]
-        with pytest.raises(ValueError, match=r"attn_mask: shape .*\[in self_attn\]$"):
+        with pytest.raises(ValueError, match=r"attn_mask: .*\[in self_attn\]$"):
             layer(minigrad.ones(N, L, E), src_mask=np.ones((N * H, L, L), bool))
-        with pytest.raises(TypeError, match=r"key_padding_mask: bool .*\[in self_attn\]$"):
+        with pytest.raises(TypeError, match=r"key_padding_mask: .*bool.*\[in self_attn\]$"):
             layer(minigrad.ones(N, L, E), src_key_padding_mask=np.zeros((N, L)))

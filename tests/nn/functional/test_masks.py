@@ -163,7 +163,7 @@ class TestRefusals:
     )
     @pytest.mark.parametrize("kind", [bool, float])
     def test_shapes(self, shape: tuple[int, ...], kind: type) -> None:
-        with pytest.raises(ValueError, match=r"attn_mask: shape .* does not fit .*: expected"):
+        with pytest.raises(ValueError, match="attn_mask: .*shape"):
             combine(SCORES, np.float32, np.ones(shape, kind))
 
     def test_the_accepted_shapes_are_named(self) -> None:
@@ -176,21 +176,21 @@ class TestRefusals:
 
     def test_pytorchs_mask_per_head_is_told_its_reshape(self) -> None:
         mask = np.ones((N * H, L, S), bool)
-        with pytest.raises(ValueError, match=r"given as attn_mask.reshape\(2, 3, 4, 5\)$"):
+        with pytest.raises(ValueError, match=r"attn_mask.reshape\(2, 3, 4, 5\)"):
             combine(SCORES, np.float32, mask)
         combine(SCORES, np.float32, mask.reshape(2, 3, 4, 5))
 
     @pytest.mark.parametrize("dtype", [int, np.uint8, complex])
     def test_dtype_of_attn_mask(self, dtype: Any) -> None:
-        with pytest.raises(TypeError, match=r"attn_mask: bool .* or float .* expected, got"):
+        with pytest.raises(TypeError, match="attn_mask: .*bool.*float"):
             combine(SCORES, np.float32, np.ones((L, S), dtype))
 
     @pytest.mark.parametrize("dtype", [int, float, np.uint8])
     def test_dtype_of_key_padding_mask(self, dtype: Any) -> None:
-        with pytest.raises(TypeError, match=r"key_padding_mask: bool .* got .*\.astype\(bool\)"):
+        with pytest.raises(TypeError, match=r"key_padding_mask: .*bool.*\.astype\(bool\)"):
             combine(SCORES, np.float32, key_padding_mask=np.ones((N, S), dtype))
 
     @pytest.mark.parametrize("shape", [(S,), (1, S), (N, L), (S, N), (N, 1, S)])
     def test_shape_of_key_padding_mask(self, shape: tuple[int, ...]) -> None:
-        with pytest.raises(ValueError, match=r"shape \(N, S\) = \(2, 5\) expected, got"):
+        with pytest.raises(ValueError, match=r"\(N, S\) = \(2, 5\)"):
             combine(SCORES, np.float32, key_padding_mask=np.ones(shape, bool))

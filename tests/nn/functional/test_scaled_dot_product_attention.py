@@ -59,7 +59,7 @@ def test_a_mask_of_three_axes_counts_batches_not_heads() -> None:
     [
         ([(3,), (5, 3), (5, 2)], r"query \(3,\)"),
         ([(4, 3), (5, 2), (5, 2)], r"query \(4, 3\), key \(5, 2\)"),
-        ([(4, 3), (5, 3), (6, 2)], r"lengths of key \(5\) and value \(6\)"),
+        ([(4, 3), (5, 3), (6, 2)], r"key \(5\).* value \(6\)"),
         ([(2, 4, 3), (3, 5, 3), (3, 5, 2)], r"leading axes"),
     ],
 )
@@ -76,5 +76,5 @@ def test_the_module() -> None:
     expected = F.scaled_dot_product_attention(q, k, v, mask, 0.0, True, 0.3)
     np.testing.assert_array_equal(module.eval()(q, k, v).data, expected.data)
     assert (module.train()(q, k, v).data != expected.data).any()
-    with pytest.raises(ValueError, match="dropout_p must be a number from 0 to 1, got 3"):
+    with pytest.raises(ValueError, match="dropout_p .* 0 to 1.* 3"):
         nn.ScaledDotProductAttention(dropout_p=3)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import re
 from typing import Any
 
 import numpy as np
 import pytest
+from printed import gist
 
 import minigrad
 from minigrad import Tensor, nn
@@ -126,27 +126,27 @@ def test_a_constant_channel_has_finite_gradients(dtype: Any) -> None:
 
 REFUSALS: list[tuple[Any, str]] = [
     (lambda: nn.BatchNorm2d(3)(minigrad.ones((2, 3))),
-     "BatchNorm2d: an input of shape (N, C, H, W) with C = 3 expected, got (2, 3)"),
+     "BatchNorm2d: ... (N, C, H, W) ... C = 3 ... (2, 3)"),
     (lambda: nn.BatchNorm1d(3)(minigrad.ones((2, 4))),
-     "BatchNorm1d: an input of shape (N, C) or (N, C, L) with C = 3 expected, got (2, 4)"),
+     "BatchNorm1d: ... (N, C) ... (N, C, L) ... C = 3 ... (2, 4)"),
     (lambda: nn.BatchNorm1d(3)(minigrad.ones((1, 3))),
-     "has only one value per channel"),
+     "one value per channel"),
     (lambda: F.batch_norm(minigrad.ones((2, 3)), minigrad.ones(2)),
-     "batch_norm: running_mean must have shape (3,)"),
+     "batch_norm: running_mean ... (3,)"),
     (lambda: F.batch_norm(minigrad.ones((2, 3)), weight=minigrad.ones(2)),
-     "batch_norm: the input has shape (2, 3), so weight must have shape (3,), got (2,)"),
-    (lambda: F.batch_norm(minigrad.ones(3)), "an input of shape (N, C, ...) expected, got (3,)"),
-    (lambda: nn.GroupNorm(2, 3), "GroupNorm: num_channels (3) must be divisible by num_groups (2)"),
+     "batch_norm: ... (2, 3) ... weight ... (3,) ... (2,)"),
+    (lambda: F.batch_norm(minigrad.ones(3)), "(N, C, ...) ... (3,)"),
+    (lambda: nn.GroupNorm(2, 3), "GroupNorm: num_channels (3) ... num_groups (2)"),
     (lambda: nn.GroupNorm(2, 4)(minigrad.ones((2, 6))),
-     "group_norm: weight must have shape (6,) for an input of shape (2, 6), got (4,)"),
-    (lambda: F.group_norm(minigrad.ones((2, 5)), 2), "with C divisible by 2, got (2, 5)"),
-    (lambda: nn.BatchNorm1d(0), "num_features must be at least 1, got 0"),
+     "group_norm: weight ... (6,) ... (2, 6) ... (4,)"),
+    (lambda: F.group_norm(minigrad.ones((2, 5)), 2), "C divisible by 2 ... (2, 5)"),
+    (lambda: nn.BatchNorm1d(0), "num_features ... 1 ... 0"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "message"), REFUSALS, ids=[r[1] for r in REFUSALS])
 def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(ValueError, match=gist(message)):
         call()
 
 

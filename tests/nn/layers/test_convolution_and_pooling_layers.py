@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from printed import gist
 
 import minigrad
 from minigrad import Tensor, nn
@@ -22,78 +22,77 @@ def ones(*shape: int) -> Tensor:
 
 REFUSALS: list[tuple[Any, type[Exception], str]] = [
     (lambda: nn.Conv2d(3, 8, 3)(ones(2, 4, 8, 8)), ValueError,
-     r"convolution: input (2, 4, 8, 8), weight (8, 3, 3, 3): the input has 4 channels (its axis "
-     r"1), and this weight takes 3 for each of 1 group"),
+     "convolution: ... (2, 4, 8, 8) ... (8, 3, 3, 3) ... 4 channels ... 3"),
     (lambda: nn.Conv2d(3, 8, 5)(ones(2, 3, 4, 9)), ValueError,
-     "a kernel that reaches over (5, 5) does not fit into an input of (4, 9) (padding counted)"),
+     "kernel ... (5, 5) ... (4, 9)"),
     (lambda: nn.Conv2d(3, 8, 3, dilation=4, padding=1)(ones(2, 3, 6, 6)), ValueError,
-     "reaches over (9, 9) does not fit into an input of (8, 8)"),
+     "kernel ... (9, 9) ... (8, 8)"),
     (lambda: nn.Conv2d(3, 8, 3)(ones(2, 3, 8)), ValueError,
-     "convolution: input (1, 2, 3, 8)"),
+     "convolution: ... (1, 2, 3, 8)"),
     (lambda: nn.Conv2d(3, 8, 3)(ones(2, 3)), ValueError,
-     "Conv2d: an input of shape (N, C, H, W) or (C, H, W) expected, got (2, 3)"),
+     "Conv2d: ... (N, C, H, W) ... (C, H, W) ... (2, 3)"),
     (lambda: nn.Conv1d(3, 8, 3)(ones(2, 3, 8, 8)), ValueError,
-     "Conv1d: an input of shape (N, C, L) or (C, L) expected, got (2, 3, 8, 8)"),
+     "Conv1d: ... (N, C, L) ... (C, L) ... (2, 3, 8, 8)"),
     (lambda: nn.Conv2d(3, 8, 3, groups=2), ValueError,
-     "Conv2d: in_channels (3) must be divisible by groups (2)"),
+     "Conv2d: in_channels (3) ... groups (2)"),
     (lambda: nn.Conv2d(4, 7, 3, groups=2), ValueError,
-     "Conv2d: out_channels (7) must be divisible by groups (2)"),
-    (lambda: nn.Conv2d(3, 8, 0), ValueError, "Conv2d: kernel_size must be at least 1, got 0"),
-    (lambda: nn.Conv2d(3, 8, 3.0), TypeError, "Conv2d: kernel_size must be an int, got 3.0"),  # type: ignore[arg-type]
+     "Conv2d: out_channels (7) ... groups (2)"),
+    (lambda: nn.Conv2d(3, 8, 0), ValueError, "Conv2d: kernel_size ... 1 ... 0"),
+    (lambda: nn.Conv2d(3, 8, 3.0), TypeError, "Conv2d: kernel_size ... int ... 3.0"),  # type: ignore[arg-type]
     (lambda: nn.Conv2d(3, 8, (3, 3, 3)), ValueError,
-     "Conv2d: kernel_size must be an int or 2 ints, one for each axis, got (3, 3, 3)"),
-    (lambda: nn.Conv2d(3, 8, 3, padding=-1), ValueError, "padding must be at least 0, got -1"),
+     "Conv2d: kernel_size ... int or 2 ints ... (3, 3, 3)"),
+    (lambda: nn.Conv2d(3, 8, 3, padding=-1), ValueError, "padding ... 0 ... -1"),
     (lambda: nn.Conv2d(3, 8, 3, padding="full"), ValueError,  # type: ignore[arg-type]
-     "Conv2d: padding must be a number, \"same\" or \"valid\", got 'full'"),
+     "Conv2d: padding ... \"same\" or \"valid\" ... 'full'"),
     (lambda: nn.Conv2d(3, 8, 3, stride=2, padding="same"), ValueError,
-     'Conv2d: padding="same" needs a stride of 1, got (2, 2)'),
+     'Conv2d: padding="same" ... stride ... 1 ... (2, 2)'),
     (lambda: nn.Conv2d(3, 8, 3, padding_mode="mirror"), ValueError,  # type: ignore[arg-type]
-     "Conv2d: padding_mode must be 'zeros' or one of 'reflect', 'replicate', 'circular'"),
+     "Conv2d: padding_mode ... 'zeros' ... 'reflect', 'replicate', 'circular'"),
     (lambda: F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3, 3), ones(7)), ValueError,
-     "the bias must have shape (8,), got (7,)"),
+     "bias ... (8,) ... (7,)"),
     (lambda: F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3)), ValueError,
-     "conv2d: the weight needs 4 axes, got shape (8, 3, 3)"),
+     "conv2d: ... weight ... 4 axes ... (8, 3, 3)"),
     (lambda: F.conv1d(ones(2, 4, 8), ones(3, 2, 3), groups=2), ValueError,
-     "3 channels cannot be made by 2 groups"),
+     "3 channels ... 2 groups"),
     (lambda: nn.ConvTranspose2d(3, 8, 3)(ones(2, 4, 8, 8)), ValueError,
-     "the input has 4 channels (its axis 1), and this weight takes 3"),
+     "4 channels ... 3"),
     (lambda: nn.ConvTranspose1d(3, 8, 3, stride=2, output_padding=2)(ones(2, 3, 4)), ValueError,
-     "output_padding (2,) must be less than the stride (2,) or the dilation (1,)"),
+     "output_padding (2,) ... stride (2,) ... dilation (1,)"),
     (lambda: nn.ConvTranspose2d(3, 8, 3, dilation=(2, 1), output_padding=1)(ones(2, 3, 4, 4)),
      ValueError,
-     "output_padding (1, 1) must be less than the stride (1, 1) or the dilation (2, 1)"),
+     "output_padding (1, 1) ... stride (1, 1) ... dilation (2, 1)"),
     (lambda: nn.ConvTranspose1d(3, 8, 2, padding=3)(ones(2, 3, 4)), ValueError,
-     "would give an output of (-1,); the padding (3,) is too wide"),
+     "(-1,) ... padding (3,)"),
     (lambda: nn.MaxPool2d(3)(ones(2, 3, 2, 5)), ValueError,
-     "max_pool: a window of (3, 3) does not fit into an input of shape (2, 3, 2, 5)"),
+     "max_pool: ... (3, 3) ... (2, 3, 2, 5)"),
     (lambda: nn.MaxPool2d(2, padding=2)(ones(2, 3, 5, 5)), ValueError,
-     "max_pool2d: padding (2, 2) must be at most half of a window of (2, 2)"),
+     "max_pool2d: padding (2, 2) ... half ... (2, 2)"),
     (lambda: nn.AvgPool1d(2)(ones(2, 3, 4, 5)), ValueError,
-     "avg_pool1d: an input of shape (N, C, L) or (C, L) expected"),
-    (lambda: nn.AvgPool2d((2, 2, 2)), ValueError, "AvgPool2d: kernel_size must be an int or 2"),
-    (lambda: nn.MaxPool1d(2, stride=0), ValueError, "MaxPool1d: stride must be at least 1"),
+     "avg_pool1d: ... (N, C, L) ... (C, L)"),
+    (lambda: nn.AvgPool2d((2, 2, 2)), ValueError, "AvgPool2d: kernel_size ... int or 2"),
+    (lambda: nn.MaxPool1d(2, stride=0), ValueError, "MaxPool1d: stride ... 1"),
     (lambda: nn.AdaptiveAvgPool2d(2)(ones(2, 3, 0, 5)), ValueError,
-     "adaptive_avg_pool2d: nothing to pool in an input of shape (2, 3, 0, 5)"),
+     "adaptive_avg_pool2d: ... (2, 3, 0, 5)"),
     (lambda: nn.AdaptiveMaxPool2d((2, 2, 2))(ones(2, 3, 4, 5)), ValueError,
-     "AdaptiveMaxPool2d: output_size must be an int or 2 of them, got (2, 2, 2)"),
-    (lambda: nn.AdaptiveMaxPool1d(0)(ones(2, 3, 4)), ValueError, "output_size must be at least 1"),
+     "AdaptiveMaxPool2d: output_size ... int or 2 ... (2, 2, 2)"),
+    (lambda: nn.AdaptiveMaxPool1d(0)(ones(2, 3, 4)), ValueError, "output_size ... 1"),
     (lambda: nn.Unflatten(1, (2, 3))(ones(2, 5)), ValueError,
-     "Unflatten: axis 1 of shape (2, 5) cannot be made (2, 3)"),
-    (lambda: nn.Unflatten(1, (-1, -1))(ones(2, 6)), ValueError, "cannot be made (-1, -1)"),
-    (lambda: nn.Unflatten(1, (4, -1))(ones(2, 6)), ValueError, "cannot be made (4, -1)"),
-    (lambda: nn.Unflatten(2, (2, 3))(ones(2, 6)), IndexError, "there is no axis 2 in shape (2, 6)"),
+     "Unflatten: axis 1 ... (2, 5) ... (2, 3)"),
+    (lambda: nn.Unflatten(1, (-1, -1))(ones(2, 6)), ValueError, "(-1, -1)"),
+    (lambda: nn.Unflatten(1, (4, -1))(ones(2, 6)), ValueError, "(4, -1)"),
+    (lambda: nn.Unflatten(2, (2, 3))(ones(2, 6)), IndexError, "axis 2 ... (2, 6)"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "kind", "message"), REFUSALS, ids=[r[2] for r in REFUSALS])
 def test_what_does_not_fit_is_refused(call: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=re.escape(message)):
+    with pytest.raises(kind, match=gist(message)):
         call()
 
 
 def test_an_error_names_the_layer_within_a_model() -> None:
     model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Conv2d(8, 4, 3))
-    with pytest.raises(ValueError, match=r"the input has 4 channels.*\[in 2\]"):
+    with pytest.raises(ValueError, match=r"4 channels.*\[in 2\]"):
         model(ones(2, 1, 8, 8))
 
 

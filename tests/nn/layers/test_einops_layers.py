@@ -160,7 +160,7 @@ class TestErrors:
             lambda: nn.Reduce(pattern, "sum"),
             lambda: nn.EinMix(pattern, "a", a=2),
         ):
-            with pytest.raises(ValueError, match=r"^(Rearrange|Reduce|EinMix): a pattern such as"):
+            with pytest.raises(ValueError, match="^(Rearrange|Reduce|EinMix): .*pattern"):
                 make()
 
     def test_patterns_are_checked_at_once(self) -> None:
@@ -175,11 +175,11 @@ class TestErrors:
                 make()
 
     def test_lengths(self) -> None:
-        with pytest.raises(ValueError, match="^Rearrange: p must be at least 1, got 0$"):
+        with pytest.raises(ValueError, match="^Rearrange: p .*1.* 0"):
             nn.Rearrange("(a p) -> a p", p=0)
-        with pytest.raises(TypeError, match=r"^Reduce: p must be an int, got 2\.0$"):
+        with pytest.raises(TypeError, match=r"^Reduce: p .*int.* 2\.0"):
             nn.Reduce("(a p) -> a", "sum", p=2.0)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="^EinMix: o must be at least 1, got 0$"):
+        with pytest.raises(ValueError, match="^EinMix: o .*1.* 0"):
             nn.EinMix("i -> o", "i o", i=3, o=0)
 
     @pytest.mark.parametrize(
@@ -198,12 +198,12 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "lengths", "message"),
         [
-            (("n i -> n o", "i o"), {"i": 2}, "the lengths of o must be given"),
-            (("n i -> n o", "i o", "p"), {"i": 2, "o": 3, "p": 1}, "p of the bias are not in"),
-            (("n i -> n o", "i"), {"i": 2}, "o of the output are neither in the input nor in"),
-            (("n i -> n", "i o"), {"i": 2, "o": 3}, "o of the weight are neither in the input"),
-            (("n ... i -> n ... o", "i o", "n"), {"i": 2, "o": 3, "n": 4}, "n of the bias are"),
-            (("n i -> n o", "i o"), {"i": 2, "o": 3, "k": 1}, "lengths are given of k, which no"),
+            (("n i -> n o", "i o"), {"i": 2}, ".*length.* o "),
+            (("n i -> n o", "i o", "p"), {"i": 2, "o": 3, "p": 1}, ".*p of the bias"),
+            (("n i -> n o", "i"), {"i": 2}, ".*o of the output"),
+            (("n i -> n", "i o"), {"i": 2, "o": 3}, ".*o of the weight"),
+            (("n ... i -> n ... o", "i o", "n"), {"i": 2, "o": 3, "n": 4}, ".*n of the bias"),
+            (("n i -> n o", "i o"), {"i": 2, "o": 3, "k": 1}, ".*length.* k"),
         ],
     )
     def test_axes_of_einmix(self, arguments: Any, lengths: Any, message: str) -> None:

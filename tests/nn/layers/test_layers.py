@@ -80,10 +80,10 @@ class TestLinear:
     @pytest.mark.parametrize(
         ("args", "error", "message"),
         [
-            ((0, 3), ValueError, "in_features must be at least 1, got 0"),
-            ((3, -1), ValueError, "out_features must be at least 1, got -1"),
-            ((2.0, 3), TypeError, "in_features must be an int, got 2.0"),
-            ((3, True), TypeError, "out_features must be an int, got True"),
+            ((0, 3), ValueError, "in_features .*1.* 0"),
+            ((3, -1), ValueError, "out_features .*1.* -1"),
+            ((2.0, 3), TypeError, "in_features .*int.* 2.0"),
+            ((3, True), TypeError, "out_features .*int.* True"),
         ],
     )
     def test_refusals(self, args: Any, error: type[Exception], message: str) -> None:
@@ -116,11 +116,11 @@ class TestLayerNorm:
         assert layer.bias.tolist() == [0, 0, 0]
 
     def test_refusals(self) -> None:
-        with pytest.raises(ValueError, match=r"shape \(2, 4\), its last axes must be \(3,\)"):
+        with pytest.raises(ValueError, match=r"\(2, 4\).*\(3,\)"):
             nn.LayerNorm(3)(minigrad.ones(2, 4))
-        with pytest.raises(ValueError, match=r"shape \(3,\), its last axes must be \(2, 3\)"):
+        with pytest.raises(ValueError, match=r"\(3,\).*\(2, 3\)"):
             F.layer_norm(minigrad.ones(3), (2, 3))
-        with pytest.raises(ValueError, match="LayerNorm: each size in normalized_shape"):
+        with pytest.raises(ValueError, match="LayerNorm: .*normalized_shape"):
             nn.LayerNorm((3, 0))
 
 
@@ -157,9 +157,9 @@ class TestDropout:
 
     @pytest.mark.parametrize("p", [-0.1, 1.1, float("nan"), "0.5", None, True])
     def test_refusals(self, p: Any) -> None:
-        with pytest.raises(ValueError, match="(?i)dropout: p must be a (finite )?number"):
+        with pytest.raises(ValueError, match="(?i)dropout: p "):
             nn.Dropout(p)
-        with pytest.raises(ValueError, match="(?i)dropout: p must be a (finite )?number"):
+        with pytest.raises(ValueError, match="(?i)dropout: p "):
             F.dropout(minigrad.ones(1), p)
 
 
@@ -210,18 +210,18 @@ class TestEmbedding:
     def test_an_index_outside_changes_nothing(self, ids: list[int], max_norm: Any) -> None:
         layer = nn.Embedding(4, 2, max_norm=max_norm)
         before = layer.weight.data.copy()
-        with pytest.raises(IndexError, match=r"embedding: .* outside .* 4 rows .*\[in Embedding\]"):
+        with pytest.raises(IndexError, match=r"embedding: .* 4 rows.*\[in Embedding\]"):
             layer(ids)
         np.testing.assert_array_equal(layer.weight.data, before)
 
     def test_refusals(self) -> None:
         with pytest.raises(TypeError, match="embedding: .*integers, got float"):
             nn.Embedding(4, 2)(minigrad.ones(3))
-        with pytest.raises(ValueError, match="Embedding: padding_idx 4 is outside the 4 rows"):
+        with pytest.raises(ValueError, match="Embedding: padding_idx 4 .*4 rows"):
             nn.Embedding(4, 2, padding_idx=4)
-        with pytest.raises(ValueError, match="embedding: padding_idx -5 is outside the 4 rows"):
+        with pytest.raises(ValueError, match="embedding: padding_idx -5 .*4 rows"):
             F.embedding([0], minigrad.ones(4, 2), padding_idx=-5)
-        with pytest.raises(ValueError, match="num_embeddings must be at least 1"):
+        with pytest.raises(ValueError, match="num_embeddings .*1"):
             nn.Embedding(0, 2)
 
 
@@ -233,9 +233,9 @@ class TestOneHot:
 
     @pytest.mark.parametrize("ids", [[-1], [3]])
     def test_refusals(self, ids: list[int]) -> None:
-        with pytest.raises(ValueError, match="one_hot: classes from 0 to 2 expected"):
+        with pytest.raises(ValueError, match="one_hot: .*0 to 2"):
             F.one_hot(ids, 3)
-        with pytest.raises(TypeError, match="one_hot: integers expected, got float64"):
+        with pytest.raises(TypeError, match="one_hot: .*integers.*float64"):
             F.one_hot(np.ones(2), 3)
 
 
@@ -267,13 +267,13 @@ class TestActivations:
         assert activation_function(module) is module
 
     def test_refusals(self) -> None:
-        with pytest.raises(ValueError, match="'swish' is none of 'relu', 'gelu'"):
+        with pytest.raises(ValueError, match="'swish'.*'relu', 'gelu'"):
             activation_function("swish")
-        with pytest.raises(TypeError, match="a name or a function expected, got 3"):
+        with pytest.raises(TypeError, match="name.*function.*3"):
             activation_function(3)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="approximate must be 'none' or 'tanh'"):
+        with pytest.raises(ValueError, match="approximate .*'none'.*'tanh'"):
             nn.GELU("erf")  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="Softplus: beta must not be 0"):
+        with pytest.raises(ValueError, match="Softplus: beta .*0"):
             nn.Softplus(0.0)
 
 
@@ -319,10 +319,9 @@ class TestFloat64DataInAFloat32Model:
         data = kind(shape, dtype=np.float64)
         with (
             pytest.warns(UserWarning, match=r"float64 .* dtype=minigrad.float32\).* \[in ") as seen,
-            pytest.MonkeyPatch.context() as patch,
             warnings.catch_warnings(),
         ):
-            patch.setattr(calls, "_warned", False)
+            calls._warn_of_float64.cache_clear()
             warnings.simplefilter("always")
             model = make()
             for _ in range(3):

@@ -64,9 +64,9 @@ class TestElementwise:
         gradgradcheck(lambda x, y: loss(x, y), [x, y])
 
     def test_refusals(self, loss: Any, target: Any, expected: Any) -> None:
-        with pytest.raises(ValueError, match=r"shape \(3,\), but target of shape \(2, 3\)"):
+        with pytest.raises(ValueError, match=r"\(3,\).*target.*\(2, 3\)"):
             loss(minigrad.ones(3), target)
-        with pytest.raises(ValueError, match='reduction must be "mean", "sum" or "none"'):
+        with pytest.raises(ValueError, match='reduction .*"mean", "sum".* "none"'):
             loss(minigrad.ones(2, 3), target, reduction="avg")
 
 
@@ -79,7 +79,7 @@ class TestSpecialValues:
         assert first.tolist() == [-0.5, -0.5, 0.0, 0.5, 0.5]
         (second,) = minigrad.autograd.grad(first.sum(), [x])
         assert second.tolist()[2] == 1.0
-        with pytest.raises(ValueError, match="delta must be a number above 0.0, got 0"):
+        with pytest.raises(ValueError, match="delta .*0"):
             F.huber_loss(x, np.zeros(5), delta=0)
 
     def test_logits_of_any_size(self) -> None:
@@ -98,7 +98,7 @@ class TestSpecialValues:
 
     @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
     def test_no_probability(self, value: float) -> None:
-        with pytest.raises(ValueError, match="binary_cross_entropy: the input must lie between"):
+        with pytest.raises(ValueError, match="binary_cross_entropy: .*input"):
             F.binary_cross_entropy(Tensor([0.5, value]), [0.0, 1.0])
 
     def test_weights(self) -> None:
@@ -192,16 +192,16 @@ class TestClasses:
     @pytest.mark.parametrize(
         ("target", "error", "message"),
         [
-            ([0, 3], IndexError, "target 3 is outside of 0 to 2"),
-            ([-100, 0], IndexError, "pass ignore_index=-100"),
+            ([0, 3], IndexError, "target 3 .*0 to 2"),
+            ([-100, 0], IndexError, "ignore_index=-100"),
             ([0.0, 1.0], TypeError, "class indices"),
-            ([0, 1, 2], ValueError, r"need a target of shape \(2,\), got \(3,\)"),
+            ([0, 1, 2], ValueError, r"target .*\(2,\).*\(3,\)"),
         ],
     )
     def test_refusals(self, loss: Any, target: Any, error: type[Exception], message: str) -> None:
         with pytest.raises(error, match=f"^{loss.__name__}: .*{message}"):
             loss(minigrad.zeros(2, 3), target)
-        with pytest.raises(ValueError, match=r"weight must have shape \(3,\)"):
+        with pytest.raises(ValueError, match=r"weight .*\(3,\)"):
             loss(minigrad.zeros(2, 3), [0, 1], np.ones(2))
 
 
@@ -249,7 +249,7 @@ class TestModules:
 
     @pytest.mark.parametrize("kind", [nn.MSELoss, nn.L1Loss, nn.HuberLoss])
     def test_refusals(self, kind: Any) -> None:
-        with pytest.raises(ValueError, match='Loss: reduction must be "mean", "sum" or "none"'):
+        with pytest.raises(ValueError, match='Loss: reduction .*"mean", "sum".* "none"'):
             kind("avg")
-        with pytest.raises(ValueError, match="HuberLoss: delta must be a number above 0"):
+        with pytest.raises(ValueError, match="HuberLoss: delta .*0"):
             nn.HuberLoss(delta=-1)

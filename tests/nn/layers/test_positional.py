@@ -172,24 +172,24 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("call", "message"),
         [
-            (lambda x: nn.SinusoidalPosEmbedding(3)(x), "4 positions from 0 on end at 4"),
-            (lambda x: nn.SinusoidalPosEmbedding(None, 8)(x), r"\(N, L, 8\) expected"),
+            (lambda x: nn.SinusoidalPosEmbedding(3)(x), "4 positions from 0"),
+            (lambda x: nn.SinusoidalPosEmbedding(None, 8)(x), r"\(N, L, 8\)"),
             (lambda x: nn.SinusoidalPosEmbedding()(x[..., :5]), "even"),
-            (lambda x: nn.SinusoidalPosEmbedding()(x, offset=-1), "offset must be at least 0"),
-            (lambda x: nn.SinusoidalPosEmbedding()(x[0, 0]), r"\(N, L, D\) expected"),
-            (lambda x: nn.LearnedPosEmbedding(4, 6)(x, 1), "4 positions from 1 on end at 5"),
-            (lambda x: nn.LearnedPosEmbedding(4, 5)(x), r"\(N, L, 5\) expected"),
-            (lambda x: nn.LearnedPosEmbedding(0, 5), "max_len must be at least 1"),
-            (lambda x: nn.RotaryPosEmbedding(5), "embed_dim must be even"),
-            (lambda x: nn.RotaryPosEmbedding(8)(x), r"shape \(..., L, 8\) expected"),
-            (lambda x: nn.RotaryPosEmbedding(6, 3)(x), "positions up to 3 are given"),
-            (lambda x: nn.RotaryPosEmbedding(6, 3)(x, [0, 1, 2, 3]), "positions up to 3"),
+            (lambda x: nn.SinusoidalPosEmbedding()(x, offset=-1), "offset .*0"),
+            (lambda x: nn.SinusoidalPosEmbedding()(x[0, 0]), r"\(N, L, D\)"),
+            (lambda x: nn.LearnedPosEmbedding(4, 6)(x, 1), "4 positions from 1"),
+            (lambda x: nn.LearnedPosEmbedding(4, 5)(x), r"\(N, L, 5\)"),
+            (lambda x: nn.LearnedPosEmbedding(0, 5), "max_len .*1"),
+            (lambda x: nn.RotaryPosEmbedding(5), "embed_dim .*even"),
+            (lambda x: nn.RotaryPosEmbedding(8)(x), r"\(..., L, 8\)"),
+            (lambda x: nn.RotaryPosEmbedding(6, 3)(x), "positions .*3"),
+            (lambda x: nn.RotaryPosEmbedding(6, 3)(x, [0, 1, 2, 3]), "positions .*3"),
             (lambda x: F.rotary_pos_embedding(x[..., :5]), "D even"),
-            (lambda x: F.rotary_pos_embedding(x, [0, 1]), r"ints of shape \(4,\) or \(2, 4\)"),
-            (lambda x: F.rotary_pos_embedding(x, [0, 1, 2, 3], offset=2), "without an offset"),
-            (lambda x: F.rotary_pos_embedding(x, offset=-1), "offset must be at least 0"),
-            (lambda x: F.alibi_bias(0, 3), "num_heads must be at least 1"),
-            (lambda x: F.alibi_bias(2, -1), "query_len must be at least 0"),
+            (lambda x: F.rotary_pos_embedding(x, [0, 1]), r"ints .*\(4,\).*\(2, 4\)"),
+            (lambda x: F.rotary_pos_embedding(x, [0, 1, 2, 3], offset=2), "offset"),
+            (lambda x: F.rotary_pos_embedding(x, offset=-1), "offset .*0"),
+            (lambda x: F.alibi_bias(0, 3), "num_heads .*1"),
+            (lambda x: F.alibi_bias(2, -1), "query_len .*0"),
         ],
     )
     def test_one_clear_error_each(self, call: Any, message: str) -> None:
@@ -198,7 +198,7 @@ class TestRefusals:
 
     def test_integers(self) -> None:
         for call in (nn.SinusoidalPosEmbedding(), F.rotary_pos_embedding):
-            with pytest.raises((TypeError, ValueError), match="floats of shape"):
+            with pytest.raises((TypeError, ValueError), match="float"):
                 call(minigrad.tensor([[1, 2]]))
 
 

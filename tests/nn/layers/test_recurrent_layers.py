@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
+from printed import gist
 
 import minigrad
 from minigrad import Tensor, nn
@@ -79,7 +79,7 @@ def test_dropout_is_between_layers_and_in_training_only() -> None:
 
 
 def test_dropout_of_a_single_layer_is_told_to_be_none() -> None:
-    with pytest.warns(UserWarning, match="LSTM: dropout is between layers, and there is one"):
+    with pytest.warns(UserWarning, match="LSTM: dropout .*layers"):
         layer = nn.LSTM(3, 4, batch_first=True, dropout=0.5)
     x = minigrad.randn(2, 5, 3)
     np.testing.assert_array_equal(layer(x)[0].numpy(), layer(x)[0].numpy())
@@ -118,8 +118,8 @@ def test_a_changed_default_is_told_once_where_it_matters(
     layer = getattr(nn, kind)(3, 4)
     layer(minigrad.ones((5, 3)))  # without a batch there is nothing to confuse
     getattr(nn, kind)(3, 4, batch_first=False)(minigrad.ones((5, 2, 3)))
-    message = f"{kind}: batch_first was not given.*(5, 2, 3).*5 steps of 2 sequences"
-    with pytest.warns(FutureWarning, match=message.replace("(", "[(]").replace(")", "[)]")) as told:
+    message = gist(f"{kind}: batch_first ... (5, 2, 3) ... 5 steps of 2 sequences")
+    with pytest.warns(FutureWarning, match=message) as told:
         output, _ = layer(minigrad.ones((5, 2, 3)))
     assert len(told) == 1 and told[0].filename == __file__
     assert output.shape == (5, 2, 4)
@@ -141,50 +141,49 @@ def test_time_comes_first_unless_told(kind: str) -> None:
 
 REFUSALS: list[tuple[Any, str]] = [
     (lambda: nn.LSTM(3, 4, batch_first=True)(minigrad.ones((2, 5, 4))),
-     "LSTM: an input of shape (N, L, I) or (L, I) with I = 3 expected, got (2, 5, 4)"),
+     "LSTM: ... (N, L, I) ... (L, I) ... I = 3 ... (2, 5, 4)"),
     (lambda: nn.GRU(3, 4)(minigrad.ones(3)),
-     "GRU: an input of shape (L, N, I) or (L, I) with I = 3 expected, got (3,)"),
+     "GRU: ... (L, N, I) ... (L, I) ... I = 3 ... (3,)"),
     (lambda: nn.LSTM(3, 4, batch_first=True)(minigrad.ones((2, 0, 3))),
-     "LSTM: a sequence without steps, of (2, 0, 3)"),
+     "LSTM: ... without steps ... (2, 0, 3)"),
     (lambda: nn.LSTM(3, 4, batch_first=True)(minigrad.ones((2, 5, 3)), minigrad.ones((1, 2, 4))),
-     "LSTM: the state is a pair (h_0, c_0), got Tensor"),
+     "LSTM: ... pair (h_0, c_0) ... Tensor"),
     (lambda: nn.LSTM(3, 4, batch_first=True)(
         minigrad.ones((2, 5, 3)), (minigrad.ones((1, 2, 4)),) * 3),
-     "LSTM: the state is a pair (h_0, c_0), got tuple"),
+     "LSTM: ... pair (h_0, c_0) ... tuple"),
     (lambda: nn.LSTM(3, 4, batch_first=True)(
         minigrad.ones((2, 5, 3)), (minigrad.ones((1, 2, 4)), minigrad.ones((2, 1, 4)))),
-     "LSTM: c_0 must have shape (1, 2, 4) (layers times directions first"),
+     "LSTM: c_0 ... (1, 2, 4)"),
     (lambda: nn.GRU(3, 4, 2, batch_first=True)(minigrad.ones((2, 5, 3)), minigrad.ones((1, 2, 4))),
-     "GRU: h_0 must have shape (2, 2, 4)"),
+     "GRU: h_0 ... (2, 2, 4)"),
     (lambda: nn.RNN(3, 4, nonlinearity="gelu"),  # type: ignore[arg-type]
-     "RNN: nonlinearity must be \"tanh\" or \"relu\", got 'gelu'"),
-    (lambda: nn.LSTM(3, 4, 2, dropout=1.5), "LSTM: dropout must be a number from 0 to 1, got 1.5"),
-    (lambda: nn.LSTM(0, 4), "LSTM: input_size must be at least 1, got 0"),
+     "RNN: nonlinearity ... \"tanh\" or \"relu\" ... 'gelu'"),
+    (lambda: nn.LSTM(3, 4, 2, dropout=1.5), "LSTM: dropout ... 0 to 1 ... 1.5"),
+    (lambda: nn.LSTM(0, 4), "LSTM: input_size ... 1 ... 0"),
     (lambda: nn.LSTMCell(3, 4)(minigrad.ones((2, 5, 3))),
-     "LSTMCell: an input of shape (N, I) or (I,) with I = 3 expected, got (2, 5, 3); nn.LSTM "
-     "reads sequences"),
+     "LSTMCell: ... (N, I) ... (I,) ... (2, 5, 3) ... nn.LSTM"),
     (lambda: nn.GRUCell(3, 4)(minigrad.ones((2, 3)), minigrad.ones((2, 3))),
-     "GRUCell: h must have shape (2, 4) for an input of shape (2, 3), got (2, 3)"),
+     "GRUCell: h ... (2, 4) ... (2, 3)"),
     (lambda: minigrad.ops.lstm(*[minigrad.ones((2, 2))] * 4),
-     "lstm: the weight must have shape (4·H, H), got (2, 2)"),
+     "lstm: ... weight ... (4·H, H) ... (2, 2)"),
     (lambda: minigrad.ops.gru(
         minigrad.ones((5, 2, 9)), minigrad.ones((9, 3)), None, minigrad.ones((3, 3))),
-     "gru: h0 must have shape (2, 3), got (3, 3)"),
+     "gru: h0 ... (2, 3) ... (3, 3)"),
     (lambda: minigrad.ops.gru(
         minigrad.ones((5, 2, 9)), minigrad.ones((9, 3)), minigrad.ones(3), minigrad.ones((2, 3))),
-     "gru: the bias must have shape (9,), got (3,)"),
+     "gru: ... bias ... (9,) ... (3,)"),
     (lambda: minigrad.ops.rnn(
         minigrad.ones((0, 2, 3)), minigrad.ones((3, 3)), minigrad.ones((2, 3))),
-     "rnn: there is no step to take: gates of shape (0, 2, 3)"),
+     "rnn: ... at least one step ... (0, 2, 3)"),
     (lambda: minigrad.ops.rnn(
         minigrad.ones((5, 2, 4)), minigrad.ones((3, 3)), minigrad.ones((2, 3))),
-     "rnn: gates of shape (5, 2, 4) do not fit a weight of shape (3, 3): (L, N, 3) expected"),
+     "rnn: ... (5, 2, 4) ... (3, 3) ... (L, N, 3)"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "message"), REFUSALS, ids=[r[1] for r in REFUSALS])
 def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(ValueError, match=gist(message)):
         call()
 
 

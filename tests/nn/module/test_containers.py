@@ -93,12 +93,12 @@ def test_copies_are_whole(abcd: Any, duplicate: Any) -> None:
 @pytest.mark.parametrize(
     ("attempt", "error", "message"),
     [
-        (lambda c: c.append(len), TypeError, "must be a Module, got builtin_function"),
-        (lambda c: c.extend([Tag("x"), 3]), TypeError, "must be a Module, got int"),
-        (lambda c: c.__setitem__(0, None), TypeError, "must be a Module, got NoneType"),
-        (lambda c: c[4], IndexError, "index 4 is out of range for 4 modules"),
-        (lambda c: c.__delitem__(-5), IndexError, "index -5 is out of range"),
-        (lambda c: c["0"], TypeError, "an int or a slice expected as index, got '0'"),
+        (lambda c: c.append(len), TypeError, "Module.*builtin_function"),
+        (lambda c: c.extend([Tag("x"), 3]), TypeError, "Module.*int"),
+        (lambda c: c.__setitem__(0, None), TypeError, "Module.*NoneType"),
+        (lambda c: c[4], IndexError, "index 4 .*4 modules"),
+        (lambda c: c.__delitem__(-5), IndexError, "index -5"),
+        (lambda c: c["0"], TypeError, "int.*slice.*'0'"),
         (lambda c: c.insert(0, c), ValueError, "part of itself"),
     ],
 )
@@ -155,21 +155,21 @@ def test_a_subclass_may_have_modules_besides() -> None:
         "body.weight", "body.bias", "head.weight", "head.bias",
     ]  # fmt: skip
     assert model.get_submodule("head") is model.head
-    with pytest.raises(ValueError, match="Model: it has another module called 'body'"):
+    with pytest.raises(ValueError, match="Model: .*'body'"):
         model.body = nn.Linear(2, 2)
     modules = nn.ModuleDict()
     modules.head = nn.Linear(1, 1)
-    with pytest.raises(ValueError, match="ModuleDict: it has another module called 'head'"):
+    with pytest.raises(ValueError, match="ModuleDict: .*'head'"):
         modules["head"] = nn.Linear(1, 1)
     modules["body"] = nn.Linear(1, 1)
-    with pytest.raises(ValueError, match="ModuleDict: it has another module called 'body'"):
+    with pytest.raises(ValueError, match="ModuleDict: .*'body'"):
         modules.body = nn.Linear(1, 1)
     assert [name for name, _ in modules.named_children()] == ["body", "head"]
 
 
 class TestModuleList:
     def test_is_not_called(self) -> None:
-        with pytest.raises(NotImplementedError, match="ModuleList does not define forward"):
+        with pytest.raises(NotImplementedError, match="ModuleList .*forward"):
             nn.ModuleList()()
 
     def test_takes_any_iterable(self) -> None:
@@ -207,12 +207,12 @@ class TestModuleDict:
     @pytest.mark.parametrize(
         ("attempt", "error", "message"),
         [
-            (lambda d: d["b"], KeyError, r"no module 'b'; it has \['a'\]"),
-            (lambda d: d.__delitem__("b"), KeyError, "no module 'b'"),
-            (lambda d: d.__setitem__("x.y", Tag("x")), ValueError, "without a dot, got 'x.y'"),
+            (lambda d: d["b"], KeyError, r"'b'.*\['a'\]"),
+            (lambda d: d.__delitem__("b"), KeyError, "'b'"),
+            (lambda d: d.__setitem__("x.y", Tag("x")), ValueError, "dot.*'x.y'"),
             (lambda d: d.__setitem__("", Tag("x")), ValueError, "not empty"),
-            (lambda d: d.__setitem__(1, Tag("x")), ValueError, "must be a string"),
-            (lambda d: d.__setitem__("x", 3), TypeError, "'x' must be a Module, got int"),
+            (lambda d: d.__setitem__(1, Tag("x")), ValueError, "string"),
+            (lambda d: d.__setitem__("x", 3), TypeError, "'x' .*Module.*int"),
         ],
     )
     def test_refusals(self, attempt: Any, error: type[Exception], message: str) -> None:

@@ -105,7 +105,7 @@ def test_a_shared_tensor_is_replaced_everywhere() -> None:
     np.testing.assert_array_equal(functional_call(model, both, np.array([1, 2])), wanted)
     assert model.head.weight is model.embedding.weight
     both["head.weight"] = table * 2
-    with pytest.raises(ValueError, match=r"head\.weight and another path given are one tensor"):
+    with pytest.raises(ValueError, match=r"head\.weight .*one tensor"):
         functional_call(model, both, np.array([1, 2]))
 
 
@@ -129,10 +129,10 @@ def test_an_exception_restores_the_module() -> None:
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "an unknown path": (
         {"0.weights": minigrad.ones((2, 2))}, ValueError,
-        r"functional_call: Sequential has no parameter or buffer '0.weights'; it has \['0.weight'"),
+        r"functional_call: Sequential .*'0.weights'.*'0.weight'"),
     "another shape": (
         {"0.weight": minigrad.ones(2)}, ValueError,
-        r"functional_call: 0.weight has shape \(2, 2\), got \(2,\)"),
+        r"functional_call: 0.weight .*\(2, 2\).*\(2,\)"),
     "no tensor": ({"0.weight": None}, TypeError, "NoneType"),
 }  # fmt: skip
 

@@ -111,11 +111,11 @@ class TestOwnership:
         assert model.get_submodule("") is model
         assert model.get_submodule("blocks.1.linear") is model.blocks[1].linear
         assert model.get_parameter("blocks.0.scale") is model.blocks[0].scale
-        with pytest.raises(AttributeError, match=r"ModuleList at 'blocks' has no child '2'; .*'0'"):
+        with pytest.raises(AttributeError, match=r"'blocks' .*'2'.*'0'"):
             model.get_submodule("blocks.2.linear")
-        with pytest.raises(AttributeError, match=r"Block at 'first' has no parameter 'weight'"):
+        with pytest.raises(AttributeError, match=r"Block at 'first' .*parameter 'weight'"):
             model.get_parameter("first.weight")
-        with pytest.raises(AttributeError, match="has no child 'training'"):
+        with pytest.raises(AttributeError, match="no child 'training'"):
             model.get_submodule("training")
 
     def test_registration_methods_are_assignment(self) -> None:
@@ -145,17 +145,17 @@ class TestOwnership:
     @pytest.mark.parametrize(
         ("attempt", "error", "message"),
         [
-            (lambda m: setattr(m, "scale", Tensor([1.0])), TypeError, "Block.scale is a Parameter"),
-            (lambda m: setattr(m, "scale", 3), TypeError, "cannot become a int"),
-            (lambda m: setattr(m, "count", np.ones(1)), TypeError, "count is a buffer: a Tensor"),
-            (lambda m: setattr(m, "train", nn.Linear(1, 1)), ValueError, "'train' is one of its"),
-            (lambda m: setattr(m, "a.b", nn.Linear(1, 1)), ValueError, "'a.b' is empty or has a"),
-            (lambda m: setattr(m, "", nn.Parameter([1.0])), ValueError, "'' is empty or has a dot"),
-            (lambda m: m.register_buffer("x.y", np.ones(1)), ValueError, "'x.y' is empty or has"),
-            (lambda m: m.register_buffer("linear", np.ones(1)), ValueError, "attribute 'linear'"),
-            (lambda m: m.register_parameter("p", Tensor([1.0])), TypeError, "must be a Parameter"),
-            (lambda m: m.add_module("c", 3), TypeError, "'c' must be a Module, got int"),
-            (lambda m: setattr(m, "me", m), ValueError, "'me' would make it a part of itself"),
+            (lambda m: setattr(m, "scale", Tensor([1.0])), TypeError, "Block.scale .*Parameter"),
+            (lambda m: setattr(m, "scale", 3), TypeError, "int"),
+            (lambda m: setattr(m, "count", np.ones(1)), TypeError, "count .*buffer"),
+            (lambda m: setattr(m, "train", nn.Linear(1, 1)), ValueError, "'train'"),
+            (lambda m: setattr(m, "a.b", nn.Linear(1, 1)), ValueError, "'a.b' .*dot"),
+            (lambda m: setattr(m, "", nn.Parameter([1.0])), ValueError, "'' is empty"),
+            (lambda m: m.register_buffer("x.y", np.ones(1)), ValueError, "'x.y' .*dot"),
+            (lambda m: m.register_buffer("linear", np.ones(1)), ValueError, "'linear'"),
+            (lambda m: m.register_parameter("p", Tensor([1.0])), TypeError, "Parameter"),
+            (lambda m: m.add_module("c", 3), TypeError, "'c' .*Module.*int"),
+            (lambda m: setattr(m, "me", m), ValueError, "'me' .*part of itself"),
         ],
     )
     def test_refusals(self, attempt: Any, error: type[Exception], message: str) -> None:
@@ -178,11 +178,11 @@ class TestOwnership:
                 self.part = value
                 super().__init__()
 
-        with pytest.raises(AttributeError, match=r"Hasty: call super\(\).__init__\(\) before"):
+        with pytest.raises(AttributeError, match=r"Hasty: .*super\(\).__init__\(\)"):
             Hasty()
 
     def test_a_module_without_forward(self) -> None:
-        with pytest.raises(NotImplementedError, match=r"Module does not define forward\(\)"):
+        with pytest.raises(NotImplementedError, match=r"Module .*forward\(\)"):
             nn.Module()()
 
 
@@ -259,7 +259,7 @@ class TestHooks:
         assert calls == ["second"]
 
     def test_only_callables(self) -> None:
-        with pytest.raises(TypeError, match="must be callable, got int"):
+        with pytest.raises(TypeError, match="callable.*int"):
             nn.Identity().register_forward_hook(3)  # type: ignore[arg-type]
 
 
@@ -298,7 +298,7 @@ class TestModes:
         assert all((before[key].data != after[key].data).any() for key in before)
 
     def test_reset_parameters_asks_a_layer_that_does_not_say_how(self) -> None:
-        with pytest.raises(NotImplementedError, match=r"Block has parameters of its own \(scale\)"):
+        with pytest.raises(NotImplementedError, match=r"Block .*\(scale\)"):
             Block().reset_parameters()
 
     def test_parameters_require_grad_under_no_grad_too(self) -> None:
@@ -361,7 +361,7 @@ class TestConversion:
         assert block.to("float64").scale.dtype == np.float64
         with pytest.raises(ValueError, match="minigrad runs on the CPU"):
             block.to("cuda:0")
-        with pytest.raises(TypeError, match="Block: a floating dtype expected, got int32"):
+        with pytest.raises(TypeError, match="Block: .*dtype.*int32"):
             block.to(np.int32)
 
 

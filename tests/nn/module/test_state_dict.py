@@ -142,7 +142,7 @@ def test_what_does_not_fit_is_named_and_nothing_is_loaded(spoil: Any, messages: 
     before = snapshot(model)
     state: dict[str, Any] = Model().state_dict()
     spoil(state)
-    with pytest.raises(ValueError, match="does not fit Model; nothing was loaded") as caught:
+    with pytest.raises(ValueError, match="Model; nothing was loaded") as caught:
         model.load_state_dict(state)
     for message in messages:
         assert caught.match(message)
@@ -151,7 +151,7 @@ def test_what_does_not_fit_is_named_and_nothing_is_loaded(spoil: Any, messages: 
 
 @pytest.mark.parametrize("state", [[("weight", 1)], None, 3])
 def test_a_state_is_a_dict(state: Any) -> None:
-    with pytest.raises(TypeError, match="load_state_dict: a dict expected"):
+    with pytest.raises(TypeError, match="load_state_dict: .*dict"):
         nn.Linear(1, 1).load_state_dict(state)
 
 
@@ -175,7 +175,7 @@ class TestSharedTensors:
     def test_contradictory_values_are_refused(self) -> None:
         model = self.tied()
         before = snapshot(model)
-        with pytest.raises(ValueError, match="head.weight: the same tensor as embed.weight"):
+        with pytest.raises(ValueError, match="head.weight: .*embed.weight"):
             model.load_state_dict(
                 {"embed.weight": np.ones((3, 2)), "head.weight": np.zeros((3, 2))}
             )
@@ -214,7 +214,7 @@ class TestForeignNames:
         mha = nn.MultiHeadAttention(4, 2)
         before, state = snapshot(mha), self.packed(nn.MultiHeadAttention(4, 2))
         state["in_proj_weight"] = np.zeros((rows, 4))
-        with pytest.raises(ValueError, match=r"v_proj.weight: shape .* given, \(4, 4\) expected"):
+        with pytest.raises(ValueError, match=r"v_proj.weight: .*\(4, 4\)"):
             mha.load_state_dict(state)
         assert_same(snapshot(mha), before)
 

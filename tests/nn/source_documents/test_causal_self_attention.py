@@ -219,28 +219,26 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("arguments", "kind", "message"),
         [
-            ((10, 3), ValueError, "d_model must be divisible by num_heads, got 10, 3"),
-            ((0, 1), ValueError, "d_model must be at least 1, got 0"),
-            ((8, 0), ValueError, "num_heads must be at least 1, got 0"),
-            ((8.0, 2), TypeError, "d_model must be an int, got 8.0"),
-            ((8, True), TypeError, "num_heads must be an int, got True"),
+            ((10, 3), ValueError, "d_model .*num_heads.* 10, 3"),
+            ((0, 1), ValueError, "d_model .*1.* 0"),
+            ((8, 0), ValueError, "num_heads .*1.* 0"),
+            ((8.0, 2), TypeError, "d_model .*int.* 8.0"),
+            ((8, True), TypeError, "num_heads .*int.* True"),
         ],
     )
     def test_arguments(self, arguments: Any, kind: Any, message: str) -> None:
-        with pytest.raises(kind, match=f"^CausalSelfAttention: {message}$"):
+        with pytest.raises(kind, match=f"^CausalSelfAttention: {message}"):
             nn.CausalSelfAttention(*arguments)
 
     def test_dropout(self) -> None:
-        with pytest.raises(ValueError, match=r"^CausalSelfAttention: dropout must be .* got 1\.5$"):
+        with pytest.raises(ValueError, match=r"^CausalSelfAttention: dropout .*1\.5"):
             nn.CausalSelfAttention(8, 2, dropout=1.5)
 
     @pytest.mark.parametrize("shape", [(D,), (N, L, D + 1), ()])
     def test_input(self, shape: tuple[int, ...]) -> None:
         model = nn.Sequential(nn.Identity(), nn.CausalSelfAttention(D, H))
-        expected = (
-            rf"^CausalSelfAttention: x must have shape \(\.\.\., seq_len, {D}\), "
-            rf"got \({', '.join(map(str, shape))},?\) \[in 1\]$"
-        )
+        came = ", ".join(map(str, shape))
+        expected = rf"^CausalSelfAttention: x .*seq_len, {D}\).*\({came},?\) \[in 1\]$"
         with pytest.raises(ValueError, match=expected):
             model(minigrad.ones(shape))
 

@@ -114,23 +114,21 @@ class TestBlock:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ((6, 8, 2, 8), r"`intermediate_output = .* \+ input\)`, hidden_dim \(8\) must be "
-                           r"input_dim \(6\)"),
-            ((1, 8, 2, 8), r"`intermediate_output = .* hidden_dim \(8\) must be input_dim \(1\)"),
-            ((8, 8, 2, 6), r"`output = .* \+ intermediate_output\)`, output_dim \(6\) must be "
-                           r"hidden_dim \(8\)"),
-            ((8, 8, 2, 1), r"`output = .* output_dim \(1\) must be hidden_dim \(8\)"),
-            ((8, 8, 3, 8), "hidden_dim must be divisible by num_heads, got 8, 3"),
-            ((8, 8, 0, 8), "num_heads must be at least 1"),
+            ((6, 8, 2, 8), r"hidden_dim \(8\) .*input_dim \(6\)"),
+            ((1, 8, 2, 8), r"hidden_dim \(8\) .*input_dim \(1\)"),
+            ((8, 8, 2, 6), r"output_dim \(6\) .*hidden_dim \(8\)"),
+            ((8, 8, 2, 1), r"output_dim \(1\) .*hidden_dim \(8\)"),
+            ((8, 8, 3, 8), "hidden_dim .*num_heads.* 8, 3"),
+            ((8, 8, 0, 8), "num_heads .*1"),
         ],
-    )  # fmt: skip
+    )
     def test_refusals(self, arguments: Any, message: str) -> None:
         with pytest.raises(ValueError, match=f"TransformerBlock: .*{message}"):
             nn.TransformerBlock(*arguments)
 
     @pytest.mark.parametrize("shape", [(D,), (N, L, D + 1), (1, N, L, D), (N, L, 1)])
     def test_bad_inputs(self, shape: tuple[int, ...]) -> None:
-        with pytest.raises(ValueError, match=r"the input must have shape \(L, 6\) or \(N, L, 6\)"):
+        with pytest.raises(ValueError, match=r"TransformerBlock: .*\(L, 6\).*\(N, L, 6\)"):
             block()(draw(*shape))
 
 
@@ -176,15 +174,15 @@ class TestFunctions:
         ("call", "message"),
         [
             (lambda: F.scaled_dot_product_attention(draw(3, 5), draw(4, 6), draw(4, 5)),
-             r"widths of query \(5\) and key \(6\) must be equal"),
+             r"query \(5\).*key \(6\)"),
             (lambda: F.scaled_dot_product_attention(draw(3, 5), draw(4, 5), draw(3, 5)),
-             r"lengths of key \(4\) and value \(3\) must be equal"),
+             r"key \(4\).*value \(3\)"),
             (lambda: F.scaled_dot_product_attention(
                 draw(3, 5), draw(4, 5), draw(4, 5), np.ones((4, 3), bool)),
-             r"attn_mask: shape \(4, 3\) does not fit scores of shape \(3, 4\)"),
-            (lambda: nn.MultiHeadAttention(10, 3), "embed_dim must be divisible by num_heads"),
+             r"attn_mask: .*\(4, 3\).*\(3, 4\)"),
+            (lambda: nn.MultiHeadAttention(10, 3), "embed_dim .*num_heads"),
             (lambda: nn.MultiHeadAttention(4, 2)(draw(1, 3, 4), draw(1, 3, 4), draw(1, 3, 5)),
-             r"value must have shape \(N, S, 4\)"),
+             r"value .*\(N, S, 4\)"),
         ],
     )  # fmt: skip
     def test_what_is_required(self, call: Any, message: str) -> None:

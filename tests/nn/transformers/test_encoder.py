@@ -189,7 +189,7 @@ class TestStack:
 
     @pytest.mark.parametrize("count", [0, -1, 2.0])
     def test_refusals(self, count: Any) -> None:
-        with pytest.raises((TypeError, ValueError), match="TransformerEncoder: num_layers must be"):
+        with pytest.raises((TypeError, ValueError), match="TransformerEncoder: num_layers"):
             nn.TransformerEncoder(encoder_layer(), count)
 
     def test_a_layer_whose_parameters_nobody_can_draw(self) -> None:
@@ -198,7 +198,7 @@ class TestStack:
                 super().__init__()
                 self.scale = nn.Parameter([1.0])
 
-        with pytest.raises(NotImplementedError, match="Layer has parameters of its own"):
+        with pytest.raises(NotImplementedError, match="Layer .*parameters"):
             nn.TransformerEncoder(Layer(), 2)
 
 

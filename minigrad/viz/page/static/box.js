@@ -1,16 +1,20 @@
 // The panel of the box that is selected: what it is, and what gradient it gets.
 
 /** The panel of a box. */
-function boxView(id, go) {
+function boxView(id) {
   if (id === null)
     return [e.p("Select a box in the picture, or search for one with ", e.kbd("/"), ".")];
-  const link = links(go);
   const [node, group] = [data.box(id), data.group.get(id)];
   const [path, op] = [pathOf(id).join(" › "), ["op", "fused"].includes(node.kind)];
   const names = (title, table) => {
     const ids = neighbours(data, id, table);
     return ids.length ? e.p(`${title}: `, listed(ids.map((one) => link.box(one)))) : "";
   };
+  // Of a part of a fused op, which op saved for it.
+  const unit = data.unit(id);
+  const part = "Nothing was recorded of this op by itself. It is a part of ";
+  const why = ", a fused op, which saved what its one rule reads.";
+  const saved = unit === id ? savedView(node) : e.p(part, link.box(unit), why);
   const toggle = e.button({ onclick: () => go.toggle(id) }, go.isOpen(id) ? "Close it" : "Open it");
   const facts = [
     ` ${node.dtype}`,
@@ -34,24 +38,14 @@ function boxView(id, go) {
     ),
     names("Reads", "into"),
     names("Read by", "from"),
-    op && node.recorded
-      ? e.section(e.h3("Saved for the backward pass"), keptView(id, node, link))
-      : "",
+    op && node.recorded ? e.section(e.h3("Saved for the backward pass"), saved) : "",
     heatmapView(id),
-    gradientView(id, node, link),
+    gradientView(id, node),
   ];
 }
 
-/** What an op saved; of a part of a fused op, which op saved for it. */
-function keptView(id, node, link) {
-  const unit = data.unit(id);
-  if (unit === id) return savedView(node);
-  const why = ", a fused op, which saved what its one rule reads.";
-  return e.p("Nothing was recorded of this op by itself. It is a part of ", link.box(unit), why);
-}
-
 /** What a box gets in the backward pass, or why it gets nothing. */
-function gradientView(id, node, link) {
+function gradientView(id, node) {
   if (node.kind === "module" || node.kind === "output") return "";
   const [unit, steps, shares] = [data.unit(id), data.stepOf.get(id) ?? [], sharesOf(id)];
   const title = e.h3("Its gradient");
@@ -69,13 +63,12 @@ function gradientView(id, node, link) {
   };
   const sum = e.strong({ class: "sum" }, `Σ of ${shares.length}`);
   const last = shares.at(-1)?.part;
+  const onward = listed(steps.map((at) => link.step(at)));
   return e.section(
     title,
     shares.length > 1 ? e.p(sum, " shares, for it was used as often:") : "",
     shares.length ? e.ul(shares.map(share)) : "",
     last ? summaryView(last.total ?? last.sent) : "",
-    steps.length
-      ? e.p("It sends its shares on in ", listed(steps.map((at) => link.step(at))), ".")
-      : "",
+    steps.length ? e.p("It sends its shares on in ", onward, ".") : "",
   );
 }

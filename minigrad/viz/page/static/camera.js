@@ -5,33 +5,22 @@ const FARTHEST = 0.05;
 const LARGEST = 1.25;
 const LEGIBLE = 0.75;
 
-/** Let a picture be moved within its stage. */
-function camera(stage, svgElement) {
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
+/** Let a picture be moved within its stage; `canvas` holds all that is drawn. */
+function camera(stage, svgElement, canvas) {
   const view = { x: 0, y: 0, scale: 1 };
   let size = [1, 1];
   const pointers = new Map();
   let moved = 0;
-  let running = 0;
 
-  function show() {
-    const { clientWidth: width, clientHeight: height } = stage;
-    const seen = [view.x, view.y, width / view.scale, height / view.scale];
-    svgElement.setAttribute("viewBox", seen.join(" "));
+  /** Show what is in view; the style sheet says how long a slow move takes. */
+  function show(slowly = false) {
+    const { x, y, scale } = view;
+    canvas.classList.toggle("gliding", slowly);
+    canvas.style.transform = `scale(${scale}) translate(${-x}px, ${-y}px)`;
   }
   function glide(target) {
-    cancelAnimationFrame(running);
-    if (still.matches || !document.hasFocus()) return (Object.assign(view, target), show());
-    const from = { ...view };
-    const start = performance.now();
-    const tick = (now) => {
-      const t = min(1, (now - start) / 220);
-      const e = 1 - (1 - t) ** 3;
-      for (const key of ["x", "y", "scale"]) view[key] = from[key] + (target[key] - from[key]) * e;
-      show();
-      if (t < 1) running = requestAnimationFrame(tick);
-    };
-    running = requestAnimationFrame(tick);
+    Object.assign(view, target);
+    show(true);
   }
   function zoom(factor, at = [stage.clientWidth / 2, stage.clientHeight / 2]) {
     const scale = min(NEAREST, max(FARTHEST, view.scale * factor));
@@ -40,6 +29,12 @@ function camera(stage, svgElement) {
     view.scale = scale;
     show();
   }
+  /** Where all of the picture can be seen, in the middle of the stage. */
+  function whole(scale) {
+    const [width, height] = [stage.clientWidth, stage.clientHeight];
+    scale ??= min(width / size[0], height / size[1], LARGEST);
+    return { scale, x: (size[0] - width / scale) / 2, y: (size[1] - height / scale) / 2 };
+  }
   const at = (event) => {
     const box = stage.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
@@ -47,7 +42,6 @@ function camera(stage, svgElement) {
 
   const turned = (event) => {
     event.preventDefault();
-    cancelAnimationFrame(running);
     const speed = event.deltaMode ? 0.05 : event.ctrlKey ? 0.01 : 0.0015;
     zoom(Math.exp(-event.deltaY * speed), at(event));
   };
@@ -72,14 +66,11 @@ function camera(stage, svgElement) {
     view.x -= dx / view.scale / pointers.size;
     view.y -= dy / view.scale / pointers.size;
     pointers.set(event.pointerId, now);
-    cancelAnimationFrame(running);
     show();
   });
   for (const end of ["pointerup", "pointercancel"]) {
     svgElement.addEventListener(end, (event) => pointers.delete(event.pointerId));
   }
-  new ResizeObserver(show).observe(stage);
-
   return {
     zoom,
     /** Whether the last press was a drag, which is no click. */
@@ -87,18 +78,13 @@ function camera(stage, svgElement) {
     resize(width, height) {
       size = [width, height];
     },
-    fit() {
-      const [width, height] = [stage.clientWidth, stage.clientHeight];
-      const scale = min(width / size[0], height / size[1], LARGEST);
-      glide({ scale, x: (size[0] - width / scale) / 2, y: (size[1] - height / scale) / 2 });
-    },
+    /** All of the picture. */
+    fit: () => glide(whole()),
     /** At first: all of the picture, or as much of it from the top as can be read. */
     begin() {
-      const [width, height] = [stage.clientWidth, stage.clientHeight];
-      const whole = min(width / size[0], height / size[1], LARGEST);
-      const scale = max(whole, min(LEGIBLE, width / size[0]));
-      const y = scale > whole ? 0 : (size[1] - height / scale) / 2;
-      Object.assign(view, { scale, x: (size[0] - width / scale) / 2, y });
+      Object.assign(view, whole());
+      const scale = max(view.scale, min(LEGIBLE, stage.clientWidth / size[0]));
+      if (scale > view.scale) Object.assign(view, whole(scale), { y: 0 });
       show();
     },
     /** Bring an area to where it can be seen, moving no more than needed. */

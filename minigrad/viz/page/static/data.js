@@ -1,26 +1,17 @@
-// The page's data: rows as Python wrote them, made objects again, and who belongs to whom.
+// The page's data as Python wrote it, and who belongs to whom.
 
-/** Turn rows back into objects; what stands after "=" in a field's name says how (payload.py). */
-function unpack(raw) {
-  const read = (kind, row) => {
-    const object = {};
-    raw.fields[kind].forEach((field, at) => {
-      const [name, inner] = field.split("=");
-      let value = row[at];
-      if (inner !== undefined && value !== null) {
-        value = raw.pool[value];
-        if (inner.endsWith("*")) value = value.map((one) => read(inner.slice(0, -1), one));
-        else if (inner) value = read(inner, value);
-      }
-      object[name] = value;
-    });
-    return object;
-  };
-  const data = { ...raw };
-  for (const kind of ["node", "group", "edge", "step", "formula"]) {
-    data[`${kind}s`] = raw[`${kind}s`].map((row) => read(kind, row));
-  }
-  return connect(data);
+/** Put values together that stand once each, the inner ones first (payload.py). */
+function unpack(values) {
+  values.forEach((value, at) => {
+    if (Array.isArray(value)) {
+      values[at] = Array.isArray(value[0]) ? value[0] : value.map((one) => values[one]);
+    } else if (value && typeof value === "object") {
+      const [[names, inside]] = Object.entries(value);
+      const pairs = inside.map((one, index) => [values[names][index], values[one]]);
+      values[at] = Object.fromEntries(pairs);
+    }
+  });
+  return connect(values.at(-1));
 }
 
 /** Add to one of the lists of a table. */
@@ -53,6 +44,7 @@ function connect(data) {
   data.stepOf = new Map();
   data.sharesOf = new Map();
   let ran = new Set(); // in this pass: a second one begins where an op has a second step
+  data.steps = data.steps.map((step) => ({ ...step })); // equal ones are one object
   data.steps.forEach((step, at) => {
     if (ran.has(step.node)) ran = new Set();
     ran.add(step.node);

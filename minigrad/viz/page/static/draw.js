@@ -4,16 +4,6 @@ const HEAD = 6;
 
 const $ = (id) => document.getElementById(id);
 
-/** An SVG element; attributes that are undefined or null are left out. */
-function svg(name, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value !== undefined && value !== null) element.setAttribute(key, value);
-  }
-  element.append(...children.filter((child) => child !== ""));
-  return element;
-}
-
 const shapeText = (shape) => shape.join("×") || "scalar";
 
 /** What a box is called aloud. */
@@ -21,7 +11,7 @@ function boxLabel(id, open) {
   const [node, group] = [data.box(id), data.group.get(id)];
   const module = group && node.kind === "module";
   const name = module ? `${group.path || group.module} (${group.module})` : node.label;
-  const state = group ? (open ? ", open" : ", closed") : "";
+  const state = open === null ? "" : open ? ", open" : ", closed";
   return `${node.kind} ${name}, ${shapeText(node.shape)}${state}`;
 }
 
@@ -36,19 +26,17 @@ function drawGraph() {
     const key = path(points) + thick; // those that run together into a closed group are drawn once
     if (!lines.has(key)) lines.set(key, drawEdge(data.edges[index], points, thick));
   }
-  const layer = (name, children = []) => svg("g", { class: name }, ...children);
+  const ports = placement.ports.map(([cx, cy]) => svg.circle({ class: "port", cx, cy, r: 2.5 }));
+  const texts = placement.texts.map(([tensor, x, y]) =>
+    svg.text({ class: "small start", x, y: y + 9 }, data.skeleton.texts[tensor][0]),
+  );
   return [
-    layer("frames", frames.map((group) => drawFrame(group, level.get(group.id) % 2))),
-    layer("edges", [
-      ...lines.values(),
-      ...placement.ports.map(([cx, cy]) => svg("circle", { class: "port", cx, cy, r: 2.5 })),
-    ]),
-    layer("gradients"),
-    layer("boxes", Object.entries(placement.boxes).map(([id, area]) => drawBox(id, area))),
-    layer("shapes", placement.texts.map(([tensor, x, y]) =>
-      svg("text", { class: "small start", x, y: y + 9 }, data.skeleton.texts[tensor][0]),
-    )),
-    layer("badges"),
+    svg.g({ class: "frames" }, frames.map((group) => drawFrame(group, level.get(group.id) % 2))),
+    svg.g({ class: "edges" }, ...lines.values(), ports),
+    svg.g({ class: "gradients" }),
+    svg.g({ class: "boxes" }, Object.keys(placement.boxes).map(drawBox)),
+    svg.g({ class: "shapes" }, texts),
+    svg.g({ class: "badges" }),
   ];
 }
 
@@ -67,53 +55,41 @@ function path(points, head = HEAD) {
 
 function drawEdge({ source, target, name, shape, dtype }, points, thick) {
   const ends = `${data.node.get(source).label} → ${data.node.get(target).label}`;
-  const [x, y] = points.at(-1);
-  const d = path(points);
-  return svg(
-    "g",
+  const [[x, y], d] = [points.at(-1), path(points)];
+  return svg.g(
     { class: thick ? "edge residual" : "edge", "data-line": d },
-    svg("title", {}, `${ends}${name ? ` as ${name}` : ""}: ${shapeText(shape)} ${dtype}`),
-    svg("path", { class: "line", d }),
-    svg("path", { class: "head", d: `M${x} ${y}l-4 ${-HEAD - 1}h8z` }),
+    svg.title(`${ends}${name ? ` as ${name}` : ""}: ${shapeText(shape)} ${dtype}`),
+    svg.path({ class: "line", d }),
+    svg.path({ class: "head", d: `M${x} ${y}l-4 ${-HEAD - 1}h8z` }),
   );
+}
+
+/** What opens and closes, and can be selected; `open` is null for what has no inside. */
+function button(id, open, attributes, ...children) {
+  const [label, verb] = [boxLabel(id, open), open ? "closes" : "opens"];
+  const hint = open === null ? "" : `: double-click or Enter ${verb} it`;
+  const about = { tabindex: 0, role: "button", "aria-label": label, "aria-expanded": open?.toString() };
+  return svg.g({ ...attributes, ...about }, svg.title(label + hint), ...children);
 }
 
 function drawFrame({ id, heading }, odd) {
   const [x, y, width, height] = placement.frames[id];
   const [left, top] = placement.titles[id];
   const wide = data.skeleton.scopes[id].title[0] + 12;
-  const label = boxLabel(id, true);
-  const words = svg("g", { transform: `translate(${left} ${top})` });
-  words.innerHTML = heading;
-  return svg(
-    "g",
+  const grip = svg.rect({ class: "grip", x: left - 6, y: top - 4, width: wide, height: 26, rx: 5 });
+  const words = filled(svg.g({ transform: `translate(${left} ${top})` }), heading);
+  return svg.g(
     { class: `frame${odd ? " odd" : ""}`, "data-id": id },
-    svg("rect", { x, y, width, height, rx: 8 }),
-    svg(
-      "g",
-      { class: "handle", role: "button", tabindex: 0, "aria-expanded": true, "aria-label": label },
-      svg("title", {}, `${label}: double-click or Enter closes it`),
-      svg("rect", { class: "grip", x: left - 6, y: top - 4, width: wide, height: 26, rx: 5 }),
-      words,
-    ),
+    svg.rect({ x, y, width, height, rx: 8 }),
+    button(id, true, { class: "handle" }, grip, words),
   );
 }
 
-function drawBox(id, [x, y]) {
-  const node = data.box(id);
-  const group = data.group.has(id);
-  const label = boxLabel(id, false);
-  const kinds = [node.kind, node.recorded ? "" : "unrecorded", node.error ? "error" : ""];
-  const box = svg("g", {
-    class: ["box", ...kinds.filter(Boolean)].join(" "),
-    "data-id": id,
-    transform: `translate(${x} ${y})`,
-    tabindex: 0,
-    role: "button",
-    "aria-label": label,
-    "aria-expanded": group ? "false" : undefined,
-  });
-  box.innerHTML = node.drawn; // every name in it was escaped where it was drawn
-  box.prepend(svg("title", {}, group ? `${label}: double-click or Enter opens it` : label));
-  return box;
+function drawBox(id) {
+  const [[x, y], node] = [placement.boxes[id], data.box(id)];
+  const kinds = ["box", node.kind, !node.recorded && "unrecorded", node.error && "error"];
+  const transform = `translate(${x} ${y})`;
+  const attributes = { class: kinds.filter(Boolean).join(" "), "data-id": id, transform };
+  const inside = filled(svg.g(), node.drawn).childNodes;
+  return button(id, data.group.has(id) ? false : null, attributes, ...inside);
 }

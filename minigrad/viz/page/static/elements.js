@@ -3,45 +3,47 @@
 const isPlain = (value) => !!value && Object.getPrototypeOf(value) === Object.prototype;
 
 /**
- * HTML elements: `e.p({ class: "quiet" }, "text", child)`. Attributes may be left out; children are
+ * Makes elements: `e.p({ class: "quiet" }, "text", child)`. Attributes may be left out; children are
  * text, elements, or lists of them, and text is only ever text.
  */
-const e = new Proxy({}, {
-  get: (_, name) => (...given) => {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(isPlain(given[0]) ? given.shift() : {})) {
-      if (value === undefined || value === null || value === false) continue;
-      if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-      else element.setAttribute(key, value);
-    }
-    element.append(...given.flat(Infinity).filter((child) => child !== "" && child !== null));
-    return element;
-  },
-});
+const builder = (namespace) =>
+  new Proxy({}, {
+    get: (_, name) => (...given) => {
+      const element = document.createElementNS(namespace, name);
+      for (const [key, value] of Object.entries(isPlain(given[0]) ? given.shift() : {})) {
+        if (value === undefined || value === null || value === false) continue;
+        if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+        else element.setAttribute(key, value);
+      }
+      element.append(...given.flat(Infinity).filter((child) => child !== "" && child !== null));
+      return element;
+    },
+  });
+const e = builder("http://www.w3.org/1999/xhtml");
+const svg = builder("http://www.w3.org/2000/svg");
+
+/** An element with what Python wrote in it, where every name was escaped. */
+function filled(element, markup) {
+  element.innerHTML = markup;
+  return element;
+}
 
 /** A list with a sign between each two; before the last one perhaps another sign. */
 const listed = (parts, sign = ", ", end = sign) =>
   parts.map((one, at) => [at ? (at === parts.length - 1 ? end : sign) : "", one]);
 
-// Without a mathematical font what stands under a sum runs into it: beside it is as good.
-const SCRIPTS = { munder: "msub", mover: "msup", munderover: "msubsup" };
-
-/** MathML from text. What is made is in MathML's namespace, so nothing of it runs or loads. */
+/**
+ * MathML from text. What stands under a sum runs into it without a mathematical font, and a bar
+ * through its letter: scripts stand beside their base, and bars are drawn.
+ */
 function mathml(text) {
-  const copy = (from) => {
-    // The bar of a letter is drawn: fonts without mathematics set it through the letter.
-    const barred = from.localName === "mover" && "‾¯".includes(from.lastChild.textContent);
-    const name = barred ? "mrow" : (SCRIPTS[from.localName] ?? from.localName);
-    const to = document.createElementNS("http://www.w3.org/1998/Math/MathML", name);
-    for (const { name, value } of from.attributes)
-      if (!/^on|href|src/.test(name)) to.setAttribute(name, value);
-    if (barred) to.setAttribute("class", "bar");
-    for (const child of barred ? [from.firstChild] : from.childNodes) {
-      to.append(child.nodeType === 1 ? copy(child) : child.nodeValue);
-    }
-    return to;
-  };
-  return copy(new DOMParser().parseFromString(text, "application/xml").documentElement);
+  const barred = /<mover[^>]*>(<mi[^>]*>[^<]*<\/mi>)<mo[^>]*>[‾¯]<\/mo><\/mover>/g;
+  const plain = text
+    .replaceAll(barred, '<mrow class="bar">$1</mrow>')
+    .replaceAll(/(<\/?m)(underover|under|over)\b/g, (_, start, kind) =>
+      start + { under: "sub", over: "sup", underover: "subsup" }[kind],
+    );
+  return filled(e.div(), plain).firstChild;
 }
 
 /** A letter with a bar: the gradient with respect to it. */
@@ -72,14 +74,16 @@ function summaryView(summary) {
   return e.div({ class: "numbers" }, e.p({ class: "facts" }, listed(facts, " · ")), all);
 }
 
+/** A list in parts of one size. */
+const slices = (list, size) =>
+  Array.from({ length: list.length / size }, (_, at) => list.slice(at * size, (at + 1) * size));
+
 /** All values, as matrices side by side. */
 function valuesView({ shape, values }) {
   const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
   if (!rows || !columns) return "";
   const cell = (value) => e.td({ class: value ? null : "zero" }, number(value));
-  const every = (list, size) =>
-    Array.from({ length: list.length / size }, (_, at) => list.slice(at * size, (at + 1) * size));
-  const tables = every(every(values, columns).map((row) => e.tr(row.map(cell))), rows);
+  const tables = slices(slices(values, columns).map((row) => e.tr(row.map(cell))), rows);
   return e.div(
     { class: "matrices", tabindex: 0, "aria-label": "values" },
     tables.map((body) => e.table({ class: "values" }, e.tbody(body))),
@@ -87,13 +91,11 @@ function valuesView({ shape, values }) {
 }
 
 /** Buttons that lead to a step or to a box. */
-function links(go) {
-  const button = (onclick, words) => e.button({ class: "link", onclick }, words);
-  return {
-    step: (at, words) => button(() => go.step(at), words ?? `step ${at}`),
-    box: (id, words = nameOf(id)) => button(() => go.box(id), words),
-  };
-}
+const leading = (onclick, words) => e.button({ class: "link", onclick }, words);
+const link = {
+  step: (at, words = `step ${at}`) => leading(() => go.step(at), words),
+  box: (id, words = nameOf(id)) => leading(() => go.box(id), words),
+};
 
 /** Where a box is: the modules around it, from the outermost. */
 function pathOf(id) {

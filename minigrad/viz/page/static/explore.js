@@ -12,8 +12,8 @@ const state = {
   tab: "guide",
   traced: null,
 };
-const canvas = svg("g");
-const look = camera(stage, picture);
+const canvas = svg.g();
+const look = camera(stage, picture, canvas);
 let placement; // where everything lies
 let layers; // the layers of the picture, by their classes
 let joined; // what reads what
@@ -21,7 +21,7 @@ let playing = 0;
 
 document.documentElement.classList.add("scripted");
 picture.replaceChildren(picture.querySelector("style"), canvas);
-for (const size of ["width", "height"]) picture.removeAttribute(size);
+for (const size of ["width", "height", "viewBox"]) picture.removeAttribute(size);
 
 // Drawing -----------------------------------------------------------------------------------------
 
@@ -62,10 +62,9 @@ function highlight(ids) {
   canvas.classList.toggle("dimmed", !!ids);
   for (const element of layers.boxes.children)
     element.classList.toggle("near", !!ids?.has(element.dataset.id));
-  const between = new Set();
-  for (const [index, points] of ids ? Object.entries(placement.edges) : []) {
-    if (endsOf(index).every((id) => ids.has(id))) between.add(path(points));
-  }
+  const lines = ids ? Object.entries(placement.edges) : [];
+  const inside = lines.filter(([index]) => endsOf(index).every((id) => ids.has(id)));
+  const between = new Set(inside.map(([, points]) => path(points)));
   for (const element of layers.edges.children)
     element.classList.toggle("near", between.has(element.dataset.line));
 }
@@ -181,8 +180,8 @@ function showPanel() {
     $(tab.getAttribute("aria-controls")).hidden = !on;
   }
   const node = data.steps[state.step - 1]?.node;
-  fill("step", `${state.step} ${node && go.hidden(node)}`, () => stepView(state.step, go));
-  fill("box", `${state.box} ${go.isOpen(state.box)}`, () => boxView(state.box, go));
+  fill("step", `${state.step} ${node && go.hidden(node)}`, () => stepView(state.step));
+  fill("box", `${state.box} ${go.isOpen(state.box)}`, () => boxView(state.box));
   $("norms").setAttribute("aria-pressed", state.norms);
 }
 

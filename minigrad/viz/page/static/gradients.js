@@ -46,13 +46,9 @@ function drawGradients(now, layers, norms) {
     const before = arrows.get(line);
     if (!before || before.state === "done") arrows.set(line, { points, ...way });
   }
-  const badges = Object.entries(placement.boxes).map(([id, area]) => badgeOf(id, area, now));
-  renew(
-    layers.gradients,
-    [...arrows.values()].map((way) => arrowOf(way, norms)),
-    drawArrow,
-  );
-  renew(layers.badges, badges.filter(Boolean), drawBadge);
+  layers.gradients.replaceChildren(...[...arrows.values()].map((way) => drawArrow(way, norms)));
+  const badges = Object.entries(placement.boxes).map(([id, area]) => drawBadge(id, area, now));
+  layers.badges.replaceChildren(...badges.filter(Boolean));
   const lit = now.step && shownAs(now.step.node);
   for (const element of [...layers.boxes.children, ...layers.frames.children]) {
     const { id } = element.dataset;
@@ -61,68 +57,41 @@ function drawGradients(now, layers, norms) {
   }
 }
 
-/** Draw into a layer what is not there yet, and take away what should not be. */
-function renew(layer, wanted, draw) {
-  const made = new Map(wanted.map((one) => [JSON.stringify(one), one]));
-  for (const element of [...layer.children]) {
-    if (!made.delete(element.dataset.key)) element.remove();
-  }
-  for (const [key, one] of made) {
-    const element = draw(one);
-    element.dataset.key = key;
-    layer.append(element);
-  }
-}
-
 /** A gradient on its way up, to the left of its tensor. */
-function arrowOf({ points, state, sent }, norms) {
+function drawArrow({ points, state, sent }, norms) {
   const { kind, sign, words } = health(sent);
   const way = points.map(([x, y]) => [x - ASIDE, y]);
-  const width = norms ? widthOf(sent.norm) : null;
-  return { way, state, kind, width, words: norms ? `${sign} ${words}`.trim() : "" };
-}
-
-function drawArrow({ way, state, kind, width, words }) {
   const [x, y] = way[0];
-  return svg(
-    "g",
+  const norm = `${sign} ${words}`.trim();
+  return svg.g(
     { class: `gradient ${state} ${kind}` },
-    svg("path", { class: "way", d: path(way, 1), "stroke-width": width }),
-    svg("path", { class: "tip", d: `M${x - 4} ${y + 7}L${x} ${y + 1}L${x + 4} ${y + 7}` }),
-    words ? svg("text", { class: "norm", x: x - 7, y: y + 17 }, words) : "",
+    svg.path({ class: "way", d: path(way, 1), "stroke-width": norms ? widthOf(sent.norm) : null }),
+    svg.path({ class: "tip", d: `M${x - 4} ${y + 7}L${x} ${y + 1}L${x + 4} ${y + 7}` }),
+    norms ? svg.text({ class: "norm", x: x - 7, y: y + 17 }, norm) : "",
   );
 }
 
 /** What has come to a box: so many of so many shares, or the norm of their sum; null if nothing. */
-function badgeOf(id, area, now) {
-  const came = now.came.get(id);
-  const inside = now.inside.get(id);
-  const group = data.group.get(id);
+function drawBadge(id, [x, y, width, height], now) {
+  const [came, inside, all] = [now.came.get(id), now.inside.get(id), data.inside.get(id)];
+  const group = data.group.has(id);
+  if (!came && !(inside && group)) return null;
+  let [kind, waits, text] = ["good", inside < all, `∂ ${inside}/${all}`];
   if (came) {
     const { arrival, arrivals, total } = came;
-    const { kind, sign, words } = health(total);
-    const waits = arrival < arrivals;
+    const { sign, words } = health(total);
+    [kind, waits] = [health(total).kind, arrival < arrivals];
     const norm = `${sign} ${arrivals > 1 ? "Σ " : ""}‖ḡ‖ ${words}`.trim();
-    const place = group || data.into.has(id) ? "foot" : "top";
-    return { area, kind, waits, place, words: waits ? `Σ ${arrival}/${arrivals}` : norm };
+    text = waits ? `Σ ${arrival}/${arrivals}` : norm;
   }
-  if (!inside || !group) return null;
-  const all = data.inside.get(id);
-  return { area, kind: "good", waits: inside < all, place: "corner", words: `∂ ${inside}/${all}` };
-}
-
-/** On top of a leaf, where nothing comes in; at the foot of an op, where its gradient arrives. */
-function drawBadge({ area: [x, y, width, height], kind, waits, place, words }) {
-  const long = Math.ceil(10 + 5.6 * [...words].length);
-  const at = {
-    top: [x + floor((width - long) / 2), y - 13],
-    foot: [x + width / 2 - 12 - long, y + height + 4],
-    corner: [x + width - long + 6, y - 9],
-  }[place];
-  return svg(
-    "g",
-    { class: `badge ${kind}${waits ? " waits" : ""}`, transform: `translate(${at})` },
-    svg("rect", { width: long, height: 15, rx: 7.5 }),
-    svg("text", { class: "small", x: long / 2, y: 11 }, words),
+  const long = Math.ceil(10 + 5.6 * [...text].length);
+  // On top of a leaf, where nothing comes in; at the foot of an op, where its gradient arrives.
+  let place = [x + floor((width - long) / 2), y - 13];
+  if (!came) place = [x + width - long + 6, y - 9];
+  else if (group || data.into.has(id)) place = [x + width / 2 - 12 - long, y + height + 4];
+  return svg.g(
+    { class: `badge ${kind}${waits ? " waits" : ""}`, transform: `translate(${place})` },
+    svg.rect({ width: long, height: 15, rx: 7.5 }),
+    svg.text({ class: "small", x: long / 2, y: 11 }, text),
   );
 }

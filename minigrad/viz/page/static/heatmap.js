@@ -8,11 +8,23 @@ const BROKEN = 255; // the byte of what is not finite
 function heatmapView(id) {
   const map = data.heatmaps.find(({ node, group }) => node === id || group === id);
   if (!map) return "";
-  const { weights, gradients, mask } = map;
+  const { shape, weights, gradients, mask } = map;
   const far = gradients && max(-gradients.low, gradients.high);
   const masked = mask ? "; × is masked" : "";
-  const grids = (values, scale, least, most) =>
-    gridsView(map, cellsOf(map, values, scale, least, most));
+  /** All heads side by side, and the scale. */
+  const grids = (values, scale, least, most) => {
+    const [, queries, keys] = shape;
+    const draw = max(queries, keys) <= NUMBERED ? numbered : painted;
+    const heads = slices(cellsOf(map, values, scale, least, most), queries * keys);
+    const figures = heads.map((cells, head) =>
+      e.figure(e.figcaption(`head ${head}`), draw(cells, keys, `head ${head}`)),
+    );
+    const steps = `background:linear-gradient(90deg,${data.scales[scale].join()})`;
+    return [
+      e.div({ class: "matrices grids", tabindex: 0 }, figures),
+      e.p({ class: "scale" }, number(least), e.span({ style: steps }), number(most)),
+    ];
+  };
   return e.section(
     e.h3("Who attends to whom"),
     grids(weights, "sequential", weights.low, weights.high),
@@ -29,66 +41,45 @@ function heatmapView(id) {
 /** What is known of each cell, by its number: heads, then queries, then keys. */
 function cellsOf({ mask }, { low, high, data: text }, scale, least, most) {
   const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const levels = bytesOf(text);
-  const bits = bytesOf(mask);
-  const colours = data.scales[scale];
-  const value = (at) => low + (levels[at] * (high - low)) / (BROKEN - 1);
-  const share = (at) => (value(at) - least) / (most - least || 1);
-  return {
-    colours,
-    least,
-    most,
-    masked: (at) => bits[at >> 3] & (128 >> (at % 8)),
-    words: (at) =>
-      levels[at] === BROKEN
-        ? "NaN"
-        : value(at)
-            .toFixed(2)
-            .replace(/^(-?)0/, "$1"),
-    colour: (at) =>
-      levels[at] === BROKEN ? "#c2185b" : colours[floor(share(at) * (colours.length - 1) + 0.5)],
-    dark: (at) => (scale === "sequential" ? share(at) : abs(share(at) - 0.5) * 2) > 0.55,
+  const [bits, colours] = [bytesOf(mask), data.scales[scale]];
+  return [...bytesOf(text)].map((level, at) => {
+    const masked = bits[at >> 3] & (128 >> (at % 8));
+    if (level === BROKEN) return { masked, words: "NaN", colour: "#c2185b", dark: true };
+    const value = low + (level * (high - low)) / (BROKEN - 1);
+    const share = (value - least) / (most - least || 1);
+    return {
+      masked,
+      words: value.toFixed(2).replace(/^(-?)0/, "$1"),
+      colour: colours[floor(share * (colours.length - 1) + 0.5)],
+      dark: (scale === "sequential" ? share : abs(share - 0.5) * 2) > 0.55,
+    };
+  });
+}
+
+function numbered(cells, keys) {
+  const view = ({ masked, words, colour, dark }, at) => {
+    const style = `background:${colour};color:${dark ? "#fff" : "#111"}`;
+    const title = `query ${floor(at / keys)}, key ${at % keys}`;
+    return e.td({ style, title }, masked ? "×" : words);
   };
+  const rows = slices(cells.map(view), keys).map((row) => e.tr(row));
+  return e.table({ class: "heat" }, e.tbody(rows));
 }
 
-/** All heads side by side, and the scale. */
-function gridsView({ shape: [heads, queries, keys] }, cells) {
-  const draw = max(queries, keys) <= NUMBERED ? numbered : painted;
-  const figures = [...Array(heads).keys()].map((head) =>
-    e.figure(e.figcaption(`head ${head}`), draw(cells, head, queries, keys)),
-  );
-  const scale = e.span({ style: `background:linear-gradient(90deg,${cells.colours.join()})` });
-  return [
-    e.div({ class: "matrices grids", tabindex: 0 }, figures),
-    e.p({ class: "scale" }, number(cells.least), scale, number(cells.most)),
-  ];
-}
-
-function numbered({ masked, words, colour, dark }, head, queries, keys) {
-  const cell = (query, key) => {
-    const at = (head * queries + query) * keys + key;
-    const style = `background:${colour(at)};color:${dark(at) ? "#fff" : "#111"}`;
-    const title = `query ${query}, key ${key}`;
-    return e.td({ style, title }, masked(at) ? "×" : words(at));
-  };
-  const row = (_, query) => e.tr(Array.from({ length: keys }, (_, key) => cell(query, key)));
-  return e.table({ class: "heat" }, e.tbody(Array.from({ length: queries }, row)));
-}
-
-function painted({ masked, colour }, head, queries, keys) {
+function painted(cells, keys, label) {
+  const queries = cells.length / keys;
   const side = max(1, floor(SIDE / max(queries, keys)));
-  const [width, height, label] = [keys * side, queries * side, `head ${head}`];
+  const [width, height] = [keys * side, queries * side];
   const sheet = e.canvas({ width, height, role: "img", "aria-label": label });
   const pen = sheet.getContext("2d");
-  for (let place = 0; place < queries * keys; place++) {
-    const [x, y] = [(place % keys) * side, floor(place / keys) * side];
-    const at = head * queries * keys + place;
-    pen.fillStyle = colour(at);
+  cells.forEach(({ masked, colour }, at) => {
+    const [x, y] = [(at % keys) * side, floor(at / keys) * side];
+    pen.fillStyle = colour;
     pen.fillRect(x, y, side, side);
-    if (!masked(at)) continue;
+    if (!masked) return;
     pen.moveTo(x, y + side); // hatched
     pen.lineTo(x + side, y);
-  }
+  });
   pen.strokeStyle = "#7a818b";
   pen.stroke();
   return sheet;

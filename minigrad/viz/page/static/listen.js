@@ -5,15 +5,12 @@ let alternatives = [];
 /** Go along a line from the selected box, to the nearest of those at its other end. */
 function walk(end) {
   const from = state.box === null ? null : shownAs(state.box);
-  const middle = (id) => areaOf(id)[0] + areaOf(id)[2] / 2;
   const ids = from === null ? Object.keys(placement.boxes).slice(0, 1) : [...near(from, end)];
   if (!ids.length) return;
-  alternatives = ids.sort((a, b) => middle(a) - middle(b));
+  const middle = (id) => areaOf(id)[0] + areaOf(id)[2] / 2;
   const away = (id) => abs(middle(id) - middle(from ?? id));
-  go.box(
-    ids.reduce((best, id) => (away(id) < away(best) ? id : best)),
-    true,
-  );
+  alternatives = ids.sort((a, b) => middle(a) - middle(b));
+  go.box(ids.reduce((best, id) => (away(id) < away(best) ? id : best)), true);
 }
 
 /** Go to the next of several that the last line might have led to. */
@@ -71,10 +68,8 @@ function keeps(target, key) {
 
 /** The box or the title of a frame under the mouse. */
 function idAt(target) {
-  const element = target.closest("[data-id]");
-  return element && (!element.matches(".frame") || target.closest(".handle"))
-    ? element.dataset.id
-    : null;
+  const element = target.closest(".frame") ? target.closest(".handle") : target;
+  return element?.closest("[data-id]")?.dataset.id ?? null;
 }
 
 function listen() {
@@ -94,17 +89,14 @@ function listen() {
     const button = target.closest("[data-move]");
     const tab = target.closest("[role=tab]");
     const row = target.closest("tr[data-id]");
-    if (button) {
-      if (button.closest("#player") && button.dataset.move !== "play") go.play(false);
-      MOVES[button.dataset.move]();
-    } else if (tab) {
-      turnTo(tab.id.slice(4));
-    } else if (row) go.box(row.dataset.id);
+    if (button?.closest("#player") && button.dataset.move !== "play") go.play(false);
+    if (button) MOVES[button.dataset.move]();
+    else if (tab) turnTo(tab.id.slice(4));
+    else if (row) go.box(row.dataset.id);
   });
-  $("slider").addEventListener("input", () => {
-    const to = +$("slider").value;
+  $("slider").addEventListener("input", ({ target: { value } }) => {
     go.play(false);
-    go.step(to);
+    go.step(+value);
   });
   $("tabs").addEventListener("keydown", (event) => {
     const tabs = [...$("tabs").children];

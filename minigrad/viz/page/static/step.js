@@ -1,8 +1,7 @@
 // The panel of a step: what came, what was saved for it, what is sent, and why.
 
 /** The panel of a step. */
-function stepView(at, go) {
-  const link = links(go);
+function stepView(at) {
   const total = data.steps.length;
   if (!total) return [e.h2("No backward pass"), e.p(data.start)];
   if (!at) {
@@ -18,28 +17,27 @@ function stepView(at, go) {
   const path = pathOf(step.node).join(" › ");
   const fused = e.small(" fused: one rule for all that it computes");
   const open = () => go.show(step.node);
-  const question = (n, ...words) => e.h3(e.b(n), " ", words);
+  const section = (n, words, ...content) => e.section(e.h3(e.b(n), " ", words), content);
+  const turns = ["For each input that needs a gradient, the op's rule for it turns ", bar("g")];
   return [
     e.p({ class: "over" }, `Step ${at} of ${total}${path ? ` · in ${path}` : ""}`),
     e.h2(link.box(step.node, step.op), node.kind === "fused" ? fused : ""),
     go.hidden(step.node) ? e.p(e.button({ onclick: open }, "Open the modules around it")) : "",
     lineView(node),
-    e.section(
-      question(1, "What comes: ", bar("g")),
-      e.p(came(step, sharesOf(step.node, step.pass), link)),
+    section(
+      1,
+      ["What comes: ", bar("g")],
+      e.p(came(step, sharesOf(step.node, step.pass))),
       summaryView(step.cotangent),
     ),
-    e.section(question(2, "What was saved for this"), savedView(node)),
-    e.section(
-      question(3, "What is sent"),
-      e.p(
-        "For each input that needs a gradient, the op's rule for it turns ",
-        bar("g"),
-        " into that input's share.",
-      ),
-      step.parts.map((part) => partView(part, link)),
+    section(2, "What was saved for this", savedView(node)),
+    section(
+      3,
+      "What is sent",
+      e.p(turns, " into that input's share."),
+      step.parts.map((part) => partView(part)),
     ),
-    at === total ? e.section({ class: "end" }, e.h3("Done"), endView(link)) : "",
+    at === total ? e.section({ class: "end" }, e.h3("Done"), endView()) : "",
   ];
 }
 
@@ -50,24 +48,18 @@ function sharesOf(id, pass) {
 }
 
 /** How the cotangent of a step came together. */
-function came({ op, cotangent: { values } }, shares, link) {
+function came({ op, cotangent: { values } }, shares) {
   const what = `How much the loss changes if the output of ${op} does, element by element. `;
-  const loss = values?.length === 1 && values[0] === 1;
-  if (!shares.length && loss)
-    return [what, "Here it begins: the gradient of the loss with respect to itself is 1."];
-  if (!shares.length)
-    return [what, "Here it begins, with these numbers, which the backward pass was given."];
-  const told = ({ at, step, part }) => [link.step(at), ` (${step.op}, ${part.name})`];
-  const sources = shares.map(told);
+  if (!shares.length) {
+    const loss = values?.length === 1 && values[0] === 1;
+    const one = ": the gradient of the loss with respect to itself is 1.";
+    return [what, "Here it begins", loss ? one : ", with these numbers, which it was given."];
+  }
+  const sources = shares.map(({ at, step, part }) => [link.step(at), ` (${step.op}, ${part.name})`]);
   if (sources.length === 1) return [what, "It came from ", sources, "."];
-  const used = `the output was used ${sources.length} times`;
-  return [
-    what,
-    e.strong({ class: "sum" }, `Σ of ${sources.length} shares: `),
-    `${used}, so ${op} waited until all of them had come: from `,
-    listed(sources, ", ", " and "),
-    ".",
-  ];
+  const sum = e.strong({ class: "sum" }, `Σ of ${sources.length} shares: `);
+  const used = `the output was used ${sources.length} times, so ${op} waited for all of them: from `;
+  return [what, sum, used, listed(sources, ", ", " and "), "."];
 }
 
 /** What an op kept of the forward pass, and for which rule. */
@@ -98,20 +90,15 @@ function savedView(node) {
 }
 
 /** What one argument gets. */
-function partView(part, link) {
-  const { target, raw_shape: raw, sent, arrival, arrivals, total } = part;
+function partView(part) {
+  const { target, raw_shape: raw, sent, arrival, arrivals, total, formula } = part;
   const shrunk = ["un-broadcast: ", shapeView(raw), " → ", shapeView(sent.shape)];
-  const formula = data.formulas[part.formula];
-  const of = ` share ${arrival} of ${arrivals} that ${nameOf(target)} gets: `;
+  const of = ` share ${arrival} of ${arrivals} that ${nameOf(target)} gets: it was used ${arrivals}`;
   const sum = total ? ` So far they add up to ‖Σ‖ = ${health(total).words}.` : "";
   return e.article(
     e.h4(bar(part.name), e.span(" to ", link.box(target))),
-    formula
-      ? [
-          e.div({ class: "formula" }, bar(part.name), " = ", mathml(formula.mathml)),
-          formula.notes.map((note) => e.p({ class: "quiet" }, note)),
-        ]
-      : "",
+    formula ? e.div({ class: "formula" }, bar(part.name), " = ", mathml(formula.mathml)) : "",
+    formula ? formula.notes.map((note) => e.p({ class: "quiet" }, note)) : "",
     part.equation ? e.div({ class: "formula indexed" }, mathml(part.equation)) : "",
     part.answers.map(([question, math, answer]) =>
       e.p({ class: "why" }, e.b(question), " ", math ? [mathml(math), " "] : "", answer),
@@ -119,10 +106,7 @@ function partView(part, link) {
     String(raw) === String(sent.shape) ? "" : e.p({ class: "unbroadcast" }, shrunk),
     summaryView(sent),
     arrivals > 1
-      ? e.p(
-          e.strong({ class: "sum" }, `Σ ${arrival}/${arrivals}`),
-          `${of}it was used ${arrivals} times.${sum}`,
-        )
+      ? e.p(e.strong({ class: "sum" }, `Σ ${arrival}/${arrivals}`), `${of} times.${sum}`)
       : "",
     checkView(part),
     formula?.source ? sourceView(formula) : "",
@@ -131,7 +115,8 @@ function partView(part, link) {
 
 /** The rule as it stands in the program. */
 function sourceView({ source, place, origin }) {
-  const kernel = "The rule is a kernel; its formula is written beside it and checked";
+  const tested = place.startsWith("minigrad/") ? " and tested" : ""; // a user's formula is not
+  const kernel = `The rule is a kernel; its formula is written beside it${tested}`;
   const caption = origin === "written" ? kernel : "The rule";
   return e.details(
     { open: source.split("\n").length < 3 },
@@ -144,16 +129,13 @@ function sourceView({ source, place, origin }) {
 function checkView({ check, unchecked }) {
   if (check === null)
     return e.p({ class: "check" }, `– not checked by a finite difference: ${unchecked}`);
-  const right = check < 1e-3;
-  const verdict = right ? "✓ agrees with" : "✗ differs from";
-  return e.p(
-    { class: `check ${right ? "right" : "wrong"}` },
-    `${verdict} a finite difference of the op: relative error ${number(check)}`,
-  );
+  const [kind, verdict] = check < 1e-3 ? ["right", "✓ agrees with"] : ["wrong", "✗ differs from"];
+  const words = `${verdict} a finite difference of the op: relative error ${number(check)}`;
+  return e.p({ class: `check ${kind}` }, words);
 }
 
 /** What every leaf has in the end. */
-function endView(link) {
+function endView() {
   const leaves = [...data.sharesOf].filter(([id]) => !["op", "fused"].includes(data.box(id).kind));
   const item = ([id, shares]) => {
     const { part } = shares.at(-1);

@@ -1,0 +1,53 @@
+"""Hooks: functions that see, and may replace, a gradient; and gradients that are retained."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from minigrad.autograd.engine import watch_of
+from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock
+
+__all__ = ["Removable", "add_hook", "retain"]
+
+
+class Removable:
+    """What registering a hook returns; calling it, or its ``remove``, takes the hook away.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2, requires_grad=True)
+        >>> handle = x.register_hook(print)
+        >>> x.sum().backward()
+        Tensor([1., 1.], dtype=float32)
+        >>> handle.remove()
+        >>> x.sum().backward()
+    """
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self._hooks = hooks
+        self._key = next(clock)  # never used again, so that removing twice is harmless
+        hooks[self._key] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; harmless if it is gone already."""
+        self._hooks.pop(self._key, None)
+
+    __call__ = remove
+
+
+def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
+    """Show `hook` the full cotangent of a leaf or an output, once per pass, as a tensor.
+
+    What it returns, unless None, takes the cotangent's place.
+    """
+    if not callable(hook):
+        raise TypeError(f"register_hook: a function expected, got {type(hook).__name__}")
+    return Removable(edge.hooks if isinstance(edge, Leaf) else watch_of(edge).hooks, hook)
+
+
+def retain(tensor: Variable) -> None:
+    """Have backward passes store the full cotangent of an interior tensor in its ``.grad``."""
+    if isinstance(tensor._node, Node | Output):
+        watch_of(tensor._node).retained = weakref.ref(tensor)
