@@ -1,7 +1,7 @@
 """Probability distributions: samples, log probabilities, entropies and divergences.
 
-Names and meanings are those of `torch.distributions`. Gradients flow through everything but
-`sample`; they flow through the samples of `rsample` too.
+The names are those of `torch.distributions`. Everything but `sample` is differentiable, also the
+samples of `rsample`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["Categorical", "Distribution", "Normal", "kl_divergence"]
 
 
 class Distribution:
-    """The base of distributions. A batch of them is one object.
+    """The base class of distributions. One object holds a batch of distributions.
 
     Args:
         batch_shape: The shape of the batch.
 
     Attributes:
         batch_shape: The shape of the batch; () for a single distribution.
-        event_shape: The shape of one draw from one distribution: () of those here.
+        event_shape: The shape of one sample of one distribution: () for all classes here.
 
     Example:
         >>> from minigrad.distributions import Distribution, Normal
@@ -42,10 +42,10 @@ class Distribution:
         self.event_shape: tuple[int, ...] = ()
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        """Draw without recording anything.
+        """Draw samples without recording gradients.
 
         Args:
-            sample_shape: How many draws, as a shape.
+            sample_shape: The shape of the samples of each distribution.
 
         Returns:
             A tensor of shape (*sample_shape, *batch_shape).
@@ -53,23 +53,23 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} does not define sample()")
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        """Draw so that gradients flow from the draws to the parameters.
+        """Draw samples that are differentiable in the parameters.
 
         Args:
-            sample_shape: How many draws, as a shape.
+            sample_shape: The shape of the samples of each distribution.
 
         Returns:
             A tensor of shape (*sample_shape, *batch_shape).
 
         Raises:
-            NotImplementedError: Draws do not depend on the parameters in a differentiable way.
+            NotImplementedError: The distribution is discrete.
         """
         raise NotImplementedError(
-            f"{type(self).__name__}: draws have no gradient; use sample() and log_prob()"
+            f"{type(self).__name__}: samples have no gradient; use sample() and log_prob()"
         )
 
     def log_prob(self, value: Any) -> Tensor:
-        """The logarithm of the probability, or of its density, at given values.
+        """The logarithm of the probability, or of the density, at given values.
 
         Args:
             value: Values, whose shape is broadcast with batch_shape.
@@ -101,7 +101,7 @@ class Normal(Distribution):
         scale: The standard deviation, broadcast with the mean.
 
     Raises:
-        ValueError: A standard deviation is not above 0, or a parameter is NaN.
+        ValueError: A standard deviation is not above 0, or an argument is NaN.
 
     Example:
         >>> import minigrad
@@ -167,7 +167,7 @@ class Normal(Distribution):
         return ops.log(self.scale) + (0.5 + 0.5 * math.log(2 * math.pi))
 
     def cdf(self, value: Any) -> Tensor:
-        """The probability of a draw of at most `value`.
+        """The probability of a sample of at most `value`.
 
         Args:
             value: Values, whose shape is broadcast with batch_shape.
@@ -186,23 +186,23 @@ class Categorical(Distribution):
     """Distributions over the classes 0, 1, ..., given by probabilities or by logits.
 
     Args:
-        probs: What the probabilities are proportional to, shape (*batch_shape, classes).
-        logits: Logarithms of them instead, up to a constant.
+        probs: Unnormalized probabilities, shape (*batch_shape, classes).
+        logits: Unnormalized log probabilities instead.
 
     Attributes:
         probs: The probabilities.
-        logits: Their logarithms. Those of `probs` that were given are not below log(eps).
+        logits: The log probabilities. Computed from `probs`, they are at least log(eps).
 
     Raises:
-        ValueError: There are both, or neither; a probability is negative, or a row has none above
-            0; something is NaN.
+        ValueError: Both arguments are given, or neither; a probability is negative; a row has no
+            probability above 0; or a value is NaN.
 
     Example:
         >>> import minigrad
         >>> from minigrad.distributions import Categorical
         >>> policy = Categorical(logits=minigrad.zeros(4, requires_grad=True))
         >>> action = policy.sample()
-        >>> (-policy.log_prob(action) * 0.5).backward()  # REINFORCE, with a reward of 0.5
+        >>> (-policy.log_prob(action) * 0.5).backward()  # REINFORCE with reward 0.5
         >>> round(policy.entropy().item(), 4)  # log 4
         1.3863
     """
@@ -271,11 +271,11 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     r"""The Kullback-Leibler divergence :math:`\int p \log(p / q)` of two distributions of one kind.
 
     Args:
-        p: The distribution over which the mean is taken.
-        q: The other, whose batch_shape is broadcast with that of `p`.
+        p: The distribution of the expectation.
+        q: The other distribution. The batch shapes are broadcast.
 
     Returns:
-        The divergence in nats, of the broadcast batch_shape; inf where `p` has what `q` excludes.
+        The divergence in nats, of the broadcast batch shape; inf where `q` is 0 and `p` is not.
 
     Raises:
         TypeError: They are not both normal, or not both categorical.

@@ -1,4 +1,4 @@
-"""The package einops, for programs that import it from here: it works on tensors as it is."""
+"""The functions of the package einops, which work on tensors."""
 
 try:
     from einops import (

@@ -197,14 +197,14 @@ def rand_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
 
     Args:
         x: A tensor or array.
-        dtype: Another dtype.
-        requires_grad: Whether gradients are wanted for it.
+        dtype: The dtype; that of `x` if None.
+        requires_grad: Whether to compute gradients for it.
 
     Returns:
         A leaf.
 
     Raises:
-        TypeError: The dtype is none of floats.
+        TypeError: The dtype is not a float dtype.
 
     Example:
         >>> import minigrad
@@ -221,14 +221,14 @@ def randn_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
 
     Args:
         x: A tensor or array.
-        dtype: Another dtype.
-        requires_grad: Whether gradients are wanted for it.
+        dtype: The dtype; that of `x` if None.
+        requires_grad: Whether to compute gradients for it.
 
     Returns:
         A leaf.
 
     Raises:
-        TypeError: The dtype is none of floats.
+        TypeError: The dtype is not a float dtype.
 
     Example:
         >>> import minigrad
@@ -249,14 +249,14 @@ def randint(
         low: The smallest integer. If `high` is None: the end, and 0 is the smallest.
         high: The end.
         size: The shape.
-        dtype: Another dtype than int64.
+        dtype: The dtype; int64 if None.
         device: "cpu".
 
     Returns:
-        A tensor of int64, or of `dtype`.
+        A tensor of int64 or `dtype`.
 
     Raises:
-        OverflowError: An integer that was drawn does not fit into the dtype.
+        OverflowError: A drawn integer does not fit into the dtype.
         ValueError: There is no integer in the range.
 
     Example:
@@ -355,20 +355,19 @@ def bernoulli(p: Any) -> Tensor:
 
 @named
 def multinomial(weights: Any, num_samples: int, replacement: bool = False) -> Tensor:
-    """Indices drawn with given probabilities, as PyTorch's function of this name.
+    """Random indices with given probabilities, as in PyTorch; NumPy's `multinomial` counts.
 
     Args:
-        weights: What the probabilities are proportional to, shape (..., classes): numbers of at
-            least 0, and in each row one above 0.
-        num_samples: How many are drawn from each row.
-        replacement: Whether an index may be drawn more than once. If not, they come in the order
-            in which they were drawn.
+        weights: Unnormalized probabilities, shape (..., classes): at least 0, and one of each row
+            above 0.
+        num_samples: The number of draws from each row.
+        replacement: Whether indices can repeat. If not, they are in the order of the draws.
 
     Returns:
         A tensor of int64, shape (..., num_samples).
 
     Raises:
-        TypeError: `num_samples` is no whole number.
+        TypeError: `num_samples` is not a whole number.
         ValueError: A weight is negative or not finite, or a row has too few above 0.
 
     Example:
@@ -388,7 +387,7 @@ def choices(
     """Draw indices of the last axis with given weights: see `multinomial`.
 
     Raises:
-        ValueError: The weights do not allow it.
+        ValueError: A weight is negative or not finite, or too few are above 0.
     """
     if not weights.ndim:
         raise ValueError(f"{name}: weights of shape (..., classes) expected, got a single number")
@@ -400,7 +399,7 @@ def choices(
             f"{name}: {count} indices cannot be drawn {'with' if replacement else 'without'} "
             f"replacement from a row with {possible} weights above 0"
         )
-    if not replacement:  # the first of so many exponential waiting times, at rates of the weights
+    if not replacement:  # the smallest exponential variables with these rates
         with np.errstate(divide="ignore"):
             times = draw.standard_exponential(weights.shape) / weights
         return np.argsort(times, axis=-1)[..., :count]
@@ -408,7 +407,7 @@ def choices(
     for row in np.ndindex(weights.shape[:-1]):
         reached = np.cumsum(weights[row] / weights[row].max())
         marks = draw.random(count) * reached[-1]
-        last = np.flatnonzero(weights[row])[-1]  # a mark may be rounded up to the end
+        last = np.flatnonzero(weights[row])[-1]  # rounding can reach the end
         drawn[row] = np.minimum(np.searchsorted(reached, marks, side="right"), last)
     return drawn
 

@@ -178,15 +178,15 @@ def _steps(
             return
         tokens = drawn[:, None]
         if padding is not None:
-            padding = np.pad(padding, ((0, 0), (0, 1)))  # what was drawn is real
+            padding = np.pad(padding, ((0, 0), (0, 1)))  # sampled tokens are not padding
 
 
 def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
     """Pad prompts of unequal length on the left, so that all of them end in the last column.
 
     Args:
-        prompts: N sequences of token ids, of one token at least.
-        pad: The id that stands where there is no token.
+        prompts: N sequences of at least one token id.
+        pad: The id of the padding.
 
     Returns:
         The ids, int64 of shape (N, L), and their `key_padding_mask`, bool of the same shape:
@@ -194,7 +194,7 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
 
     Raises:
         TypeError: The ids are not integers.
-        ValueError: There is no prompt, or one is no sequence of at least one id.
+        ValueError: There is no prompt, or a prompt is not a sequence of at least one id.
 
     Example:
         >>> from minigrad import nn

@@ -58,13 +58,13 @@ def default_collate(samples: Sequence[Any]) -> Any:
 
 
 def default_convert(sample: Any) -> Any:
-    """Make tensors of the arrays in a sample; what a loader does that makes no batches.
+    """Convert the arrays in a sample to tensors, as a loader without batches does.
 
     Args:
         sample: Anything; tuples, lists and dicts are converted entry by entry.
 
     Returns:
-        The sample.
+        The sample, with tensors instead of arrays.
 
     Example:
         >>> import numpy as np

@@ -77,10 +77,9 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """The base of datasets that are streams: a subclass gives the samples in ``__iter__``.
+    """The base class of streams: a subclass defines ``__iter__`` over samples.
 
-    A loader batches them in the order in which they come. It knows its number of batches if the
-    dataset has a ``len``.
+    A loader batches the samples in their order. It has a length if the dataset defines ``len``.
 
     Example:
         >>> from minigrad.data import DataLoader, IterableDataset

@@ -267,9 +267,9 @@ class DataLoader(Generic[B]):
     def state_dict(self) -> dict[str, Any]:
         """The progress of the latest epoch, as plain values.
 
-        A stream, and a sampler without random numbers, must give the same again when the state is
-        loaded: they are read up to that point. A sampler of your own may draw from
-        `minigrad.random`, or from a NumPy generator that is its attribute `generator`.
+        When the state is loaded, the stream or sampler is read again up to the saved position, and
+        must give the same items. A sampler of your own can draw from `minigrad.random`, or from a
+        NumPy generator in its attribute `generator`: its state is saved.
 
         Returns:
             "position": the number of batches returned. "generator": the state from which the order
@@ -279,7 +279,7 @@ class DataLoader(Generic[B]):
             must be the same in the loader that loads the state.
 
         Raises:
-            TypeError: The sampler has no ``len``, so that its order is not known.
+            TypeError: The sampler has no ``len``: its order is not known in advance.
 
         Example:
             >>> from minigrad.data import DataLoader

@@ -1,4 +1,4 @@
-"""Samplers: in which order the samples of a dataset come, and in which batches."""
+"""Samplers: the order of the samples of a dataset, and their batches."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Seed = np.random.Generator | int | None
 
 
 class Sampler(Generic[T]):
-    """The base of samplers: a subclass gives indices in ``__iter__``, and their number in ``len``.
+    """The base class of samplers: a subclass defines ``__iter__`` over indices, and ``__len__``.
 
-    A sampler of batches gives lists of indices. A loader accepts any iterable instead.
+    A sampler of batches iterates over lists of indices. A loader also accepts any other iterable.
 
     Example:
         >>> from minigrad.data import DataLoader, Sampler
@@ -84,15 +84,14 @@ class RandomSampler(_Drawn):
 
     Args:
         data_source: The dataset.
-        replacement: Whether each is drawn from all, so that some come twice and some never.
-        num_samples: How many are drawn; as many as there are if None. Without replacement, no
-            sample comes a second time before every one has come.
-        generator: Where the order comes from: a NumPy generator or a seed; `minigrad.random` if
-            None.
+        replacement: Whether to draw each from all samples, so that samples can repeat.
+        num_samples: The number of draws; by default the number of samples. Without replacement, no
+            sample repeats before all samples were drawn.
+        generator: A NumPy generator or a seed; `minigrad.random` if None.
 
     Raises:
-        TypeError: The dataset has no ``len``, or `replacement` is no flag.
-        ValueError: `num_samples` is no whole number from 1 on.
+        TypeError: The dataset has no ``len``, or `replacement` is not a bool.
+        ValueError: `num_samples` is not a positive whole number.
 
     Example:
         >>> from minigrad.data import RandomSampler
@@ -117,7 +116,7 @@ class RandomSampler(_Drawn):
 
     @property
     def num_samples(self) -> int:
-        """How many are drawn."""
+        """The number of draws."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
@@ -137,7 +136,7 @@ class SubsetRandomSampler(_Drawn):
     """Some samples in random order, each once.
 
     Args:
-        indices: Their numbers.
+        indices: The indices of the samples.
         generator: As in `RandomSampler`.
 
     Raises:
@@ -167,15 +166,15 @@ class WeightedRandomSampler(_Drawn):
     """Samples drawn with given probabilities, for example to balance classes.
 
     Args:
-        weights: What the probability of each sample is proportional to, shape (n,).
-        num_samples: How many are drawn.
-        replacement: Whether a sample may be drawn more than once.
+        weights: The unnormalized probability of each sample, shape (n,).
+        num_samples: The number of draws.
+        replacement: Whether samples can repeat.
         generator: As in `RandomSampler`.
 
     Raises:
-        TypeError: `replacement` is no flag.
-        ValueError: `num_samples` is no whole number from 1 on, or the weights are no row of
-            numbers of at least 0 with enough above 0.
+        TypeError: `replacement` is not a bool.
+        ValueError: `num_samples` is not a positive whole number, a weight is negative or not
+            finite, or too few weights are above 0.
 
     Example:
         >>> from minigrad.data import WeightedRandomSampler
@@ -198,7 +197,7 @@ class WeightedRandomSampler(_Drawn):
         if self.weights.ndim != 1:
             raise ValueError(f"{name}: weights of shape (n,) expected, got {self.weights.shape}")
         self.generator = _own(name, generator)
-        self._draw(np.random.default_rng(0))  # weights that do not allow it are refused here
+        self._draw(np.random.default_rng(0))  # refuse wrong weights here
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         return random.choices(
@@ -214,12 +213,12 @@ class BatchSampler(Sampler[list[int]]):
 
     Args:
         sampler: A sampler, or another iterable of indices.
-        batch_size: How many indices a list has; the last may have fewer.
-        drop_last: Leave the last list out if it has fewer.
+        batch_size: The number of indices in a list; the last may have fewer.
+        drop_last: Skip the last list if it is smaller.
 
     Raises:
-        TypeError: `sampler` is no iterable, or `drop_last` no flag.
-        ValueError: `batch_size` is no whole number from 1 on.
+        TypeError: `sampler` is not iterable, or `drop_last` is not a bool.
+        ValueError: `batch_size` is not a positive whole number.
 
     Example:
         >>> from minigrad.data import BatchSampler, SequentialSampler
@@ -245,7 +244,7 @@ class BatchSampler(Sampler[list[int]]):
 
 
 def batched(items: Iterator[Any], size: int, drop_last: bool) -> Iterator[list[Any]]:
-    """Items in lists of `size`; the last may have fewer, or is left out then."""
+    """Items in lists of `size`; the last may have fewer, or is skipped then."""
     while batch := list(islice(items, size)):
         if len(batch) < size and drop_last:
             return
@@ -253,7 +252,7 @@ def batched(items: Iterator[Any], size: int, drop_last: bool) -> Iterator[list[A
 
 
 def batches_in(n: int, size: int, drop_last: bool) -> int:
-    """How many batches `n` samples make."""
+    """The number of batches of `n` samples."""
     whole, rest = divmod(n, size)
     return whole + (rest > 0 and not drop_last)
 

@@ -171,14 +171,14 @@ class Graph:
         """A loop over the first axis of a tensor.
 
         Args:
-            step: Makes the nodes of one step: from the states before it and the step's part of the
-                sequence to the states after it. What it reads besides is made before.
+            step: Adds the nodes of one step: from the states before it and its slice of the
+                sequence to the states after it. Other tensors must be made before.
             states: The states before the first step.
             sequence: The tensor.
             dtype: The dtype of all of them.
 
         Returns:
-            For each state, a tensor of those after all steps, along a new first axis.
+            For each state, its values after every step, along a new first axis.
         """
         outside = self._nodes, self._made
         self._nodes, self._made = [], {**self._made}
@@ -195,7 +195,7 @@ class Graph:
         finally:
             constants = {k: v for k, v in self._made.items() if v in self._initializers}
             self._nodes, self._made = outside
-            self._made |= constants  # which belong to the whole
+            self._made |= constants  # initializers belong to the outer graph
 
         def described(names: list[str]) -> list[Any]:
             kind = self._kind(dtype)

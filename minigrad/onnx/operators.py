@@ -305,7 +305,7 @@ def _layer_norm(g: Graph, out: Value, x: Any, weight: Any, bias: Any, ndim: int,
 
 
 def _standardized(g: Graph, x: str, ndim: int, count: int, eps: float, dtype: Any) -> str:
-    """The last axes brought to mean 0 and variance 1: an operator needs to know their sizes."""
+    """Normalize the last axes. LayerNormalization would need weights of a fixed size."""
     axes = range(ndim - count, ndim)
     centred = g.node("Sub", [x, reduced(g, "ReduceMean", x, ndim, axes, True)])
     squares = g.node("Mul", [centred, centred])

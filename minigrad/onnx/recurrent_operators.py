@@ -1,7 +1,7 @@
-"""Recurrence: a loop over the steps of a sequence of any length, as ONNX's operator Scan.
+"""Recurrence as ONNX's operator Scan: a loop over a sequence of any length.
 
-The body of the loop is the formula of the op. ONNX's own LSTM has the cell state of the last step
-only, and wants the input instead of what it contributes to the gates.
+The body of the loop is the formula of the op. ONNX's LSTM operator does not fit: it returns only
+the last cell state, and takes the layer's input, not its gates.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _looped(
 
 
 def _recalled(g: Graph, weight: Any, dtype: Any) -> str:
-    """The transposed weight, made once, outside of the loop."""
+    """The transposed weight, computed once, outside the loop."""
     return g.node("Transpose", [g.tensor(weight, dtype)], perm=[1, 0])
 
 

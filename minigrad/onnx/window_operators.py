@@ -1,4 +1,4 @@
-"""Convolution and pooling: ops over windows, which have operators of their own."""
+"""Convolution and pooling as ONNX operators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ exports = table(WINDOW_OPERATORS)
 
 
 def _fixed(name: str, numbers: Any) -> list[int]:
-    """Numbers, or pairs of them, as a flat list; attributes of a file cannot be computed.
+    """Numbers, or pairs of them, as a flat list: attributes of an operator are constants.
 
     Raises:
         NotImplementedError: One depends on the inputs' sizes.
@@ -41,7 +41,7 @@ def _floats_only(out: Value) -> None:
 
 
 def _pads(padding: Sequence[Any]) -> list[int]:
-    """Pairs (before, after) as ONNX has them: all that is before, then all that is after."""
+    """Pairs (before, after) in ONNX's order: all before, then all after."""
     flat = _fixed("padding", padding)
     return flat[::2] + flat[1::2]
 
@@ -65,7 +65,7 @@ def _convolution_transpose(
 ) -> str:  # fmt: skip
     strides, gaps, pads = _fixed("stride", stride), _fixed("dilation", dilation), _pads(padding)
     kernel = weight.arrays[0].shape[2:]
-    more = set()  # what the last windows do not reach, in each run
+    more = set()  # the output padding of each run
     for made, read in zip(out.arrays, y.arrays, strict=True):
         counts, sizes = read.shape[2:], made.shape[2:]
         more.add(
@@ -101,11 +101,11 @@ def _max_pool(
 def _sum_pool(
     g: Graph, out: Value, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
 ) -> str:
-    """The average of each window, padding included, times the number of its elements."""
+    """The average of each window, times its number of elements."""
     _floats_only(out)
     sizes, pads = _fixed("kernel", kernel), _pads(padding)
     name = g.tensor(x, out.dtype)
-    if any(pads):  # an operator counts padding in ways of its own: pad first
+    if any(pads):  # AveragePool has other rules for padding: pad first
         rank = len(sizes)
         around = [0, 0, *pads[:rank], 0, 0, *pads[rank:]]
         name = g.node("Pad", [name, g.lengths(around), g.tensor(0, out.dtype)])

@@ -19,26 +19,26 @@ from minigrad.optim.wolfe import Point, search
 class LBFGS(Optimizer):
     r"""L-BFGS: steps along -H g, where H approximates the inverse of the Hessian.
 
-    H comes from the last `history_size` steps s and the changes y of the gradient in them (the
-    two-loop recursion). One call of `step` makes up to `max_iter` of these steps, and calls the
-    closure for each. It is made for losses of the whole data, not of batches that change.
+    H is computed from the last `history_size` steps s and the changes y of the gradient (two-loop
+    recursion). One call of `step` makes up to `max_iter` such steps, each with a call of the
+    closure. It is meant for the loss of all data, not for batches that change.
 
     Source: Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989;
     as in PyTorch.
 
     Args:
         params: Tensors that require gradients, in one group.
-        lr: The step size; with a line search, the first that is tried.
-        max_iter: The most steps of one call.
-        max_eval: The most calls of the closure in one call; max_iter · 5 / 4 if None.
-        tolerance_grad: Stop when no element of the gradient is larger.
-        tolerance_change: Stop when no parameter, or the loss, changes by more.
-        history_size: How many steps H is made of.
-        line_search_fn: "strong_wolfe" to search a step size that satisfies the strong Wolfe
+        lr: The step size; with a line search, the first step size to try.
+        max_iter: The maximum number of steps in one call.
+        max_eval: The maximum number of calls of the closure; max_iter · 5 / 4 if None.
+        tolerance_grad: Stop if no element of the gradient is larger.
+        tolerance_change: Stop if the loss, or every parameter, changes by less.
+        history_size: The number of steps from which H is computed.
+        line_search_fn: "strong_wolfe" to search for a step size that satisfies the strong Wolfe
             conditions; None for steps of size `lr`.
 
     Raises:
-        TypeError: A count is no whole number.
+        TypeError: A count is not a whole number.
         ValueError: There are several groups, or an option is out of range.
 
     Example:
@@ -100,14 +100,15 @@ class LBFGS(Optimizer):
         """Make up to `max_iter` steps.
 
         Args:
-            closure: Resets the gradients, computes the loss anew, with gradients, and returns it.
+            closure: A function that resets the gradients, computes the loss and its gradients, and
+                returns the loss.
 
         Returns:
-            What the closure returned first: the loss before the steps.
+            The first result of the closure: the loss before the steps.
 
         Raises:
             TypeError: There is no closure.
-            ValueError: An option was set out of range since the last step. Nothing is moved then.
+            ValueError: An option is out of range. The parameters are unchanged.
         """
         if not callable(closure):
             raise TypeError(
@@ -161,7 +162,7 @@ class LBFGS(Optimizer):
         return first
 
     def _direction(self, state: State, grad: np.ndarray, history_size: int) -> np.ndarray:
-        """-H g, with the latest step taken into H."""
+        """-H g, after H is updated with the last step."""
         if state["n_iter"] == 0:
             state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
             return -grad
@@ -192,7 +193,7 @@ class LBFGS(Optimizer):
 
     @property
     def _dtype(self) -> np.dtype[Any]:
-        """The dtype of the vectors: that of the parameters, at least float32."""
+        """The dtype of the vectors: the parameters' common dtype, at least float32."""
         return np.result_type(np.float32, *[param.dtype for param in self._params])
 
     def _evaluate(self, closure: Callable[[], Any]) -> Any:
@@ -200,7 +201,7 @@ class LBFGS(Optimizer):
             return closure()
 
     def _flat_grad(self) -> np.ndarray:
-        """The gradients as one new vector; zeros where there is none."""
+        """The gradients as one new vector; zeros for a missing gradient."""
         grads = []
         for param in self._params:
             if param.grad is None:
@@ -221,7 +222,7 @@ class LBFGS(Optimizer):
             begin = end
 
     def _line(self, closure: Callable[[], Any], direction: np.ndarray) -> Callable[[float], Point]:
-        """The loss as a function of the step size; the parameters are put back each time."""
+        """The loss as a function of the step size; each call restores the parameters."""
         origin = [param.data.copy() for param in self._params]
 
         def at(t: float) -> Point:
@@ -239,7 +240,7 @@ class LBFGS(Optimizer):
     def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
         counts = {"func_evals", "n_iter"}
         every = counts.union(_VECTORS, _NUMBERS)
-        given = saved.keys() - {"al", "prev_loss"}  # which PyTorch keeps, and nothing reads
+        given = saved.keys() - {"al", "prev_loss"}  # PyTorch stores these; nothing reads them
         if param is not self._params[0] or given not in (counts, every):
             raise ValueError(
                 f"LBFGS: the state of parameter {number} has {sorted(saved)}; {sorted(every)} of "

@@ -1,6 +1,6 @@
-"""An average of a model's weights over the steps of training.
+"""Averages of a model's weights over the steps of training.
 
-It stands on `minigrad.nn`; it is here because PyTorch has it here.
+This file uses `minigrad.nn`. It is in this folder because PyTorch has it here.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Average = Callable[[Any, Any, Any], Any]
 
 
 class AveragedModel(Module):
-    r"""A copy of a model whose parameters are an average of the model's over time.
+    r"""A copy of a model whose parameters are an average of the model's parameters over time.
 
-    Call `update_parameters` after each step of the optimizer, or after some. The first call copies.
-    By default each further one takes an equal share: :math:`m \leftarrow m + (w - m) / (n + 1)`
-    (stochastic weight averaging). With ``get_ema_avg_fn(decay)`` it is an exponential moving
+    Call `update_parameters` after steps of the optimizer. The first call copies the parameters. By
+    default, every call has the same weight (stochastic weight averaging):
+    :math:`m \leftarrow m + (w - m) / (n + 1)`. With ``get_ema_avg_fn(decay)`` it is an exponential moving
     average (EMA).
 
     Source: Izmailov et al., "Averaging weights leads to wider optima and better generalization",
@@ -38,20 +38,20 @@ class AveragedModel(Module):
     Args:
         model: The model, which is copied.
         device: "cpu" or None.
-        avg_fn: Called with an averaged parameter, the model's, and how many were averaged, it
-            returns the new average. None for equal shares.
-        multi_avg_fn: Called with a list of averaged parameters, a list of the model's, and the
-            count, it updates those of the first list in place.
-        use_buffers: Whether buffers are averaged too. If not, they are the model's latest: call
-            `update_bn` in the end if there is batch norm.
+        avg_fn: A function of an averaged parameter, the model's parameter, and the number of calls
+            so far, that returns the new average. None for equal weights.
+        multi_avg_fn: A function of a list of averaged parameters, a list of the model's, and the
+            number of calls, that updates the first list in place.
+        use_buffers: Whether to average buffers too. If not, they are copied: call `update_bn` at
+            the end if the model has batch norm.
 
     Attributes:
         module: The averaged model.
-        n_averaged: A buffer: how often `update_parameters` was called.
+        n_averaged: A buffer: the number of calls of `update_parameters`.
 
     Raises:
-        TypeError: `model` is no module, or a function is none.
-        ValueError: There are both functions, or another device.
+        TypeError: `model` is not a module, or `avg_fn` not a function.
+        ValueError: Both functions are given, or another device than the CPU.
 
     Example:
         >>> from minigrad import nn, optim
@@ -94,13 +94,13 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """Take the present parameters of a model into the average.
+        """Add the current parameters of a model to the average.
 
         Args:
-            model: The model that was copied, or one with the same parameters.
+            model: The copied model, or one with parameters of the same shapes.
 
         Raises:
-            ValueError: Its parameters have other shapes. Nothing is changed then.
+            ValueError: Its parameters have other shapes. The average is unchanged.
         """
         pairs = _pairs("parameter", self.module.parameters(), model.parameters())
         buffers = _pairs("buffer", self.module.buffers(), model.buffers())
@@ -117,7 +117,7 @@ class AveragedModel(Module):
                     averaged, current = zip(*alike, strict=True)
                     self.multi_avg_fn(list(averaged), list(current), count)
             else:
-                average = _equal_shares if self.avg_fn is None else self.avg_fn
+                average = _equal_weights if self.avg_fn is None else self.avg_fn
                 for mine, theirs in pairs:
                     _overwrite(mine, average(mine, theirs, count))
             for mine, theirs in buffers:
@@ -143,7 +143,7 @@ def _overwrite(tensor: Tensor, values: Any) -> None:
     mark_written(tensor.data)
 
 
-def _equal_shares(averaged: Tensor, current: Tensor, count: int) -> Tensor:
+def _equal_weights(averaged: Tensor, current: Tensor, count: int) -> Tensor:
     return averaged + (current - averaged) / (count + 1)
 
 
@@ -151,7 +151,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """An `avg_fn` for an exponential moving average: decay · average + (1 - decay) · current.
 
     Args:
-        decay: The share of the old average, from 0 to 1.
+        decay: The weight of the old average, from 0 to 1.
 
     Returns:
         The function.
@@ -173,13 +173,13 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
-    """The same as `get_ema_avg_fn`, for all parameters in one call: a `multi_avg_fn`.
+    """A `multi_avg_fn` for an exponential moving average: `get_ema_avg_fn` for all parameters.
 
     Args:
-        decay: The share of the old average, from 0 to 1.
+        decay: The weight of the old average, from 0 to 1.
 
     Returns:
-        The function, which updates the tensors of its first list in place.
+        The function.
 
     Raises:
         ValueError: `decay` is out of range.
@@ -203,7 +203,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
 
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Compute the running statistics of batch norm anew, as the mean over some batches.
+    """Recompute the running statistics of batch norm, as the mean over some batches.
 
     Args:
         loader: Batches; of a tuple or list, the first entry is the input.
@@ -211,7 +211,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
         device: "cpu" or None.
 
     Raises:
-        ValueError: Another device.
+        ValueError: Another device than the CPU.
 
     Example:
         >>> from minigrad import nn, tensor

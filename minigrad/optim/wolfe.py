@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-ENOUGH = 1e-4
-"""The loss must fall by this share of what the first slope promises."""
-FLAT = 0.9
-"""The slope must shrink to this share of the first."""
+DECREASE = 1e-4
+"""Sufficient decrease: the loss falls by at least this fraction of the linear prediction."""
+CURVATURE = 0.9
+"""Curvature: the slope shrinks to at most this fraction of the first slope."""
 
 
 class Point(NamedTuple):
@@ -39,24 +39,24 @@ def search(
 
     Args:
         at: Evaluates a point.
-        start: The point 0, whose slope is negative.
+        start: The point with step size 0; its slope is negative.
         t: The first step size to try.
         scale: The largest element of the direction.
-        least_change: Stop when no parameter would change by more.
-        most_tries: How many further points may be evaluated after the first.
+        least_change: Stop if no parameter would change by more.
+        most_tries: The maximum number of points to evaluate after the first.
 
     Returns:
-        The point, and how many points were evaluated. If none satisfies the conditions, it is the
-        lowest of the last two between which one lies.
+        The point, and the number of points evaluated. If no point satisfies the conditions, it is
+        the lower end of the last interval.
     """
 
     def too_high(point: Point) -> bool:
-        return not point.loss <= start.loss + ENOUGH * point.t * start.slope  # also for NaN
+        return not point.loss <= start.loss + DECREASE * point.t * start.slope  # also for NaN
 
     def is_flat(point: Point) -> bool:
-        return abs(point.slope) <= -FLAT * start.slope
+        return abs(point.slope) <= -CURVATURE * start.slope
 
-    # Go on until a minimum lies between two points.
+    # Increase the step size until a minimum lies between two points.
     before, point, tries = start, at(t), 0
     while tries < most_tries:
         if too_high(point) or (tries > 1 and point.loss >= before.loss):
@@ -71,7 +71,7 @@ def search(
     else:
         before = start
 
-    # Narrow the interval down.
+    # Shrink the interval.
     low, high = _in_order(before, point)
     cautious = False
     while tries < most_tries and abs(high.t - low.t) * scale >= least_change:
@@ -97,12 +97,12 @@ def search(
 
 
 def _in_order(a: Point, b: Point) -> tuple[Point, Point]:
-    """The one with the smaller loss first; NaN is larger than all."""
+    """The point with the smaller loss first; NaN counts as the largest."""
     return (b, a) if b.loss < a.loss or a.loss != a.loss else (a, b)
 
 
 def _lowest(a: Point, b: Point, bounds: tuple[float, float]) -> float:
-    """Where the cubic through two points with their slopes is lowest, within bounds."""
+    """The minimum, within bounds, of the cubic with the losses and slopes of two points."""
     a, b = sorted((a, b), key=lambda point: point.t)
     length = b.t - a.t
     mean = a.slope + b.slope + 3 * (a.loss - b.loss) / length if length else math.nan

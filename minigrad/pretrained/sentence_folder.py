@@ -167,11 +167,11 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
 
 
 def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
-    """Write a model as a folder that `load_sentence_encoder` reads, and sentence-transformers.
+    """Write a model to a folder that `load_sentence_encoder` and sentence-transformers can load.
 
     Args:
         encoder: The model.
-        folder: Where to write; made if it is not there. A file of the same name is replaced.
+        folder: The folder; created if it does not exist. Existing files are replaced.
 
     Raises:
         ImportError: The package safetensors is not installed.
@@ -207,7 +207,7 @@ def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
     if modes == [mode for mode in POOLINGS if mode in modes]:
         flags = {"cls": "cls_token", "max": "max_tokens", "mean": "mean_tokens"}
         pooling |= {f"pooling_mode_{flags[mode]}": mode in modes for mode in POOLINGS}
-    else:  # flags cannot say in which order; readers of older folders do not know this field
+    else:  # flags cannot say the order; old versions do not read this field
         pooling["pooling_mode"] = modes
     tokenizer = type(encoder.tokenizer).from_str(encoder.tokenizer.to_str())
     tokenizer.no_truncation()  # `max_seq_length` says it

@@ -60,7 +60,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    r"""Cosine annealing that starts again and again from the initial learning rate.
+    r"""Cosine annealing that restarts from the initial learning rate.
 
     The learning rate is eta_min + (lr - eta_min) (1 + cos(π T_cur / T_i)) / 2: T_cur steps have
     passed since the last restart, and the next comes T_i steps after it.
@@ -69,18 +69,18 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     in PyTorch.
 
     Args:
-        optimizer: Whose learning rates are set.
-        T_0: After how many steps the first restart comes.
-        T_mult: By how much each run is longer than the one before.
-        eta_min: The least learning rate.
-        last_epoch: How many steps were done before, less one.
+        optimizer: The optimizer whose learning rates are set.
+        T_0: The number of steps before the first restart.
+        T_mult: The factor by which each run is longer than the one before.
+        eta_min: The minimum learning rate.
+        last_epoch: The number of steps already done, minus one.
 
     Attributes:
         T_cur: The steps since the last restart.
-        T_i: The length of the present run.
+        T_i: The length of the current run, in steps.
 
     Raises:
-        ValueError: `T_0` or `T_mult` is no positive whole number.
+        ValueError: `T_0` or `T_mult` is not a positive whole number.
 
     Example:
         >>> import minigrad
@@ -115,11 +115,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         """Set the learning rates of the next step.
 
         Args:
-            epoch: The step to go to; it may have a fraction, as in ``epoch + i / len(loader)``.
+            epoch: The number of the step, which may have a fraction: ``epoch + i / len(loader)``.
                 None for the next step.
 
         Raises:
-            ValueError: `epoch` is negative or no number.
+            ValueError: `epoch` is negative or not a number.
         """
         if epoch is None:
             epoch = self.last_epoch + 1 + self.T_cur % 1

@@ -83,7 +83,7 @@ class LRScheduler:
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def _restart(self) -> None:
-        """Begin anew, from the initial learning rates."""
+        """Start again, from the initial learning rates."""
         for group, lr in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
             group["lr"] = lr
         self.last_epoch, self._step_count = -1, 0

@@ -1,4 +1,4 @@
-"""Schedules one after another."""
+"""Schedulers in sequence."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class SequentialLR(LRScheduler):
-    """Run several schedules one after another, such as a warm-up and then a decay.
+    """Run several schedulers in sequence, such as a warm-up and then a decay.
 
-    Each starts from the initial learning rate when its turn comes, and counts its own steps.
+    Each scheduler starts from the initial learning rate, and counts its own steps.
 
     Args:
-        optimizer: Whose learning rates are set.
-        schedulers: The schedules, made for this optimizer.
-        milestones: After how many steps the second begins, the third, and so on.
-        last_epoch: -1. To resume, load the state.
+        optimizer: The optimizer whose learning rates are set.
+        schedulers: The schedulers, made for this optimizer.
+        milestones: The number of steps after which the second scheduler starts, the third, and so
+            on.
+        last_epoch: Must be -1. To resume, call `load_state_dict`.
 
     Raises:
-        TypeError: There is something else than schedules.
-        ValueError: There are not as many milestones as changes, they do not rise, or a schedule
-            belongs to another optimizer or needs a metric.
+        TypeError: An entry is not a scheduler.
+        ValueError: The number of milestones is wrong, they do not rise, or a scheduler belongs to
+            another optimizer or needs a metric.
 
     Example:
         >>> import minigrad
@@ -78,7 +79,7 @@ class SequentialLR(LRScheduler):
     def _check_scheduler(self, i: int, scheduler: Any) -> None:
         kind = type(scheduler).__name__
         if not isinstance(scheduler, LRScheduler):
-            raise TypeError(f"{self._name}: schedulers[{i}] is no scheduler but {kind}")
+            raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
         if isinstance(scheduler, ReduceLROnPlateau):
             raise ValueError(
                 f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a metric; "
@@ -99,16 +100,16 @@ class SequentialLR(LRScheduler):
         return self._lrs
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a later run needs to go on, in plain values.
+        """The state, as plain values.
 
         Returns:
-            As of any scheduler; "_schedulers" is the list of their states.
+            The attributes; "_schedulers" is the list of the states of the schedulers.
         """
         states = [scheduler.state_dict() for scheduler in self._schedulers]
         return {**super().state_dict(), "_schedulers": states}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state; load the optimizer's too, before or after.
+        """Load a saved state. The optimizer's state must be loaded too.
 
         Args:
             state_dict: What `state_dict` returned, for the same kinds of schedulers.

@@ -10,20 +10,20 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class LinearLR(LRScheduler):
-    r"""Scale the learning rate by a factor that changes linearly, then stays.
+    r"""Scale the learning rate by a factor that changes linearly and then stays constant.
 
     After t steps it is start_factor + (end_factor - start_factor) · min(t / total_iters, 1).
-    Each step goes on from the rate that it finds, so that schedules can be combined.
+    Each step starts from the current rate, so schedulers can be combined.
 
     Args:
-        optimizer: Whose learning rates are set.
+        optimizer: The optimizer whose learning rates are set.
         start_factor: The first factor, above 0 and at most 1.
         end_factor: The last factor, from 0 to 1.
-        total_iters: After how many steps the last factor is reached.
-        last_epoch: How many steps were done before, less one.
+        total_iters: The number of steps after which the last factor is reached.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
-        ValueError: A factor is out of range, or `total_iters` is no positive whole number.
+        ValueError: A factor is out of range, or `total_iters` is not a positive whole number.
 
     Example:
         >>> import minigrad
@@ -69,13 +69,13 @@ class ConstantLR(LRScheduler):
     """Scale the learning rate by a factor for some steps, then restore it.
 
     Args:
-        optimizer: Whose learning rates are set.
+        optimizer: The optimizer whose learning rates are set.
         factor: The factor, above 0 and at most 1.
-        total_iters: After how many steps the learning rate is divided by it again.
-        last_epoch: How many steps were done before, less one.
+        total_iters: The number of steps after which the learning rate is restored.
+        last_epoch: The number of steps already done, minus one.
 
     Raises:
-        ValueError: `factor` is out of range, or `total_iters` is no positive whole number.
+        ValueError: `factor` is out of range, or `total_iters` is not a positive whole number.
 
     Example:
         >>> import minigrad
