@@ -15,6 +15,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@functools.cache
 def table() -> ModuleType:
     """The package `minigrad.spellings`, loaded when it is first needed: it imports all others."""
     return importlib.import_module("minigrad.spellings")
@@ -43,14 +44,16 @@ def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[st
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function take the keywords of other libraries too, such as ``dim=`` for ``axis=``."""
+    code: Any = inspect.unwrap(function).__code__
+    known = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
-            name = function.__name__
-            if isinstance(error, ValueError) or fits(function, args, kwargs):
+            name, ours = function.__name__, kwargs.keys() <= known
+            if isinstance(error, ValueError) or (ours and fits(function, args, kwargs)):
                 message = remedied(name, str(error), args, kwargs)
                 if message == str(error):
                     raise

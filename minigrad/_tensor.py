@@ -17,7 +17,7 @@ from minigrad._hooks import Removable, add_hook, retain
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad._spelling import spelled
 from minigrad.autograd import api as gradients
-from minigrad.autograd.mutation import history, read_only, view_of
+from minigrad.autograd.mutation import history, mark_written, read_only, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn
 
@@ -221,8 +221,12 @@ class Tensor(Variable, results=True):
                 raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
         self._grad = value
 
-    def zero_grad(self) -> None:
+    def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the gradient to None.
+
+        Args:
+            set_to_none: Whether ``.grad`` becomes None. If not, a gradient that is there becomes
+                zeros in its own memory, unless it has a history.
 
         Example:
             >>> import minigrad
@@ -232,7 +236,14 @@ class Tensor(Variable, results=True):
             >>> x.grad is None
             True
         """
-        self._grad = None
+        grad = self._grad
+        if set_to_none or grad is None:
+            self._grad = None
+        elif grad.requires_grad or not grad._data.flags.writeable:
+            self._grad = _creation.made(np.zeros_like(grad._data), False)
+        else:
+            grad._data[...] = 0
+            mark_written(grad._data)
 
     def backward(
         self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False
@@ -583,6 +594,7 @@ class Tensor(Variable, results=True):
     abs = ops.abs
     add = ops.add
     all = ops.all
+    allclose = ops.allclose
     any = ops.any
     arccos = ops.arccos
     arccosh = ops.arccosh
@@ -595,6 +607,7 @@ class Tensor(Variable, results=True):
     argmin = ops.argmin
     argsort = ops.argsort
     argwhere = ops.argwhere
+    bincount = ops.bincount
     cbrt = ops.cbrt
     ceil = ops.ceil
     chunk = ops.chunk
@@ -608,11 +621,15 @@ class Tensor(Variable, results=True):
     cumsum = ops.cumsum
     deg2rad = ops.deg2rad
     diag = ops.diag
+    diag_embed = ops.diag_embed
     diagonal = ops.diagonal
     diff = ops.diff
     divide = ops.divide
     dot = ops.dot
+    dsplit = ops.dsplit
     erf = ops.erf
+    erfc = ops.erfc
+    erfinv = ops.erfinv
     exp = ops.exp
     exp2 = ops.exp2
     expand = ops.expand
@@ -622,10 +639,17 @@ class Tensor(Variable, results=True):
     flip = ops.flip
     floor = ops.floor
     floor_divide = ops.floor_divide
+    fmax = ops.fmax
+    fmin = ops.fmin
+    fmod = ops.fmod
     gather = ops.gather
     gelu = ops.gelu
+    histogram = ops.histogram
+    hsplit = ops.hsplit
     hypot = ops.hypot
+    index_add = ops.index_add
     inner = ops.inner
+    isclose = ops.isclose
     isfinite = ops.isfinite
     isinf = ops.isinf
     isnan = ops.isnan
@@ -639,8 +663,10 @@ class Tensor(Variable, results=True):
     logical_not = ops.logical_not
     logical_or = ops.logical_or
     logical_xor = ops.logical_xor
+    logit = ops.logit
     logsumexp = ops.logsumexp
     masked_fill = ops.masked_fill
+    masked_select = ops.masked_select
     matmul = ops.matmul
     max = ops.max
     maximum = ops.maximum
@@ -650,6 +676,9 @@ class Tensor(Variable, results=True):
     minimum = ops.minimum
     moveaxis = ops.moveaxis
     multiply = ops.multiply
+    nan_to_num = ops.nan_to_num
+    nanmean = ops.nanmean
+    nansum = ops.nansum
     negative = ops.negative
     nonzero = ops.nonzero
     norm = ops.norm
@@ -657,6 +686,7 @@ class Tensor(Variable, results=True):
     pad = ops.pad
     power = ops.power
     prod = ops.prod
+    quantile = ops.quantile
     rad2deg = ops.rad2deg
     ravel = ops.ravel
     reciprocal = ops.reciprocal
@@ -665,6 +695,8 @@ class Tensor(Variable, results=True):
     repeat = ops.repeat
     roll = ops.roll
     round = ops.round
+    rsqrt = ops.rsqrt
+    scatter = ops.scatter
     scatter_add = ops.scatter_add
     sigmoid = ops.sigmoid
     sign = ops.sign
@@ -696,6 +728,7 @@ class Tensor(Variable, results=True):
     unique = ops.unique
     unsqueeze = ops.expand_dims
     var = ops.var
+    vsplit = ops.vsplit
 
     # In place -------------------------------------------------------------------------------
 
@@ -739,6 +772,9 @@ class Tensor(Variable, results=True):
     maximum_ = inplace(ops.maximum, "maximum_")
     minimum_ = inplace(ops.minimum, "minimum_")
     clip_ = inplace(ops.clip, "clip_")
+    index_add_ = inplace(ops.index_add, "index_add_")
+    scatter_ = inplace(ops.scatter, "scatter_")
+    scatter_add_ = inplace(ops.scatter_add, "scatter_add_")
 
     # Creation -------------------------------------------------------------------------------
 

@@ -232,11 +232,7 @@ cpu(self) => self
 astype(self, dtype, copy=True) => self.astype(dtype)  # N
 cuda(self, device=None) => refuse_gpu(device)
 gpu(self) => refuse_gpu("gpu")  # 2
-is_cpu(self) => True  # 2
-is_gpu(self) => False  # 2
-char(self) => self.astype(int8)  # 2
 zero(self) => write(self, 0)  # 2
-grad_enabled() => is_grad_enabled()  # 2
 is_floating_point(input) => input.dtype.kind == "f"
 is_tensor(obj) => isinstance(obj, Tensor)
 is_contiguous(self) => bool(self.data.flags.c_contiguous)
@@ -251,7 +247,6 @@ LongTensor(data) => tensor(data, dtype=int64)
 DoubleTensor(data) => tensor(data, dtype=float64)
 IntTensor(data) => tensor(data, dtype=int32)
 BoolTensor(data) => tensor(data, dtype=bool_)
-to_tensor(a, requires_grad=False, dtype=None, device="cpu") => tensor(a, requires_grad, dtype, device)  # 2
 unsqueeze(input, dim) => input.expand_dims(dim)
 zeros(size, *, dtype=None, requires_grad=False, device="cpu") => zeros(size, dtype=dtype, requires_grad=requires_grad, device=device)
 full(size, fill_value, *, dtype=None, requires_grad=False, device="cpu") => full(size, fill_value, dtype=dtype, requires_grad=requires_grad, device=device)
@@ -269,4 +264,10 @@ iinfo(type) => np.iinfo(type)
 inference_mode(mode=True) => set_grad_enabled(not mode)
 compile(model, **options) => model
 load(f, map_location=None, *, weights_only=True) => loaded(f, map_location)
+to_tensor(a, requires_grad=False, keep_grad=False, dtype=None, device="cpu") => tensor(a, requires_grad, dtype, device)  # 2
+cube(input) => input ** 3  # 2
+grad_enabled() => is_grad_enabled()  # 2
+char(self) => self.astype(int8)  # 2
+is_cpu(self) => True  # 2
+is_gpu(self) => False  # 2
 """
