@@ -88,9 +88,13 @@ KINDS = {"device", "dtype"}  # a device is a string here, and a dtype NumPy's
 
 @pytest.mark.parametrize("idioms", [TENSORS, TRAINING], ids=["tensors", "training"])
 def test_every_idiom_is_pytorchs_or_listed(
-    idioms: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+    idioms: str,
+    tmp_path: Path,
+    recwarn: pytest.WarningsRecorder,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     torch = pytest.importorskip("torch")
+    monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)  # torch.compile would leave a thread
     wrong, working = [], 0
     lines = idioms.strip().splitlines()
     for idiom in lines:
