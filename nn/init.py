@@ -22,9 +22,13 @@ __all__ = [
     "kaiming_normal",
     "kaiming_uniform",
     "normal",
+    "ones",
+    "orthogonal",
+    "trunc_normal",
     "uniform",
     "xavier_normal",
     "xavier_uniform",
+    "zeros",
 ]
 
 FanMode = Literal["fan_in", "fan_out"]
@@ -87,6 +91,118 @@ def constant(tensor: Tensor, value: float) -> Tensor:
         [7.0, 7.0]
     """
     return _write("constant", tensor, value)
+
+
+def zeros(tensor: Tensor) -> Tensor:
+    """Fill with 0.
+
+    Args:
+        tensor: A floating-point tensor of any shape; written in place.
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> nn.init.zeros(empty(2)).tolist()
+        [0.0, 0.0]
+    """
+    return _write("zeros", tensor, 0.0)
+
+
+def ones(tensor: Tensor) -> Tensor:
+    """Fill with 1.
+
+    Args:
+        tensor: A floating-point tensor of any shape; written in place.
+
+    Returns:
+        The tensor.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> nn.init.ones(empty(2)).tolist()
+        [1.0, 1.0]
+    """
+    return _write("ones", tensor, 1.0)
+
+
+def trunc_normal(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+) -> Tensor:
+    """Fill with samples from a normal distribution, those outside of [a, b] drawn again.
+
+    Args:
+        tensor: A floating-point tensor of any shape; written in place.
+        mean: The mean of the normal distribution.
+        std: Its standard deviation; positive.
+        a: The least value.
+        b: The greatest value.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: a is not below b, or hardly any sample lies between them.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> weight = nn.init.trunc_normal(empty(100), std=0.02, a=-0.04, b=0.04)
+        >>> float(abs(weight).max()) <= 0.04
+        True
+    """
+    name = "trunc_normal"
+    mean = check_number(name, "mean", mean)
+    std = check_number(name, "std", std, above=0.0)
+    a = check_number(name, "a", a)
+    b = check_number(name, "b", b, above=a)
+    low, high = (math.erf((bound - mean) / (std * math.sqrt(2.0))) for bound in (a, b))
+    if high - low < 1e-3:
+        raise ValueError(
+            f"{name}: hardly any sample of mean {mean} and std {std} lies between a={a} and b={b}; "
+            f"move the mean nearer to them"
+        )
+    generator = random.generator()
+    values = generator.normal(mean, std, tensor.size)
+    outside = np.flatnonzero((values < a) | (values > b))
+    while outside.size:
+        values[outside] = generator.normal(mean, std, outside.size)
+        outside = outside[(values[outside] < a) | (values[outside] > b)]
+    return _write(name, tensor, values.reshape(tensor.shape))
+
+
+def orthogonal(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fill with a random matrix whose rows, or whose columns if they are fewer, are orthonormal.
+
+    Source: Saxe, McClelland and Ganguli, "Exact solutions to the nonlinear dynamics of learning in
+    deep linear neural networks", 2014.
+
+    Args:
+        tensor: A tensor of shape (rows, ...), the other axes being the columns; written in place.
+        gain: The length of the rows or columns.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        ValueError: The tensor has fewer than two axes.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> weight = nn.init.orthogonal(empty(3, 5))
+        >>> (weight @ weight.T).round(4).abs().sum().item()
+        3.0
+    """
+    fans("orthogonal", tensor)
+    gain = check_number("orthogonal", "gain", gain)
+    rows = tensor.shape[0]
+    columns = math.prod(tensor.shape[1:])
+    drawn = random.generator().standard_normal((max(rows, columns), min(rows, columns)))
+    q, r = np.linalg.qr(drawn)
+    q = q * np.copysign(1.0, np.diagonal(r))  # so that every such matrix is equally likely
+    return _write(
+        "orthogonal", tensor, gain * (q if rows >= columns else q.T).reshape(tensor.shape)
+    )
 
 
 def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:

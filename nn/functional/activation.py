@@ -6,17 +6,22 @@ and in the backward pass if a rule needs the overwritten values.
 
 from __future__ import annotations
 
-from minigrad import ops
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from minigrad import ops, random
 from minigrad._checks import check_number
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
-from minigrad.ops.activation import hardtanh
 
 __all__ = [
-    "elu", "gelu", "hardsigmoid", "hardswish", "leaky_relu", "log_softmax", "mish", "relu", "relu6",
-    "selu", "sigmoid", "silu", "softmax", "softplus", "tanh",
+    "elu", "gelu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
+    "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "sigmoid", "silu",
+    "softmax", "softplus", "softsign", "tanh",
 ]  # fmt: skip
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
@@ -159,7 +164,7 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return overwritten(input_, relu6)
-    return hardtanh(input_, 0.0, 6.0)
+    return own.hardtanh(input_, 0.0, 6.0)
 
 
 @spelled
@@ -229,3 +234,164 @@ def mish(input_: Tensor, inplace: bool = False) -> Tensor:
     if inplace:
         return overwritten(input_, mish)
     return input_ * tanh(softplus(input_))
+
+
+def hardtanh(
+    input_: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """Limit each element to the range from min_val to max_val, with slope 0 at the bounds.
+
+    Args:
+        input_: A tensor of any shape.
+        min_val: The least value.
+        max_val: The greatest value.
+        inplace: Whether to overwrite the input with the result.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: min_val is greater than max_val.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.hardtanh(tensor([-3.0, 0.5, 3.0])).tolist()
+        [-1.0, 0.5, 1.0]
+    """
+    if inplace:
+        return overwritten(input_, hardtanh, min_val, max_val)
+    check_number("hardtanh", "min_val", min_val)
+    check_number("hardtanh", "max_val", max_val, min_val)
+    return own.hardtanh(input_, float(min_val), float(max_val))
+
+
+def logsigmoid(input_: Tensor) -> Tensor:
+    """Compute the logarithm of the sigmoid, -log(1 + e⁻ˣ), without overflow.
+
+    Args:
+        input_: x, a tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.logsigmoid(tensor(-1000.0)).item()
+        -1000.0
+    """
+    return -softplus(-input_)
+
+
+def softsign(input_: Tensor) -> Tensor:
+    """Compute softsign, x / (1 + |x|).
+
+    Args:
+        input_: x, a tensor of any shape.
+
+    Returns:
+        A tensor of the same shape.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.softsign(tensor([-1.0, 3.0])).tolist()
+        [-0.5, 0.75]
+    """
+    return input_ / (1.0 + ops.abs(input_))
+
+
+def prelu(input_: Tensor, weight: Tensor) -> Tensor:
+    """Compute leaky ReLU with a slope below 0 that is a tensor.
+
+    Source: He et al., "Delving deep into rectifiers", 2015.
+
+    Args:
+        input_: Shape (N, C, ...), or any shape if there is one slope.
+        weight: The slopes below 0, of shape (C,), (1,) or ().
+
+    Returns:
+        A tensor of the shape of `input_`.
+
+    Raises:
+        ValueError: The number of slopes is neither 1 nor C.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.prelu(tensor([[-1.0, -1.0, 2.0]]), tensor([0.5, 0.25, 0.0])).tolist()
+        [[-0.5, -0.25, 2.0]]
+    """
+    channels = input_.shape[1] if input_.ndim > 1 else 1
+    if weight.ndim > 1 or weight.size not in (1, channels):
+        raise ValueError(
+            located(
+                f"prelu: an input of shape {input_.shape} has {channels} channels, so weight must "
+                f"have shape ({channels},) or (1,), got {weight.shape}"
+            )
+        )
+    positive = input_ > 0
+    slope = weight.reshape(-1, *(1,) * (input_.ndim - 2)) if input_.ndim > 1 else weight.reshape(())
+    return ops.where(positive, input_, slope * ops.where(positive, 0.0, input_))
+
+
+def glu(input_: Tensor, axis: int = -1) -> Tensor:
+    """Compute the gated linear unit: the first half of an axis times the sigmoid of the second.
+
+    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
+
+    Args:
+        input_: A tensor with an even number of elements along the axis.
+        axis: The axis.
+
+    Returns:
+        A tensor with half as many elements along the axis.
+
+    Raises:
+        ValueError: The number is odd, or the axis does not exist.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.glu(tensor([6.0, 8.0, 0.0, 1000.0])).tolist()
+        [3.0, 8.0]
+    """
+    place = normalize_axis_index(axis, input_.ndim, located("glu"))
+    size = input_.shape[place]
+    if size % 2:
+        raise ValueError(
+            located(f"glu: axis {axis} of shape {input_.shape} must have an even size, got {size}")
+        )
+    ahead = (slice(None),) * place
+    return input_[(*ahead, slice(size // 2))] * sigmoid(input_[(*ahead, slice(size // 2, None))])
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1.0, hard: bool = False, *, axis: int = -1
+) -> Tensor:
+    r"""Draw from the Gumbel-softmax distribution, :math:`\mathrm{softmax}((x + g) / \tau)`.
+
+    Source: Jang, Gu and Poole, "Categorical reparameterization with Gumbel-softmax", 2017.
+
+    Args:
+        logits: x, unnormalized log-probabilities, a tensor of any shape.
+        tau: The temperature τ; positive.
+        hard: Whether to return one-hot vectors, with the gradient of the soft ones.
+        axis: The axis of the classes.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: tau is not positive, or the axis does not exist.
+
+    Example:
+        >>> from minigrad import nn, zeros
+        >>> nn.functional.gumbel_softmax(zeros(2, 5), hard=True).sum(axis=1).tolist()
+        [1.0, 1.0]
+    """
+    check_number("gumbel_softmax", "tau", tau, above=0.0)
+    noise = random.generator().gumbel(size=logits.shape)
+    soft = softmax((logits + noise.astype(logits.dtype)) / tau, axis)
+    if not hard:
+        return soft
+    chosen = np.zeros(soft.shape, soft.dtype)
+    if chosen.size:
+        np.put_along_axis(chosen, soft.data.argmax(axis, keepdims=True), 1, axis)
+    return soft - soft.detach() + chosen

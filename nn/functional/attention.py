@@ -29,6 +29,8 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
     output_weight: bool = False,
+    *,
+    enable_gqa: bool = False,
 ) -> Any:
     r"""Scaled dot-product attention: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
@@ -46,6 +48,8 @@ def scaled_dot_product_attention(
         is_causal: Query i may attend to keys 0 to i only.
         scale: The factor on the scores, 1/√E by default.
         output_weight: Whether to also return the weights.
+        enable_gqa: Whether each head of keys and values, the axis before the last two, may serve
+            several heads of queries: grouped-query attention.
 
     Returns:
         A tensor of shape (..., L, E_v); with `output_weight` also the weights before dropout, of
@@ -64,6 +68,8 @@ def scaled_dot_product_attention(
         ((2, 4, 10, 16), (2, 4, 10, 10))
     """
     dropout_p = check_probability("scaled_dot_product_attention", "dropout_p", dropout_p)
+    if enable_gqa:
+        key, value = _repeated_heads(query, key), _repeated_heads(query, value)
     mask = Mask(causal=is_causal)
     scores = _scores_shape(query.shape, key.shape, value.shape)
     if attn_mask is not None and scores is not None:
@@ -117,6 +123,19 @@ def _scores_shape(
         return (*lead, query[-2], key[-2])
     except (IndexError, ValueError):
         return None
+
+
+def _repeated_heads(query: Tensor, keys: Tensor) -> Tensor:
+    """Keys or values with as many heads as the queries: (..., G, S, E) -> (..., H, S, E)."""
+    if min(query.ndim, keys.ndim) < 3 or query.shape[-3] % max(keys.shape[-3], 1):
+        raise ValueError(
+            located(
+                f"scaled_dot_product_attention: enable_gqa needs shapes (..., H, L, E) and "
+                f"(..., G, S, E) with H divisible by G, got {query.shape} and {keys.shape}"
+            )
+        )
+    times = query.shape[-3] // max(keys.shape[-3], 1)
+    return keys if times == 1 else keys.repeat(times, -3)
 
 
 def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor:

@@ -46,8 +46,8 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
         >>> nn.functional.mse_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         2.0
     """
-    difference = input_ - _like("mse_loss", input_, target)
-    return _reduced("mse_loss", difference * difference, reduction)
+    difference = input_ - like("mse_loss", input_, target)
+    return reduced("mse_loss", difference * difference, reduction)
 
 
 @spelled
@@ -70,7 +70,7 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
         >>> nn.functional.l1_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         1.0
     """
-    return _reduced("l1_loss", ops.abs(input_ - _like("l1_loss", input_, target)), reduction)
+    return reduced("l1_loss", ops.abs(input_ - like("l1_loss", input_, target)), reduction)
 
 
 @spelled
@@ -99,9 +99,9 @@ def huber_loss(
         Tensor([0.5, 2.5], dtype=float32)
     """
     check_number("huber_loss", "delta", delta, above=0.0)
-    difference = input_ - _like("huber_loss", input_, target)
+    difference = input_ - like("huber_loss", input_, target)
     near = ops.clip(difference, -delta, delta)
-    return _reduced("huber_loss", near * (difference - 0.5 * near), reduction)
+    return reduced("huber_loss", near * (difference - 0.5 * near), reduction)
 
 
 @spelled
@@ -131,11 +131,11 @@ def smooth_l1_loss(
     """
     name = "smooth_l1_loss"
     check_number(name, "beta", beta, 0.0)
-    difference = input_ - _like(name, input_, target)
+    difference = input_ - like(name, input_, target)
     if beta == 0:
-        return _reduced(name, ops.abs(difference), reduction)
+        return reduced(name, ops.abs(difference), reduction)
     near = ops.clip(difference, -beta, beta)
-    return _reduced(name, near * (difference - 0.5 * near) / beta, reduction)
+    return reduced(name, near * (difference - 0.5 * near) / beta, reduction)
 
 
 @spelled
@@ -145,7 +145,7 @@ def cross_entropy(
     weight: Any = None,
     reduction: Reduction = "mean",
     *,
-    ignore_index: int | None = None,
+    ignore_index: int | None = -100,
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Compute the cross-entropy of logits and target classes.
@@ -160,7 +160,7 @@ def cross_entropy(
         weight: The weight of each class, of shape (C,).
         reduction: "mean" (weighted by the weights of the targets; given probabilities, the plain
             mean over the targets), "sum", or "none" for one loss per target.
-        ignore_index: A class index that is ignored.
+        ignore_index: A class index that is ignored; None to ignore none.
         label_smoothing: The probability that is spread evenly over all classes.
 
     Returns:
@@ -194,7 +194,7 @@ def _soft_cross_entropy(
 ) -> Tensor:  # fmt: skip
     """Cross-entropy with target probabilities, differentiable in the target too."""
     name = "cross_entropy"
-    y = _like(name, input_, target)
+    y = like(name, input_, target)
     _check_probabilities(name, y)
     if not y.ndim:
         raise ValueError(located(f"{name}: logits need a class axis, got shape ()"))
@@ -215,7 +215,7 @@ def _soft_cross_entropy(
             )
         counts = weight if isinstance(weight, Tensor) else Tensor(weight)
         products = products * counts.astype(y.dtype).reshape(-1, *(1,) * (y.ndim - axis - 1))
-    return _reduced(name, -products.sum(axis=axis), reduction)
+    return reduced(name, -products.sum(axis=axis), reduction)
 
 
 @spelled
@@ -225,7 +225,7 @@ def nll_loss(
     weight: Any = None,
     reduction: Reduction = "mean",
     *,
-    ignore_index: int | None = None,
+    ignore_index: int | None = -100,
 ) -> Tensor:
     """Compute the negative log-likelihood of the target class from log-probabilities.
 
@@ -235,7 +235,7 @@ def nll_loss(
         weight: The weight of each class, of shape (C,).
         reduction: "mean" (weighted by the weights of the targets), "sum", or "none" for one loss
             per target.
-        ignore_index: A class index that is ignored.
+        ignore_index: A class index that is ignored; None to ignore none.
 
     Returns:
         A scalar, or a tensor of the shape of `target`.
@@ -292,7 +292,7 @@ def binary_cross_entropy(
         0.6931
     """
     name = "binary_cross_entropy"
-    y = _like(name, input_, target)
+    y = like(name, input_, target)
     values = np.asarray(array_of(input_))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
     if not (low >= 0.0 and high <= 1.0):
@@ -306,7 +306,7 @@ def binary_cross_entropy(
         yes = ops.maximum(ops.log(input_), -100.0)
         no = ops.maximum(ops.log(1.0 - input_), -100.0)
     losses = -(y * yes + (1.0 - y) * no)
-    return _reduced(name, losses if weight is None else losses * weight, reduction)
+    return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
 @spelled
@@ -341,10 +341,10 @@ def binary_cross_entropy_with_logits(
         1000.0
     """
     name = "binary_cross_entropy_with_logits"
-    y = _like(name, input_, target)
+    y = like(name, input_, target)
     yes = y if pos_weight is None else y * pos_weight
     losses = (1.0 - y) * ops.softplus(input_) + yes * ops.softplus(-input_)
-    return _reduced(name, losses if weight is None else losses * weight, reduction)
+    return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
 @spelled
@@ -379,7 +379,7 @@ def kl_div(
         >>> round(nn.functional.kl_div(x, y, "batchmean").item(), 4)
         0.6931
     """
-    y = _like("kl_div", input_, target)
+    y = like("kl_div", input_, target)
     if log_target:
         losses = ops.exp(y) * (y - input_)
     else:
@@ -390,17 +390,23 @@ def kl_div(
         if not losses.ndim:
             raise ValueError(located('kl_div: "batchmean" needs a batch axis, got shape ()'))
         return losses.sum() / losses.shape[0]
-    return _reduced("kl_div", losses, reduction)
+    return reduced("kl_div", losses, reduction)
 
 
-def _like(name: str, input_: Tensor, target: Any) -> Tensor:
-    """The target as a tensor; it must have the shape of the input, without broadcasting."""
+def like(
+    name: str, input_: Tensor, target: Any, first: str = "input", second: str = "target"
+) -> Tensor:
+    """Return the target as a tensor; it must have the shape of the input, without broadcasting.
+
+    Raises:
+        ValueError: The shapes differ.
+    """
     found = target
     if not isinstance(target, Tensor):
-        found = wrap(to_array(target, name=f"{name}: target"))
+        found = wrap(to_array(target, name=f"{name}: {second}"))
     if found.shape != input_.shape:
         raise ValueError(
-            located(f"{name}: input of shape {input_.shape}, but target of shape {found.shape}")
+            located(f"{name}: {first} of shape {input_.shape}, but {second} of shape {found.shape}")
         )
     return found
 
@@ -411,7 +417,12 @@ def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:
         raise ValueError(located(f"{name}: the target must hold probabilities, got {low}{remedy}"))
 
 
-def _reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:
+def reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:
+    """Return the mean or the sum of the losses, or all of them.
+
+    Raises:
+        ValueError: The reduction is unknown.
+    """
     if reduction == "mean":
         return losses.mean()
     if reduction == "sum":

@@ -1,4 +1,4 @@
-"""Normalization: layer, root-mean-square, batch and group normalization."""
+"""Normalization over an axis, a batch, a group of channels or an instance; unit vectors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad
 from minigrad.autograd.mode import located
+from minigrad.linalg import vector_norm
 
-__all__ = ["batch_norm", "group_norm", "layer_norm", "rms_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
 
 
 @spelled
@@ -140,14 +141,7 @@ def batch_norm(
         raise ValueError(
             located(f"batch_norm: an input of shape (N, C, ...) expected, got {input_.shape}")
         )
-    for name, running in (("running_mean", running_mean), ("running_var", running_var)):
-        if running is not None and running.shape != input_.shape[1:2]:
-            raise ValueError(
-                located(
-                    f"batch_norm: {name} must have shape {input_.shape[1:2]} for an input of shape "
-                    f"{input_.shape}, got {running.shape}"
-                )
-            )
+    _check_channels("batch_norm", input_, running_mean=running_mean, running_var=running_var)
     check_number("batch_norm", "eps", eps, 0.0)
     check_probability("batch_norm", "momentum", momentum)
     if not training and running_mean is not None and running_var is not None:
@@ -167,14 +161,28 @@ def batch_norm(
         )
     out, mean, var = ops.batch_norm(input_, weight, bias, eps=eps)
     if training and count:
-        with no_grad():
-            for running, found in (
-                (running_mean, mean.detach()),
-                (running_var, var.detach() * (count / (count - 1))),
-            ):
-                if running is not None:
-                    running.mul_(1 - momentum).add_(found.astype(running.dtype) * momentum)
+        _update(running_mean, mean.detach(), momentum)
+        _update(running_var, var.detach() * (count / (count - 1)), momentum)
     return out
+
+
+def _update(running: Tensor | None, found: Tensor, momentum: float) -> None:
+    """Move a running statistic towards that of a batch."""
+    if running is not None:
+        with no_grad():
+            running.mul_(1 - momentum).add_(found.astype(running.dtype) * momentum)
+
+
+def _check_channels(owner: str, input_: Tensor, **parts: Tensor | None) -> None:
+    """Raise unless each part has one number for each channel."""
+    for name, part in parts.items():
+        if part is not None and part.shape != input_.shape[1:2]:
+            raise ValueError(
+                located(
+                    f"{owner}: {name} must have shape {input_.shape[1:2]} for an input of shape "
+                    f"{input_.shape}, got {part.shape}"
+                )
+            )
 
 
 @spelled
@@ -215,15 +223,7 @@ def group_norm(
                 f"{num_groups}, got {input_.shape}"
             )
         )
-    channels = input_.shape[1]
-    for name, parameter in (("weight", weight), ("bias", bias)):
-        if parameter is not None and parameter.shape != (channels,):
-            raise ValueError(
-                located(
-                    f"group_norm: {name} must have shape ({channels},) for an input of shape "
-                    f"{input_.shape}, got {parameter.shape}"
-                )
-            )
+    _check_channels("group_norm", input_, weight=weight, bias=bias)
     check_number("group_norm", "eps", eps, 0.0)
     within = math.prod(input_.shape[1:]) // num_groups
     rows = input_.reshape(input_.shape[0], num_groups, within)  # (N, C, ...) -> (N, G, M)
@@ -232,3 +232,93 @@ def group_norm(
     if weight is not None:
         out = out * weight.reshape(column)
     return out if bias is None else out + bias.reshape(column)
+
+
+def instance_norm(
+    input_: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    r"""Normalize each channel of each sample to mean 0 and variance 1, then scale and shift it.
+
+    Source: Ulyanov, Vedaldi and Lempitsky, "Instance normalization: the missing ingredient for fast
+    stylization", 2016.
+
+    Args:
+        input_: A tensor of shape (N, C, L, ...).
+        running_mean: Shape (C,); updated in place with the means over the batch.
+        running_var: Shape (C,); updated in place, with unbiased variances.
+        weight: Scale of shape (C,), or None for 1.
+        bias: Shift of shape (C,), or None for 0.
+        use_input_stats: Whether to normalize by the statistics of the input; otherwise by the
+            running ones.
+        momentum: The weight of the input in the running statistics.
+        eps: Added to the variance.
+
+    Returns:
+        A tensor of the shape of `input_`.
+
+    Raises:
+        ValueError: The shapes do not fit, a channel has only one value, or running statistics are
+            missing.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.instance_norm(tensor([[[1.0, 3.0], [10.0, 30.0]]]), eps=0.0).tolist()
+        [[[-1.0, 1.0], [-1.0, 1.0]]]
+    """
+    owner = "instance_norm"
+    check_probability(owner, "momentum", momentum)
+    check_number(owner, "eps", eps, 0.0)
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise ValueError(
+                located(f"{owner}: use_input_stats=False needs running_mean and running_var")
+            )
+        return batch_norm(input_, running_mean, running_var, weight, bias, False, eps=eps)
+    within = math.prod(input_.shape[2:])
+    if input_.ndim < 2 or within == 1:
+        raise ValueError(
+            located(
+                f"{owner}: an input of shape (N, C, L, ...) with several values per channel "
+                f"expected, got {input_.shape}"
+            )
+        )
+    _check_channels(owner, input_, weight=weight, bias=bias)
+    _check_channels(owner, input_, running_mean=running_mean, running_var=running_var)
+    if (running_mean is not None or running_var is not None) and input_.size:
+        values = input_.detach().reshape(*input_.shape[:2], within)
+        _update(running_mean, values.mean(axis=2).mean(axis=0), momentum)
+        _update(running_var, values.var(axis=2, ddof=1).mean(axis=0), momentum)
+    return group_norm(input_, max(input_.shape[1], 1), weight, bias, eps)
+
+
+def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+    r"""Divide vectors by their p-norm: :math:`x / \max(\|x\|_p, \epsilon)`.
+
+    Args:
+        input_: A tensor.
+        p: The p of the p-norm; inf for the largest absolute value.
+        axis: The axis along which the vectors lie; the second by default, as in PyTorch.
+        eps: The lower bound of each norm; a zero vector stays zero.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.normalize(tensor([[3.0, 4.0]])).tolist()
+        [[0.6000000238418579, 0.800000011920929]]
+    """
+    check_number("normalize", "p", p, above=0.0, infinite=True)
+    check_number("normalize", "eps", eps, 0.0)
+    lengths = vector_norm(input_, ord=p, axis=axis, keepdims=True)
+    return input_ / ops.maximum(lengths, eps)

@@ -1,14 +1,21 @@
-"""Regularization: dropout."""
+"""Regularization: dropout of elements, of channels and of residual branches."""
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.ops.dropout import dropout_factor
 
-__all__ = ["dropout"]
+__all__ = ["drop_path", "dropout", "dropout1d", "dropout2d"]
 
 
 @spelled
@@ -42,3 +49,123 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
         return input_
     key = random.key()
     return overwritten(input_, ops.dropout, p, key) if inplace else ops.dropout(input_, p, key)
+
+
+def dropout1d(
+    input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Zero whole channels of a sequence with probability p, and scale the others by 1 / (1 - p).
+
+    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015.
+
+    Args:
+        input_: Shape (N, C, L), or (C, L).
+        p: The probability, from 0 to 1.
+        training: If False, the input is returned unchanged.
+        inplace: Whether to overwrite the input with the result.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: p is not a probability, or the input has another number of axes.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> y = nn.functional.dropout1d(ones(1, 100, 3))
+        >>> sorted(set(y.sum(axis=2)[0].tolist()))
+        [0.0, 6.0]
+    """
+    return _channel_dropout(dropout1d, "(N, C, L) or (C, L)", (2, 3), input_, p, training, inplace)
+
+
+def dropout2d(
+    input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Zero whole channels of images with probability p, and scale the others by 1 / (1 - p).
+
+    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015.
+
+    Args:
+        input_: Shape (N, C, H, W). Three axes are read as (N, C, L), with a warning, as in PyTorch.
+        p: The probability, from 0 to 1.
+        training: If False, the input is returned unchanged.
+        inplace: Whether to overwrite the input with the result.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: p is not a probability, or the input has another number of axes.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> y = nn.functional.dropout2d(ones(1, 100, 3, 2), 0.75)
+        >>> sorted(set(y.sum(axis=(2, 3))[0].tolist()))
+        [0.0, 24.0]
+    """
+    if input_.ndim == 3:
+        warnings.warn(
+            located(
+                f"dropout2d: an input of shape {input_.shape} is read as (N, C, L); call dropout1d "
+                f"for sequences, and give one image a batch axis: x[None]"
+            ),
+            stacklevel=2,
+        )
+    return _channel_dropout(dropout2d, "(N, C, H, W)", (3, 4), input_, p, training, inplace)
+
+
+def drop_path(
+    input_: Tensor, p: float = 0.1, scale_by_keep: bool = True, training: bool = True
+) -> Tensor:
+    """Zero whole samples with probability p: stochastic depth, for the branch of a residual block.
+
+    Source: Huang et al., "Deep networks with stochastic depth", 2016.
+
+    Args:
+        input_: Shape (N, ...).
+        p: The probability, from 0 to 1.
+        scale_by_keep: Whether to scale the other samples by 1 / (1 - p).
+        training: If False, the input is returned unchanged.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: p is not a probability, or the input has no batch axis.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> sorted(set(nn.functional.drop_path(ones(100, 3), 0.5).sum(axis=1).tolist()))
+        [0.0, 6.0]
+    """
+    p = check_probability("drop_path", "p", p)
+    if not input_.ndim:
+        raise ValueError(located("drop_path: an input of shape (N, ...) expected, got ()"))
+    if not training or p == 0.0:
+        return input_
+    return _dropped(input_, 1, p, scale_by_keep)
+
+
+def _channel_dropout(
+    function: Callable[..., Tensor], shapes: str, axes: tuple[int, ...], input_: Tensor, p: float,
+    training: bool, inplace: bool,
+) -> Tensor:  # fmt: skip
+    owner = function.__name__
+    p = check_probability(owner, "p", p)
+    if input_.ndim not in axes:
+        raise ValueError(
+            located(f"{owner}: an input of shape {shapes} expected, got {input_.shape}")
+        )
+    if not training or p == 0.0:
+        return input_
+    if inplace:
+        return overwritten(input_, function, p)
+    return _dropped(input_, 1 if input_.ndim == 2 else 2, p)
+
+
+def _dropped(x: Tensor, leading: int, p: float, scale: bool = True) -> Tensor:
+    """Zero everything at some places of the leading axes."""
+    factor = dropout_factor(random.key(), x.shape[:leading], p, np.float32)
+    kept = (factor != 0).reshape(*factor.shape, *(1,) * (x.ndim - leading))
+    return ops.where(kept, x * (1 / (1 - p)) if scale and p < 1 else x, 0.0)

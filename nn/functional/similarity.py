@@ -1,4 +1,4 @@
-"""Similarity of vectors."""
+"""Similarity and distance of vectors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from minigrad._checks import check_number
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
+from minigrad.linalg import vector_norm
 
-__all__ = ["cosine_similarity"]
+__all__ = ["cosine_similarity", "pairwise_distance"]
 
 
 @spelled
@@ -35,15 +36,49 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         >>> round(nn.functional.cosine_similarity(x, y, axis=0).item(), 4)
         0.96
     """
-    try:
-        shape = np.broadcast_shapes(x1.shape, x2.shape)
-    except ValueError:
-        raise ValueError(
-            located(f"cosine_similarity: x1 {x1.shape} and x2 {x2.shape} do not broadcast")
-        ) from None
+    shape = _common_shape("cosine_similarity", x1, x2)
     check_number("cosine_similarity", "eps", eps, 0.0)
     directions = (_direction(ops.broadcast_to(x, shape), axis, eps) for x in (x1, x2))
     return ops.sum(ops.multiply(*directions), axis=axis)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False
+) -> Tensor:
+    r"""Compute the distance of vectors along the last axis: :math:`\|x_1 - x_2 + \epsilon\|_p`.
+
+    Args:
+        x1: A tensor of shape (..., D).
+        x2: A tensor that broadcasts with it.
+        p: The p of the p-norm; inf for the largest absolute value.
+        eps: Added to each difference, as in PyTorch.
+        keepdims: Whether to keep the last axis, with size 1.
+
+    Returns:
+        A tensor without the last axis.
+
+    Raises:
+        ValueError: The shapes do not broadcast, or p or eps is no such number.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[1.0, 2.0]]), tensor([[4.0, 6.0]])
+        >>> nn.functional.pairwise_distance(x, y, eps=0.0).tolist()
+        [5.0]
+    """
+    _common_shape("pairwise_distance", x1, x2)
+    check_number("pairwise_distance", "p", p, above=0.0, infinite=True)
+    check_number("pairwise_distance", "eps", eps, 0.0)
+    return vector_norm(x1 - x2 + eps, ord=p, axis=-1, keepdims=keepdims)
+
+
+def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(x1.shape, x2.shape)
+    except ValueError:
+        raise ValueError(
+            located(f"{owner}: x1 {x1.shape} and x2 {x2.shape} do not broadcast")
+        ) from None
 
 
 def _direction(x: Tensor, axis: int, eps: float) -> Tensor:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from minigrad._checks import check_number, check_size
+from minigrad._creation import full
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
+from minigrad.nn import init
 from minigrad.nn.module.base import Module
+from minigrad.nn.module.parameter import Parameter
 
 __all__ = [
-    "ELU", "GELU", "SELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU",
-    "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh",
+    "ELU", "GELU", "GLU", "SELU", "HardSigmoid", "HardSwish", "Hardtanh", "LeakyReLU", "LogSigmoid",
+    "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softplus",
+    "Softsign", "Swish", "Tanh",
 ]  # fmt: skip
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -355,3 +360,119 @@ class LogSoftmax(Module):
     def forward(self, input_: Tensor) -> Tensor:
         """Apply the function along the axis of a tensor of any shape."""
         return F.log_softmax(input_, axis=self.axis)
+
+
+class Hardtanh(_InPlace):
+    """Limit each element to the range from min_val to max_val.
+
+    Args:
+        min_val: The least value.
+        max_val: The greatest value.
+        inplace: Whether to overwrite the input with the result.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.Hardtanh()(tensor([-3.0, 0.5, 3.0])).tolist()
+        [-1.0, 0.5, 1.0]
+    """
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.min_val = check_number("Hardtanh", "min_val", min_val)
+        self.max_val = check_number("Hardtanh", "max_val", max_val, min_val)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply the function elementwise to a tensor of any shape."""
+        return F.hardtanh(input_, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        bounds = f"min_val={self.min_val}, max_val={self.max_val}"
+        return ", ".join([bounds, *["inplace=True"] * self.inplace])
+
+
+class LogSigmoid(Module):
+    """The logarithm of the sigmoid, -log(1 + e⁻ˣ), without overflow.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.LogSigmoid()(tensor(-1000.0)).item()
+        -1000.0
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply the function elementwise to a tensor of any shape."""
+        return F.logsigmoid(input_)
+
+
+class Softsign(Module):
+    """Softsign, x / (1 + |x|).
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.Softsign()(tensor([-1.0, 3.0])).tolist()
+        [-0.5, 0.75]
+    """
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply the function elementwise to a tensor of any shape."""
+        return F.softsign(input_)
+
+
+class PReLU(Module):
+    """Leaky ReLU with a learned slope below 0.
+
+    Source: He et al., "Delving deep into rectifiers", 2015.
+
+    Args:
+        num_parameters: 1, or the number C of channels: one slope for each.
+        init: The initial slope.
+
+    Attributes:
+        weight: The slopes, of shape (num_parameters,).
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.PReLU()(tensor([-1.0, 2.0])).tolist()
+        [-0.25, 2.0]
+    """
+
+    repr_fields = ("num_parameters",)
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25) -> None:
+        super().__init__()
+        self.num_parameters = check_size("PReLU", "num_parameters", num_parameters)
+        self.init = init
+        self.weight = Parameter(full(num_parameters, float(init)))
+
+    def reset_parameters(self) -> None:
+        """Set every slope to its initial value."""
+        init.constant(self.weight, self.init)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply the function to an input of shape (N, C, ...), or any shape with one slope."""
+        return F.prelu(input_, self.weight)
+
+
+class GLU(Module):
+    """The gated linear unit: the first half of an axis times the sigmoid of the second.
+
+    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
+
+    Args:
+        axis: The axis, of even size.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.GLU()(tensor([6.0, 8.0, 0.0, 1000.0])).tolist()
+        [3.0, 8.0]
+    """
+
+    repr_fields = ("axis",)
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Halve the axis of a tensor of any shape."""
+        return F.glu(input_, self.axis)

@@ -12,14 +12,13 @@ from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padding_pairs
+from minigrad.nn.functional.padding import MODES
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
 __all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
 
 PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
-
-_PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 class _Kernels(Module):
@@ -91,10 +90,10 @@ class _Convolution(_Kernels):
             in_channels, out_channels, kernel_size, stride, dilation, groups, bias, False
         )
         owner = type(self).__name__
-        if padding_mode != "zeros" and padding_mode not in _PAD_MODES:
+        if padding_mode != "zeros" and padding_mode not in MODES:
             raise ValueError(
                 f"{owner}: padding_mode must be 'zeros' or one of "
-                f"{', '.join(map(repr, _PAD_MODES))}, got {padding_mode!r}"
+                f"{', '.join(map(repr, MODES))}, got {padding_mode!r}"
             )
         self._pairs = padding_pairs(owner, self.kernel_size, self.stride, padding, self.dilation)
         self.padding = padding if isinstance(padding, str) else tuple(n for n, _ in self._pairs)
@@ -113,7 +112,7 @@ class _Convolution(_Kernels):
         def convolved(x: Tensor) -> Tensor:
             pairs = self._pairs
             if self.padding_mode != "zeros":
-                x = ops.pad(x, ((0, 0), (0, 0), *pairs), _PAD_MODES[self.padding_mode])
+                x = ops.pad(x, ((0, 0), (0, 0), *pairs), MODES[self.padding_mode])
                 pairs = ((0, 0),) * self.axes
             return ops.convolution(
                 x, self.weight, self.bias, self.stride, pairs, self.dilation, self.groups

@@ -1,4 +1,4 @@
-"""Linear: the affine map; Identity: returns its input."""
+"""Linear: the affine map; Bilinear: the same of two inputs; Identity: returns its input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from minigrad.nn import init
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
-__all__ = ["Identity", "Linear"]
+__all__ = ["Bilinear", "Identity", "Linear"]
 
 
 class Linear(Module):
@@ -68,6 +68,65 @@ class Linear(Module):
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
+        )
+
+
+class Bilinear(Module):
+    r"""Apply the bilinear map :math:`y_o = x_1^\top W_o\, x_2 + b_o` to the last axes.
+
+    Weight and bias are initialized uniformly from ±1/√in1_features, as in PyTorch.
+
+    Args:
+        in1_features: The size of the last axis of the first input.
+        in2_features: The size of the last axis of the second input.
+        out_features: The size of the last axis of the output.
+        bias: Whether to add b.
+
+    Attributes:
+        weight: W, of shape (out_features, in1_features, in2_features).
+        bias: b, of shape (out_features,), or None.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.Bilinear(4, 3, 2)(ones((5, 4)), ones((5, 3))).shape
+        (5, 2)
+    """
+
+    bias: Parameter | None
+
+    def __init__(
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True
+    ) -> None:
+        super().__init__()
+        self.in1_features = check_size("Bilinear", "in1_features", in1_features)
+        self.in2_features = check_size("Bilinear", "in2_features", in2_features)
+        self.out_features = check_size("Bilinear", "out_features", out_features)
+        self.weight = Parameter(empty((out_features, in1_features, in2_features)))
+        self.bias = Parameter(empty(out_features)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Initialize weight and bias again."""
+        bound = 1.0 / math.sqrt(self.in1_features)
+        for parameter in self.parameters():
+            init.uniform(parameter, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """Apply the map to the last axes.
+
+        Args:
+            input1: A tensor of shape (..., in1_features).
+            input2: A tensor of shape (..., in2_features).
+
+        Returns:
+            A tensor of shape (..., out_features).
+        """
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from minigrad._checks import check_number, check_probability
 from minigrad._tensor import Tensor
@@ -19,7 +19,7 @@ __all__ = [
 class _Loss(Module):
     """A loss with a reduction."""
 
-    repr_fields = ("reduction",)
+    repr_fields: ClassVar[tuple[str, ...]] = ("reduction",)
 
     def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__()
@@ -117,12 +117,12 @@ class CrossEntropyLoss(_Loss):
     Args:
         weight: The weight of each class, of shape (C,); a buffer.
         reduction: "mean", "sum", or "none" for one loss per target.
-        ignore_index: A target value that is ignored.
+        ignore_index: A target value that is ignored; None to ignore none.
         label_smoothing: The probability that is spread evenly over all classes.
 
     Example:
         >>> from minigrad import nn, zeros
-        >>> loss = nn.CrossEntropyLoss(ignore_index=-100)
+        >>> loss = nn.CrossEntropyLoss()
         >>> round(loss(zeros((2, 4)), [3, -100]).item(), 4)
         1.3863
     """
@@ -134,7 +134,7 @@ class CrossEntropyLoss(_Loss):
         weight: Any = None,
         reduction: Reduction = "mean",
         *,
-        ignore_index: int | None = None,
+        ignore_index: int | None = -100,
         label_smoothing: float = 0.0,
     ) -> None:
         super().__init__(reduction)
@@ -158,7 +158,7 @@ class NLLLoss(_Loss):
     Args:
         weight: The weight of each class, of shape (C,); a buffer.
         reduction: "mean", "sum", or "none" for one loss per target.
-        ignore_index: A target value that is ignored.
+        ignore_index: A target value that is ignored; None to ignore none.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -173,7 +173,7 @@ class NLLLoss(_Loss):
         weight: Any = None,
         reduction: Reduction = "mean",
         *,
-        ignore_index: int | None = None,
+        ignore_index: int | None = -100,
     ) -> None:
         super().__init__(reduction)
         self.register_buffer("weight", weight)

@@ -205,16 +205,7 @@ class _BatchNorm(_Normalization):
         Raises:
             ValueError: The input has another number of axes or channels.
         """
-        if (
-            input_.ndim not in [layout.count(",") + 1 for layout in self.layouts]
-            or input_.shape[1] != self.num_features
-        ):
-            raise ValueError(
-                located(
-                    f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
-                    f"C = {self.num_features} expected, got {input_.shape}"
-                )
-            )
+        self._check_layout(input_)
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.num_batches_tracked is not None and input_.size:
             self.num_batches_tracked.add_(1)
@@ -224,6 +215,17 @@ class _BatchNorm(_Normalization):
             input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
             momentum, self.eps,
         )  # fmt: skip
+
+    def _check_layout(self, input_: Tensor) -> None:
+        axes = {layout.count(",") + 1: layout for layout in self.layouts}
+        layout = axes.get(input_.ndim, "")
+        if not layout or input_.shape[layout.startswith("(N")] != self.num_features:
+            raise ValueError(
+                located(
+                    f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
+                    f"C = {self.num_features} expected, got {input_.shape}"
+                )
+            )
 
     def extra_repr(self) -> str:
         return (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
 
 import minigrad
 from minigrad import ops
@@ -17,8 +19,12 @@ from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.utils.rnn import PackedSequence, packing_of
 
 __all__ = ["GRU", "LSTM", "RNN"]
+
+Last = int | tuple[np.ndarray, np.ndarray]
+"""The index of the last step of every sequence: -1, or steps and sequences."""
 
 
 class _Recurrent(Module):
@@ -77,7 +83,9 @@ class _Recurrent(Module):
         for parameter in self.parameters():
             init.uniform(parameter, -bound, bound)
 
-    def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
+    def _steps(
+        self, x: Tensor, first: list[Tensor], end: str, last: Last
+    ) -> tuple[Tensor, list[Tensor]]:
         """One layer in one direction: (L, N, I) -> (L, N, H), and the last states, (N, H) each."""
         raise NotImplementedError
 
@@ -88,8 +96,12 @@ class _Recurrent(Module):
         bias_ih, bias_hh = biases or (None, None)
         return weight_ih, weight_hh, bias_ih, bias_hh
 
-    def _read(self, input_: Tensor, given: tuple[Any, ...]) -> tuple[Tensor, list[Tensor]]:
+    def _read(
+        self, input_: Tensor | PackedSequence, given: tuple[Any, ...]
+    ) -> tuple[Any, list[Tensor]]:
         """The outputs of the last layer, and the last states of all: (D · layers, N, H) each."""
+        if isinstance(input_, PackedSequence):
+            return self._read_packed(input_, given)
         owner, single = type(self).__name__, input_.ndim == 2
         if input_.ndim not in (2, 3) or input_.shape[-1] != self.input_size:
             axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
@@ -104,7 +116,7 @@ class _Recurrent(Module):
         x = input_[:, None] if single else input_.swapaxes(0, 1) if self.batch_first else input_
         if not x.shape[0]:
             raise ValueError(located(f"{owner}: a sequence without steps, of {input_.shape}"))
-        states = self._first(x, given, single)
+        states = self._first(x.shape[1], x.dtype, given, single)
         last: list[list[Tensor]] = []
         for layer in range(self.num_layers):
             if layer:
@@ -113,7 +125,7 @@ class _Recurrent(Module):
             for direction in self._directions:
                 first = [state[len(last)] for state in states]
                 turned = ops.flip(x, 0) if direction else x
-                out, ends = self._steps(turned, first, f"l{layer}{direction}")
+                out, ends = self._steps(turned, first, f"l{layer}{direction}", -1)
                 outputs.append(ops.flip(out, 0) if direction else out)
                 last.append(ends)
             x = minigrad.concatenate(outputs, axis=2) if self.bidirectional else outputs[0]
@@ -122,13 +134,42 @@ class _Recurrent(Module):
             return x[:, 0], [state[:, 0] for state in finals]
         return x.swapaxes(0, 1) if self.batch_first else x, finals
 
-    def _first(self, x: Tensor, given: tuple[Any, ...], single: bool) -> list[Tensor]:
+    def _read_packed(
+        self, packed: PackedSequence, given: tuple[Any, ...]
+    ) -> tuple[PackedSequence, list[Tensor]]:
+        """As `_read`. Sequences are padded; what lies behind the end of one reaches no output."""
+        data = packed.data
+        if data.ndim != 2 or data.shape[1] != self.input_size:
+            raise ValueError(
+                located(
+                    f"{type(self).__name__}: packed data of shape (elements, I) with I = "
+                    f"{self.input_size} expected, got {data.shape}"
+                )
+            )
+        packing = packing_of(packed)
+        end_of = (packing.lengths - 1, np.arange(packing.shape[1]))
+        states = self._first(packing.shape[1], data.dtype, given, False)
+        last: list[list[Tensor]] = []
+        for layer in range(self.num_layers):
+            if layer:
+                data = F.dropout(data, self.dropout, self.training)
+            outputs = []
+            for direction in self._directions:
+                first = [state[len(last)] for state in states]
+                steps = packing.backwards if direction else packing.steps
+                x = packing.spread(data, steps)
+                out, ends = self._steps(x, first, f"l{layer}{direction}", end_of)
+                outputs.append(packing.gathered(out, steps))
+                last.append(ends)
+            data = minigrad.concatenate(outputs, axis=1) if self.bidirectional else outputs[0]
+        finals = [minigrad.stack(list(state)) for state in zip(*last, strict=True)]
+        return packed._replace(data=data), finals
+
+    def _first(self, batch: int, dtype: Any, given: tuple[Any, ...], single: bool) -> list[Tensor]:
         """The states before the first step, of shape (D · layers, N, H); zeros if not given."""
-        shape: tuple[int, ...] = (
-            self.num_layers * len(self._directions), x.shape[1], self.hidden_size
-        )  # fmt: skip
+        shape = (self.num_layers * len(self._directions), batch, self.hidden_size)
         if not given:
-            return [zeros(shape, dtype=x.dtype) for _ in self.states]
+            return [zeros(shape, dtype=dtype) for _ in self.states]
         expected = (shape[0], shape[2]) if single else shape
         for name, state in zip(self.states, given, strict=True):
             if state.shape != expected:
@@ -153,11 +194,23 @@ class _Recurrent(Module):
 class _HiddenState(_Recurrent):
     """A recurrence whose only state is the hidden state."""
 
-    def forward(self, input_: Tensor, h_0: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    if TYPE_CHECKING:
+
+        @overload  # type: ignore[no-overload-impl]
+        def __call__(self, input_: Tensor, h_0: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def __call__(
+            self, input_: PackedSequence, h_0: Tensor | None = None
+        ) -> tuple[PackedSequence, Tensor]: ...
+
+    def forward(
+        self, input_: Tensor | PackedSequence, h_0: Tensor | None = None
+    ) -> tuple[Any, Tensor]:
         """Process a sequence.
 
         Args:
-            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I); or a
+                `utils.rnn.PackedSequence`: then so are the outputs.
             h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
                 directions, without N if the input has none; zeros by default.
 
@@ -215,9 +268,11 @@ class RNN(_HiddenState):
         )
         self.nonlinearity = check_nonlinearity("RNN", nonlinearity)
 
-    def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
+    def _steps(
+        self, x: Tensor, first: list[Tensor], end: str, last: Last
+    ) -> tuple[Tensor, list[Tensor]]:
         out = rnn_steps(x, first[0], *self._weights(end), self.nonlinearity)
-        return out, [out[-1]]
+        return out, [out[last]]
 
 
 class LSTM(_Recurrent):
@@ -254,13 +309,25 @@ class LSTM(_Recurrent):
     gates = 4
     states = ("h_0", "c_0")
 
+    if TYPE_CHECKING:
+
+        @overload  # type: ignore[no-overload-impl]
+        def __call__(
+            self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
+        @overload
+        def __call__(
+            self, input_: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
+
     def forward(
-        self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        self, input_: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Any, tuple[Tensor, Tensor]]:
         """Process a sequence.
 
         Args:
-            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I).
+            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I); or a
+                `utils.rnn.PackedSequence`: then so are the outputs.
             hx: The hidden and the cell states before the first step, each of shape
                 (D · layers, N, H) with D directions, without N if the input has none; zeros by
                 default.
@@ -273,10 +340,13 @@ class LSTM(_Recurrent):
         output, (h_n, c_n) = self._read(input_, pair("LSTM", hx))
         return output, (h_n, c_n)
 
-    def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
+    def _steps(
+        self, x: Tensor, first: list[Tensor], end: str, last: Last
+    ) -> tuple[Tensor, list[Tensor]]:
         h, c = first
         states = lstm_steps(x, h, c, *self._weights(end))
-        return states[0], [states[0, -1], states[1, -1]]
+        ends = last if isinstance(last, tuple) else (last,)
+        return states[0], [states[(0, *ends)], states[(1, *ends)]]
 
 
 class GRU(_HiddenState):
@@ -311,9 +381,11 @@ class GRU(_HiddenState):
 
     gates = 3
 
-    def _steps(self, x: Tensor, first: list[Tensor], end: str) -> tuple[Tensor, list[Tensor]]:
+    def _steps(
+        self, x: Tensor, first: list[Tensor], end: str, last: Last
+    ) -> tuple[Tensor, list[Tensor]]:
         out = gru_steps(x, first[0], *self._weights(end))
-        return out, [out[-1]]
+        return out, [out[last]]
 
 
 _warned = False

@@ -97,11 +97,13 @@ def check_tensors(
         raise TypeError(located(f"{owner}: {error}; forward takes {takes}")) from cause
     for name, value in given.items():
         parameter = signature.parameters[name]
+        kind, *others = str(parameter.annotation).split(" | ")
         if (
-            str(parameter.annotation).removesuffix(" | np.ndarray").rpartition(".")[2].rstrip("'>")
-            == "Tensor"
+            kind.rpartition(".")[2].rstrip("'>") == "Tensor"
+            and {*others} <= {"np.ndarray", "PackedSequence"}
             and value is not parameter.default
             and not isinstance(value, (Tensor, np.ndarray))
+            and type(value).__name__ not in others
         ):
             raise TypeError(
                 located(f"{owner}: {name} must be a Tensor, got {type(value).__name__}")

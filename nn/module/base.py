@@ -19,6 +19,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import State, state
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
+from minigrad.nn.module.backward_hooks import BackwardHooks
 from minigrad.nn.module.module_paths import path_to
 from minigrad.nn.module.registry import Registry
 
@@ -68,6 +69,7 @@ class Module(Registry):
         self.training = True
         self._pre_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
         self._hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
+        self._backward_hooks: dict[int, tuple[bool, Callable[..., Any]]] = {}
 
     # The call
 
@@ -85,7 +87,7 @@ class Module(Registry):
         try:
             scope = Scope(module, name, outer.scope)
             token = state.set(State(outer.recording, scope, outer.observers))
-            if module._pre_hooks or module._hooks:
+            if module._pre_hooks or module._hooks or module._backward_hooks:
                 return module._forward_with_hooks(args, kwargs)
             return module.forward(*args, **kwargs)
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
@@ -111,12 +113,16 @@ class Module(Registry):
                 args, kwargs = replaced
             else:
                 args = replaced if isinstance(replaced, tuple) else (replaced,)
+        backward = None
+        if self._backward_hooks:
+            backward = BackwardHooks(self, list(self._backward_hooks.values()))
+            args = backward.enter(args)
         output = self.forward(*args, **kwargs)
         for hook, with_kwargs in list(self._hooks.values()):
             seen = (args, kwargs, output) if with_kwargs else (args, output)
             replaced = hook(self, *seen)
             output = output if replaced is None else replaced
-        return output
+        return output if backward is None else backward.leave(output)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, with_kwargs: bool = False
@@ -165,6 +171,51 @@ class Module(Registry):
             [(2, 3)]
         """
         return _register(self._hooks, hook, with_kwargs)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any]) -> Removable:
+        """Register a hook ``hook(module, grad_input, grad_output)`` for each backward pass.
+
+        Both are tuples: the gradients of the positional arguments and those of the outputs, None
+        for what has none, zeros for an output that was not used. The hook runs when the gradients
+        of all inputs are known, or, if no input requires one, those of the outputs.
+
+        Args:
+            hook: If it does not return None, the result replaces `grad_input`.
+
+        Returns:
+            A callable that removes the hook.
+
+        Example:
+            >>> from minigrad import nn, ones
+            >>> layer, shapes = nn.Linear(4, 3), []
+            >>> remember = lambda module, inputs, outputs: shapes.append(inputs[0].shape)
+            >>> remove = layer.register_full_backward_hook(remember)
+            >>> layer(ones((2, 4), requires_grad=True)).sum().backward()
+            >>> shapes
+            [(2, 4)]
+        """
+        return _register(self._backward_hooks, hook, False, backward=True)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> Removable:
+        """Register a hook ``hook(module, grad_output)`` that runs before those of the inputs.
+
+        Args:
+            hook: If it does not return None, the result replaces `grad_output`.
+
+        Returns:
+            A callable that removes the hook.
+
+        Example:
+            >>> from minigrad import nn, ones
+            >>> layer = nn.Identity()
+            >>> twice = lambda module, grad_output: (2 * grad_output[0],)
+            >>> remove = layer.register_full_backward_pre_hook(twice)
+            >>> x = ones(2, requires_grad=True)
+            >>> layer(x).sum().backward()
+            >>> x.grad.tolist()
+            [2.0, 2.0]
+        """
+        return _register(self._backward_hooks, hook, True, backward=True)
 
     # Operations on this module and all modules below it
 
@@ -363,7 +414,10 @@ class Module(Registry):
         return state
 
 
-def _register(hooks: dict[int, Any], hook: Callable[..., Any], with_kwargs: bool) -> Removable:
+def _register(
+    hooks: dict[int, Any], hook: Callable[..., Any], option: bool, *, backward: bool = False
+) -> Removable:
     if not callable(hook):
-        raise TypeError(f"a forward hook must be callable, got {type(hook).__name__}")
-    return Removable(hooks, (hook, with_kwargs))
+        kind = "backward" if backward else "forward"
+        raise TypeError(f"a {kind} hook must be callable, got {type(hook).__name__}")
+    return Removable(hooks, (option, hook) if backward else (hook, option))

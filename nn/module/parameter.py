@@ -1,4 +1,4 @@
-"""Parameter: a trainable tensor of a module."""
+"""Parameter, a trainable tensor of a module, and Buffer, one that is not trained."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 
-__all__ = ["Parameter"]
+__all__ = ["Buffer", "Parameter"]
 
 
 class Parameter(Tensor):
@@ -37,3 +37,32 @@ class Parameter(Tensor):
         requires_grad: bool = True,
     ) -> None:
         super().__init__(data, requires_grad=requires_grad, dtype=dtype, device=device)
+
+
+class Buffer(Tensor):
+    """A tensor of a module that is not trained, but converted by `Module.to` and saved.
+
+    Assigned to an attribute of a `Module`, it is registered: see `Module.register_buffer`. `data`
+    is copied.
+
+    Args:
+        data: A number, a nested list, an ndarray or a Tensor, of any shape and dtype.
+        dtype: The dtype to store; by default that of `data`.
+        device: "cpu".
+        persistent: Whether it is part of the state dict.
+
+    Example:
+        >>> from minigrad import nn
+        >>> module = nn.Module()
+        >>> module.steps = nn.Buffer([0, 1])
+        >>> list(module.state_dict())
+        ['steps']
+    """
+
+    persistent = True
+
+    def __init__(
+        self, data: Any, dtype: Any = None, device: str = "cpu", *, persistent: bool = True
+    ) -> None:
+        super().__init__(data, dtype=dtype, device=device)
+        self.persistent = persistent

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.module_paths import join, walk
-from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.module.parameter import Buffer, Parameter
 
 if TYPE_CHECKING:  # every Registry is a Module
     from minigrad.nn.module.base import Module
@@ -29,6 +29,8 @@ class Registry:
     """The names of the buffers, and whether each is in the state dict."""
     repr_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes that the repr shows, where `extra_repr` is not overridden."""
+    _computed: dict[str, Callable[[Any], Tensor]]
+    """Attributes that are computed at each access, such as a normalized weight; unset if none."""
     _name: str = ""
     """The path under which it was last registered or called: a hint for `module_paths`."""
 
@@ -47,6 +49,11 @@ class Registry:
             elif isinstance(value._node, Leaf):
                 value._node.name = name
             self._buffers.pop(name, None)
+        elif isinstance(value, Buffer) and not isinstance(attributes.get(name), Parameter):
+            if name not in attributes.get("_buffers", ()):
+                attributes.pop(name, None)
+            self.register_buffer(name, value, persistent=value.persistent)
+            return
         elif value is not None and isinstance(attributes.get(name), Parameter):
             raise TypeError(
                 f"{type(self).__name__}.{name} is a Parameter and cannot become a "
@@ -58,6 +65,16 @@ class Registry:
                 f"got {type(value).__name__}"
             )
         super().__setattr__(name, value)
+
+    if not TYPE_CHECKING:  # for type checkers a module has the attributes that it declares
+
+        def __getattr__(self, name: str) -> Any:
+            compute = self.__dict__.get("_computed", {}).get(name)
+            if compute is None:
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+                )
+            return compute(self)
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
@@ -73,6 +90,11 @@ class Registry:
             )
         if not name or "." in name:
             raise ValueError(f"{owner}: {name!r} is empty or has a dot, no name for a part of it")
+        if name in self.__dict__.get("_computed", ()):
+            raise ValueError(
+                f"{owner}: {name!r} is computed from other parameters; remove its normalization "
+                f"before assigning to it"
+            )
         if inspect.isroutine(getattr(type(self), name, None)):
             raise ValueError(f"{owner}: {name!r} is one of its methods; choose another name")
 

@@ -111,3 +111,34 @@ def test_gain_of_leaky_relu() -> None:
 def test_refusals(attempt: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         attempt()
+
+
+def test_zeros_and_ones() -> None:
+    assert not nn.init.zeros(minigrad.ones(2, 3)).data.any()
+    assert (nn.init.ones(minigrad.zeros(2, 3, dtype=minigrad.float16)).data == 1).all()
+
+
+def test_truncated_normal_has_the_moments_of_its_distribution() -> None:
+    minigrad.random.seed(0)
+    for mean, std, a, b in ((0.0, 1.0, -2.0, 2.0), (1.0, 0.5, 0.8, 4.0), (3.0, 1.0, -1.0, 1.0)):
+        values = nn.init.trunc_normal(minigrad.empty(50_000), mean, std, a, b).data
+        low, high = (a - mean) / std, (b - mean) / std
+        density = lambda x: math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+        inside = (math.erf(high / 2**0.5) - math.erf(low / 2**0.5)) / 2
+        assert a <= values.min() and values.max() <= b
+        expected = mean + std * (density(low) - density(high)) / inside
+        assert values.mean() == pytest.approx(expected, abs=0.02)
+    with pytest.raises(ValueError, match="trunc_normal: hardly any sample of mean 9.0"):
+        nn.init.trunc_normal(minigrad.empty(3), 9.0)
+    with pytest.raises(ValueError, match="trunc_normal: b must be a number above 1.0"):
+        nn.init.trunc_normal(minigrad.empty(3), a=1.0, b=1.0)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (3, 2, 2), (1, 4), (0, 3), (3, 0)])
+def test_orthogonal(shape: tuple[int, ...]) -> None:
+    weight = nn.init.orthogonal(minigrad.empty(shape, dtype=minigrad.float64), 2.0)
+    matrix = weight.data.reshape(shape[0], -1 if weight.size else math.prod(shape[1:]))
+    short = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
+    np.testing.assert_allclose(short @ short.T, 4 * np.eye(len(short)), atol=1e-12)
+    with pytest.raises(ValueError, match=r"orthogonal: .*got \(3,\)"):
+        nn.init.orthogonal(minigrad.empty(3))

@@ -36,6 +36,14 @@ LAYERS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
     "Tanh": (nn.Tanh(), torch.nn.Tanh(), (4, 5)),
     "Softplus": (nn.Softplus(0.5), torch.nn.Softplus(0.5), (4, 5)),
     "Sigmoid": (nn.Sigmoid(), torch.nn.Sigmoid(), (4, 5)),
+    "Hardtanh": (nn.Hardtanh(-0.5, 0.75), torch.nn.Hardtanh(-0.5, 0.75), (4, 5)),
+    "LogSigmoid": (nn.LogSigmoid(), torch.nn.LogSigmoid(), (4, 5)),
+    "Softsign": (nn.Softsign(), torch.nn.Softsign(), (4, 5)),
+    "PReLU": (nn.PReLU(), torch.nn.PReLU(), (4, 5)),
+    "PReLU of a vector": (nn.PReLU(), torch.nn.PReLU(), (5,)),
+    "PReLU by channel": (nn.PReLU(3), torch.nn.PReLU(3), (4, 3, 2, 2)),
+    "GLU": (nn.GLU(), torch.nn.GLU(), (4, 6)),
+    "GLU of channels": (nn.GLU(1), torch.nn.GLU(1), (2, 4, 3)),
     "Softmax": (nn.Softmax(1), torch.nn.Softmax(1), (4, 5, 2)),
     "LogSoftmax": (nn.LogSoftmax(0), torch.nn.LogSoftmax(0), (4, 5)),
     "Sequential": (
@@ -51,7 +59,81 @@ def test_layer(ours: Any, theirs: Any, shape: tuple[int, ...]) -> None:
     compare(ours.double(), randomise(theirs), [draw(*shape)], ours, theirs)
 
 
-IN_PLACE = ["ReLU", "ReLU6", "LeakyReLU", "ELU", "SELU", "SiLU", "Mish", "HardSwish", "HardSigmoid"]
+PAIRS: dict[str, tuple[Any, Any, list[tuple[int, ...]], tuple[Any, ...]]] = {
+    # both layers, the shapes of the inputs, and what comes after them
+    "Bilinear": (nn.Bilinear(3, 4, 2), torch.nn.Bilinear(3, 4, 2), [(5, 2, 3), (5, 2, 4)], ()),
+    "Bilinear without bias": (nn.Bilinear(3, 4, 2, False), torch.nn.Bilinear(3, 4, 2, False),
+                              [(5, 3), (5, 4)], ()),
+    "CosineSimilarity": (nn.CosineSimilarity(), torch.nn.CosineSimilarity(), [(4, 3)] * 2, ()),
+    "CosineSimilarity of rows": (nn.CosineSimilarity(-1, 0.01), torch.nn.CosineSimilarity(-1, 0.01),
+                                 [(2, 4, 3), (4, 3)], ()),
+    **{
+        f"TripletMarginLoss {reduction} {options}": (
+            nn.TripletMarginLoss(reduction=reduction, **options),
+            torch.nn.TripletMarginLoss(reduction=reduction, **options), [(6, 3)] * 3, ())
+        for reduction in ("mean", "sum", "none")
+        for options in ({}, {"margin": 0.3, "p": 1.0}, {"swap": True, "eps": 0.01}, {"p": 3.0})
+    },
+    "TripletMarginLoss of one": (
+        nn.TripletMarginLoss(2.0), torch.nn.TripletMarginLoss(2.0), [(3,)] * 3, ()),
+    **{
+        f"{name} {reduction} {margin}": (
+            getattr(nn, name)(margin, reduction),
+            getattr(torch.nn, name)(margin, reduction=reduction), shapes,
+            (np.array([1.0, -1.0, -1.0, 1.0, -1.0, 1.0]),))
+        for name, shapes in (
+            ("MarginRankingLoss", [(6,)] * 2), ("CosineEmbeddingLoss", [(6, 3)] * 2))
+        for reduction in ("mean", "sum", "none")
+        for margin in (0.0, 0.4)
+    },
+    "CosineEmbeddingLoss of one": (
+        nn.CosineEmbeddingLoss(), torch.nn.CosineEmbeddingLoss(), [(3,)] * 2, (np.array(-1.0),)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("ours", "theirs", "shapes", "others"), PAIRS.values(), ids=PAIRS)
+def test_layer_of_several_inputs(ours: Any, theirs: Any, shapes: Any, others: Any) -> None:
+    arrays = [draw(*shape, seed=i) for i, shape in enumerate(shapes)]
+    tensors = [torch.tensor(other) for other in others]
+    compare(
+        ours.double(), randomise(theirs), arrays,
+        lambda *x: ours(*x, *others), lambda *x: theirs(*x, *tensors),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("shape", [(4, 3), (4, 1), (4,)])
+def test_gaussian_loss(reduction: Any, full: bool, shape: tuple[int, ...]) -> None:
+    """A variance below eps is raised to it, and still receives its gradient."""
+    var = np.abs(draw(*shape)) + 0.1
+    var.flat[1] = 0.0
+    options = {"full": full, "eps": 0.01, "reduction": reduction}
+    ours, theirs = nn.GaussianNLLLoss(**options), torch.nn.GaussianNLLLoss(**options)
+    compare(ours, theirs, [draw(4, 3), draw(4, 3, seed=1), var], ours, theirs)
+    x, y = draw(4, 3), draw(4, 3, seed=1)
+    number = ours(Tensor(x), y, 0.3), theirs(torch.tensor(x), torch.tensor(y), 0.3)
+    assert_close(*number)
+
+
+def test_similar_functions_with_their_options() -> None:
+    x, y, zeros = draw(4, 3, 2), draw(4, 3, 2, seed=1), np.zeros((4, 3, 2))
+    zeros[1] = 1.0
+    functional = torch.nn.functional
+    for p in (1.0, 2.0, 3.0, 0.5, float("inf")):
+        for array in (x, zeros):
+            for axis in (1, -1):
+                ours = F.normalize(Tensor(array), p, axis)
+                assert_close(ours, functional.normalize(torch.tensor(array), p, axis), f"{p}")
+        ours = F.pairwise_distance(Tensor(x), Tensor(y), p, 0.1, True)
+        theirs = functional.pairwise_distance(torch.tensor(x), torch.tensor(y), p, 0.1, True)
+        assert_close(ours, theirs, f"{p}")
+
+
+IN_PLACE = [
+    "ReLU", "ReLU6", "LeakyReLU", "ELU", "SELU", "SiLU", "Mish", "HardSwish", "HardSigmoid",
+    "Hardtanh",
+]  # fmt: skip
 
 
 THEIRS = {"HardSwish": "Hardswish", "HardSigmoid": "Hardsigmoid"}
@@ -163,6 +245,18 @@ def losses() -> dict[str, tuple[Any, Any, np.ndarray, np.ndarray]]:
             x,
             hard,
         ),
+        "nll, ignoring as PyTorch does": (
+            lambda reduction: nn.NLLLoss(reduction=reduction),
+            lambda reduction: t.NLLLoss(reduction=reduction),
+            x,
+            np.array([0, -100, 2]),
+        ),
+        "cross-entropy, ignoring as PyTorch does": (
+            lambda reduction: nn.CrossEntropyLoss(reduction=reduction),
+            lambda reduction: t.CrossEntropyLoss(reduction=reduction),
+            x,
+            np.array([-100, 3, 2]),
+        ),
         "nll of positions": (
             lambda reduction: nn.NLLLoss(reduction=reduction),
             lambda reduction: t.NLLLoss(reduction=reduction),
@@ -210,7 +304,10 @@ def test_divergence_over_a_batch() -> None:
     compare(ours, theirs, [x], lambda x: ours(x, y), lambda x: theirs(x, torch.tensor(y)))
 
 
-@pytest.mark.parametrize("name", ["relu6", "leaky_relu", "elu", "selu", "mish"])
+@pytest.mark.parametrize(
+    "name",
+    ["relu6", "leaky_relu", "elu", "selu", "mish", "hardtanh", "logsigmoid", "softsign"],
+)
 def test_activations_far_from_zero(name: str) -> None:
     """No overflow, no NaN, and the same values and slopes."""
     x = np.array([-1e4, -1000.0, -50.0, -6.0, -1e-8, 0.0, 1e-8, 6.0, 50.0, 1000.0, 1e4])

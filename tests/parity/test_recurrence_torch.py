@@ -50,6 +50,66 @@ def test_layers(kind: str, layers: int, both: bool, batch_first: bool, bias: boo
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("lengths", [[5, 3, 3, 1], [2, 5, 1, 4]], ids=str)
+def test_packed_sequences(
+    kind: str, layers: int, both: bool, batch_first: bool, lengths: list[int]
+) -> None:
+    """What stands in the padding, NaN too, reaches nothing."""
+    options = {"num_layers": layers, "bidirectional": both, "batch_first": batch_first}
+    ours = getattr(nn, kind)(3, 4, **options).double()
+    theirs = randomise(getattr(torch.nn, kind)(3, 4, **options))
+    x = draw(4, 5, 3)
+    for row, length in zip(x, lengths, strict=True):
+        row[length:] = np.nan
+    x = x if batch_first else x.swapaxes(0, 1).copy()
+    states = [draw(layers * (1 + both), 4, 4, seed=i) for i in range(2 if kind == "LSTM" else 1)]
+    sorted_lengths = lengths == sorted(lengths, reverse=True)
+
+    def run(model: Any, room: Any) -> Any:
+        def call(x: Any, *states: Any) -> tuple[Any, ...]:
+            packed = room.pack_padded_sequence(x, lengths, batch_first, sorted_lengths)
+            given = state_of(kind, [*states]) if states else None
+            out, *last = flat(model(packed, given) if states else model(packed))
+            assert isinstance(out, room.PackedSequence)
+            padded, found = room.pad_packed_sequence(out, batch_first, -1.5, 6)
+            assert found.tolist() == lengths
+            return (padded, out.data if sorted_lengths else padded, *last)
+
+        return call
+
+    pair = run(ours, nn.utils.rnn), run(theirs, torch.nn.utils.rnn)
+    compare(ours, theirs, [x], *pair)
+    ours.zero_grad()
+    theirs.zero_grad()
+    compare(ours, theirs, [x, *states], *pair)
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("lengths", [(3, 1, 4), (2,), (0, 2), (0,)], ids=str)
+def test_padding(batch_first: bool, side: Any, lengths: tuple[int, ...]) -> None:
+    arrays = [draw(n, 2, seed=i) for i, n in enumerate(lengths)]
+    ours = [Tensor(array, requires_grad=True) for array in arrays]
+    theirs = [torch.tensor(array, requires_grad=True) for array in arrays]
+    mine = nn.utils.rnn.pad_sequence(ours, batch_first, 7.0, side)
+    other = torch.nn.utils.rnn.pad_sequence(theirs, batch_first, 7.0, side)
+    assert_close(mine, other)
+    cotangent = draw(*mine.shape, seed=9)
+    (mine * cotangent).sum().backward()
+    (other * torch.tensor(cotangent)).sum().backward()
+    for one, two in zip(ours, theirs, strict=True):
+        assert_close(one.grad, two.grad)
+    if min(lengths):
+        packed = nn.utils.rnn.pack_sequence(ours, enforce_sorted=False)
+        expected = torch.nn.utils.rnn.pack_sequence(theirs, enforce_sorted=False)
+        for part, wanted in zip(packed, expected, strict=True):
+            assert_close(part, wanted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_sequence_without_a_batch(kind: str) -> None:
     ours = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True).double()
     theirs = randomise(getattr(torch.nn, kind)(3, 4, num_layers=2, bidirectional=True))

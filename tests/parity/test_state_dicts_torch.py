@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from side_by_side import assert_close, draw, torch
+from side_by_side import assert_close, compare, draw, torch
 
 from minigrad import Tensor, nn
 
@@ -30,6 +30,10 @@ LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[tuple[int, ...]]]]
     ("BatchNorm1d", (3,), {"affine": False}, [(4, 3)]),
     ("BatchNorm2d", (3,), {"momentum": None}, [(2, 3, 4, 5)]),
     ("GroupNorm", (2, 4), {}, [(2, 4, 3)]),
+    ("InstanceNorm1d", (3,), {"affine": True}, [(4, 3, 5)]),
+    ("InstanceNorm2d", (3,), {"track_running_stats": True}, [(2, 3, 4, 5)]),
+    ("PReLU", (3,), {}, [(4, 3)]),
+    ("Bilinear", (3, 4, 2), {}, [(5, 3), (5, 4)]),
     ("Conv1d", (4, 6), WINDOW, [(2, 4, 9)]),
     ("Conv2d", (4, 6), WINDOW | {"bias": False}, [(2, 4, 7, 9)]),
     ("ConvTranspose1d", (4, 6), WINDOW, [(2, 4, 5)]),
@@ -119,8 +123,19 @@ def has_state(kind: type[nn.Module]) -> bool:
     """Whether a layer has parameters or buffers: one that can be made without sizes has none."""
     try:
         return bool(kind().state_dict())
-    except TypeError:
-        return not kind.__name__.endswith(("Pool1d", "Pool2d", "Unflatten"))
+    except (TypeError, ValueError):
+        stateless = (
+            "Pool1d", "Pool2d", "Pad2d", "Unflatten", "Fold", "PixelShuffle", "Unfold", "Upsample",
+        )  # fmt: skip
+        return not kind.__name__.endswith(stateless)
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm.* is deprecated")
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_weight_norm(axis: int | None) -> None:
+    theirs = torch.nn.utils.weight_norm(torch.nn.Conv2d(2, 3, 2).double(), dim=axis)
+    ours = nn.utils.weight_norm(nn.Conv2d(2, 3, 2).double(), axis=axis)
+    compare(ours, theirs, [draw(1, 2, 4, 4)], ours, theirs)
 
 
 def test_the_arrays_are_copies() -> None:

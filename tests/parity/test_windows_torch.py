@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,38 @@ POOLS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]] = [
     ("AdaptiveMaxPool2d", (1,), {}, (2, 3, 5, 7)),
     ("AdaptiveMaxPool2d", ((3, 4),), {}, (2, 3, 6, 7)),
     ("AdaptiveMaxPool2d", ((2, None),), {}, (3, 5, 7)),
+    ("Unfold", (2,), {}, (2, 3, 4, 5)),
+    ("Unfold", ((3, 2),), {"dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)}, (2, 3, 4, 5)),
+    ("Unfold", (2,), {"padding": 1}, (3, 4, 5)),
+    ("Unfold", (2,), {}, (0, 3, 4, 5)),
+    ("Fold", ((4, 5), 2), {}, (2, 8, 12)),
+    ("Fold", ((4, 5), (3, 2)), {"dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)},
+     (2, 12, 6)),
+    ("Fold", ((4, 5), 2), {}, (8, 12)),
+    ("PixelShuffle", (2,), {}, (2, 8, 3, 4)),
+    ("PixelShuffle", (3,), {}, (2, 2, 9, 3, 4)),
+    ("ZeroPad2d", (1,), {}, (2, 3, 4)),
+    ("ZeroPad2d", ((1, 0, -2, 3),), {}, (2, 3, 4, 5)),
+    ("ReflectionPad2d", (2,), {}, (2, 3, 4, 5)),
+    ("ReflectionPad2d", ((1, 0, 2, 3),), {}, (3, 4, 5)),
+    *[
+        ("Upsample", (), {"mode": mode, **options}, shape)
+        for modes, shape in (
+            (("nearest", "nearest-exact", "linear", "area"), (2, 3, 5)),
+            (("nearest", "nearest-exact", "bilinear", "area"), (2, 3, 4, 5)),
+        )
+        for mode in modes
+        for options in (
+            {"size": 3}, {"size": 11}, {"scale_factor": 2}, {"scale_factor": 2.3},
+            {"scale_factor": 0.7},
+            {"scale_factor": 1.7, "recompute_scale_factor": True},
+            *([{"size": 11, "align_corners": True}, {"size": 1, "align_corners": True},
+               {"scale_factor": 1.7, "align_corners": False}] if "linear" in mode else []),
+        )
+    ],
+    ("Upsample", ((3, 9),), {}, (2, 3, 4, 5)),
+    ("Upsample", (), {"scale_factor": (2.0, 0.5)}, (2, 3, 4, 5)),
+    ("Upsample", (), {"scale_factor": 2, "mode": "bilinear"}, (0, 3, 4, 5)),
 ]  # fmt: skip
 
 
@@ -108,6 +141,39 @@ def test_pooling(
 ) -> None:
     ours, theirs = (getattr(lib, name)(*sizes, **options) for lib in (nn, torch.nn))
     compare(ours, theirs, [draw(*shape)], ours, theirs)
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
+def test_padding_in_every_width(mode: str) -> None:
+    """The same values and gradients, and no answer where PyTorch has none."""
+    x = draw(2, 3, 4)
+    for before, after in itertools.product(range(-1, 6), (0, 1, 4)):
+        for widths in ((before, after), (before, after, 1, 0)):
+            ours, theirs = Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+            try:
+                expected = torch.nn.functional.pad(theirs, widths, mode)
+            except RuntimeError:
+                expected = None
+            if expected is None or (before < 0 and mode != "constant"):
+                with pytest.raises(ValueError, match=f"^pad: mode='{mode}' cannot pad an axis of"):
+                    F.pad(ours, widths, mode)  # type: ignore[arg-type]
+                continue
+            padded = F.pad(ours, widths, mode)  # type: ignore[arg-type]
+            assert_close(padded, expected, f"{widths}")
+            cotangent = draw(*padded.shape)
+            (padded * cotangent).sum().backward()
+            (expected * torch.tensor(cotangent)).sum().backward()
+            assert_close(ours.grad, theirs.grad, f"{widths}")
+
+
+def test_interpolation_of_infinities_and_nan() -> None:
+    """They reach the neighbours that read them, with a weight of 0 too, and no others."""
+    x = np.array([[[1.0, np.inf, 2.0, 3.0, np.nan, 4.0, -np.inf]]])
+    for options in ({"size": 9}, {"size": 13, "align_corners": True}, {"scale_factor": 2}):
+        with np.errstate(invalid="ignore"):
+            ours = F.interpolate(Tensor(x), mode="linear", **options).numpy()
+        theirs = torch.nn.functional.interpolate(torch.tensor(x), mode="linear", **options)
+        np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-12)
 
 
 def test_pooling_in_every_size() -> None:
@@ -156,6 +222,9 @@ NORMS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
     "BatchNorm1d": (nn.BatchNorm1d, torch.nn.BatchNorm1d, (5, 3)),
     "BatchNorm1d of sequences": (nn.BatchNorm1d, torch.nn.BatchNorm1d, (4, 3, 5)),
     "BatchNorm2d": (nn.BatchNorm2d, torch.nn.BatchNorm2d, (3, 3, 4, 2)),
+    "InstanceNorm1d": (nn.InstanceNorm1d, torch.nn.InstanceNorm1d, (5, 3, 4)),
+    "InstanceNorm2d": (nn.InstanceNorm2d, torch.nn.InstanceNorm2d, (2, 3, 4, 2)),
+    "InstanceNorm2d of one": (nn.InstanceNorm2d, torch.nn.InstanceNorm2d, (3, 4, 2)),
 }
 
 
@@ -163,10 +232,12 @@ NORMS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
 @pytest.mark.parametrize(
     "options",
     [{}, {"momentum": 0.3, "eps": 0.1}, {"momentum": None}, {"affine": False},
-     {"track_running_stats": False}],
+     {"track_running_stats": False}, {"affine": True, "track_running_stats": True}],
     ids=str,
 )  # fmt: skip
-def test_batch_norm(ours: Any, theirs: Any, shape: tuple[int, ...], options: Any) -> None:
+def test_batch_and_instance_norm(
+    ours: Any, theirs: Any, shape: tuple[int, ...], options: Any
+) -> None:
     """Three batches of training, then one of evaluation, with the same running statistics."""
     mine, other = ours(3, **options).double(), randomise(theirs(3, **options))
     for seed in range(3):

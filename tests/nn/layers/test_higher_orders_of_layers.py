@@ -42,12 +42,22 @@ X = (2, 3, 4)  # (batch, length, width)
 
 LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "Linear": (lambda: nn.Linear(4, 2), [X], lambda m, x: m(x)),
+    "Linear, normalized": (
+        lambda: nn.utils.weight_norm(nn.Linear(4, 2)), [X], lambda m, x: m(x)),
     "Embedding": (lambda: nn.Embedding(5, 4), [], lambda m: m(IDS)),
     "LayerNorm": (lambda: nn.LayerNorm(4), [X], lambda m, x: m(x)),
     "LayerNorm of two axes": (lambda: nn.LayerNorm((3, 4)), [X], lambda m, x: m(x)),
     "RMSNorm": (lambda: nn.RMSNorm(4), [X], lambda m, x: m(x)),
     "SwiGLU": (lambda: nn.SwiGLU(4, 5), [X], lambda m, x: m(x)),
     "Dropout": (lambda: nn.Dropout(0.4), [X], lambda m, x: m(x)),
+    "dropout of channels and samples": (
+        lambda: nn.Sequential(nn.Dropout1d(0.4), nn.DropPath(0.3)), [X], lambda m, x: m(x)),
+    "Dropout2d": (lambda: nn.Dropout2d(0.4), [(2, 3, 2, 2)], lambda m, x: m(x)),
+    "Bilinear": (lambda: nn.Bilinear(4, 3, 2), [X, (2, 3, 3)], lambda m, x, y: m(x, y)),
+    "PReLU": (lambda: nn.PReLU(3), [X], lambda m, x: m(x)),
+    "smooth activations of PyTorch": (
+        lambda: nn.Sequential(nn.LogSigmoid(), nn.Softsign(), nn.GLU(1)), [(2, 4, 3)],
+        lambda m, x: m(2 * x)),
     "activations": (
         lambda: nn.Sequential(
             nn.GELU(), nn.SiLU(), nn.Tanh(), nn.Sigmoid(), nn.Softplus(2.0), nn.GELU("tanh")
@@ -58,7 +68,7 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
         lambda: nn.Sequential(nn.LeakyReLU(0.2), nn.ELU(0.7), nn.SELU(), nn.Mish()),
         [X], lambda m, x: m(3 * x)),
     "hard activations": (
-        lambda: nn.Sequential(nn.HardSwish(), nn.HardSigmoid(), nn.ReLU6()),
+        lambda: nn.Sequential(nn.HardSwish(), nn.Hardtanh(-1, 1.5), nn.HardSigmoid(), nn.ReLU6()),
         [X], lambda m, x: m(2 * x)),
     "Conv1d": (
         lambda: nn.Conv1d(2, 4, 2, 2, 1, 1, 2), [(2, 2, 5)], lambda m, x: m(x)),
@@ -83,6 +93,18 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "BatchNorm2d": (lambda: nn.BatchNorm2d(2), [(2, 2, 2, 3)], lambda m, x: m(x)),
     "BatchNorm, evaluated": (lambda: nn.BatchNorm1d(4).eval(), [(5, 4)], lambda m, x: m(x)),
     "GroupNorm": (lambda: nn.GroupNorm(2, 4), [(2, 4, 3)], lambda m, x: m(x)),
+    "InstanceNorm1d": (
+        lambda: nn.InstanceNorm1d(2, affine=True, track_running_stats=True), [(2, 2, 3)],
+        lambda m, x: m(x)),
+    "InstanceNorm2d": (lambda: nn.InstanceNorm2d(2), [(2, 2, 2, 2)], lambda m, x: m(x)),
+    "resizing": (
+        lambda: nn.Sequential(
+            nn.Upsample(scale_factor=2), nn.PixelShuffle(2), nn.ZeroPad2d((1, -1, 0, 1)),
+            nn.ReflectionPad2d(1), nn.Upsample((5, 3), mode="bilinear")),
+        [(1, 4, 2, 2)], lambda m, x: m(x)),
+    "windows as columns": (
+        lambda: nn.Sequential(nn.Unfold(2, padding=1), nn.Tanh(), nn.Fold((2, 3), 2, padding=1)),
+        [(2, 2, 2, 3)], lambda m, x: m(x)),
     "RNN": (
         lambda: nn.RNN(4, 2, 2, batch_first=True, bidirectional=True), [X], lambda m, x: m(x)),
     "LSTM": (
@@ -90,6 +112,9 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
         lambda m, x, h, c: sum(m(x, (h, c))[1], m(x, (h, c))[0].sum())),
     "LSTM, dropout": (
         lambda: nn.LSTM(4, 2, 2, batch_first=True, dropout=0.4), [X], lambda m, x: m(x)[0]),
+    "GRU, packed": (
+        lambda: nn.GRU(4, 2, 2, bidirectional=True, dropout=0.4), [(3, 2, 4)],
+        lambda m, x: m(nn.utils.rnn.pack_padded_sequence(x, [1, 3], False, False))[0].data),
     "GRU": (
         lambda: nn.GRU(4, 2, 2, batch_first=True), [X, (2, 2, 2)], lambda m, x, h: m(x, h)),
     "cells": (
@@ -173,7 +198,27 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "NLLLoss": (
         lambda: nn.NLLLoss(), [(3, 4)], lambda m, x: m(F.log_softmax(x, 1), CLASSES)),
     "cosine similarity": (
-        lambda: nn.Identity(), [X, X], lambda m, x, y: F.cosine_similarity(x, y)),
+        lambda: nn.ModuleList([nn.Identity(), nn.CosineSimilarity()]), [X, X],
+        lambda m, x, y: m[1](m[0](x), y)),
+    "soft targets": (
+        lambda: nn.CrossEntropyLoss(label_smoothing=0.1), [(3, 4), (3, 4)],
+        lambda m, x, y: m(x, F.softmax(y))),
+    "TripletMarginLoss": (
+        lambda: nn.TripletMarginLoss(0.7, swap=True), [(5, 3)] * 3, lambda m, *x: m(*x)),
+    "MarginRankingLoss": (
+        lambda: nn.MarginRankingLoss(0.3), [(6,)] * 2,
+        lambda m, x, y: m(x, y, np.array([1.0, -1, 1, -1, 1, -1]))),
+    "CosineEmbeddingLoss": (
+        lambda: nn.CosineEmbeddingLoss(-0.5), [(4, 3)] * 2,
+        lambda m, x, y: m(x, y, np.array([1, -1, 1, -1]))),
+    "GaussianNLLLoss": (
+        lambda: nn.GaussianNLLLoss(full=True), [(4, 3)] * 3,
+        lambda m, x, y, v: m(x, y, v.exp())),
+    "normalize": (lambda: nn.Identity(), [X], lambda m, x: F.normalize(m(x), 3.0)),
+    "grouped queries": (
+        lambda: nn.Identity(), [(2, 4, 3, 2), (2, 2, 5, 2), (2, 2, 5, 3)],
+        lambda m, q, k, v: F.scaled_dot_product_attention(m(q), k, v, enable_gqa=True)),
+    "gumbel softmax": (lambda: nn.Identity(), [X], lambda m, x: F.gumbel_softmax(m(x), 0.7)),
 }  # fmt: skip
 
 
@@ -228,5 +273,8 @@ def test_every_layer_is_here() -> None:
     public = {kind for kind in vars(nn).values() if isinstance(kind, type)}
     layers = {kind.__name__ for kind in public if issubclass(kind, nn.Module)}
     made = {type(part).__name__ for make, _, _ in LAYERS.values() for part in make().modules()}
-    elsewhere = {"CausalSelfAttention", "EinMix", "Module", "ModuleDict", "Rearrange", "Reduce"}
+    elsewhere = {
+        "CausalSelfAttention", "EinMix", "Module", "ModuleDict", "ParameterDict", "ParameterList",
+        "Rearrange", "Reduce",
+    }  # fmt: skip
     assert layers - made <= elsewhere

@@ -193,7 +193,7 @@ class TestClasses:
         ("target", "error", "message"),
         [
             ([0, 3], IndexError, "target 3 .*0 to 2"),
-            ([-100, 0], IndexError, "ignore_index=-100"),
+            ([-1, 0], IndexError, "ignore_index=-1"),
             ([0.0, 1.0], TypeError, "class indices"),
             ([0, 1, 2], ValueError, r"target .*\(2,\).*\(3,\)"),
         ],

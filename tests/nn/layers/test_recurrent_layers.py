@@ -210,3 +210,53 @@ def test_it_learns_to_remember(kind: str) -> None:
         loss.backward()
         optimizer.step()
     assert ((scores.numpy() > 0) == (target > 0)).mean() > 0.95
+
+
+class TestPacking:
+    x = minigrad.ones((4, 5, 3))
+
+    @pytest.mark.parametrize(
+        ("lengths", "options", "error", "message"),
+        [
+            ([1, 2, 3, 4], {}, ValueError, "must not grow.*enforce_sorted=False"),
+            ([5, 0, 1, 1], {}, ValueError, "4 lengths from 1 to 5 expected"),
+            ([6, 1, 1, 1], {}, ValueError, r"of shape \(4, 5, 3\), got \[6, 1, 1, 1\]"),
+            ([1, 1], {}, ValueError, "4 lengths"),
+            ([1.0, 1, 1, 1], {}, TypeError, "lengths must be integers, got float64"),
+            ([1, 1, 1, 1], {"enforce_sorted": "no"}, TypeError, "must be True or False"),
+        ],
+    )
+    def test_lengths_that_do_not_fit(
+        self, lengths: Any, options: Any, error: Any, message: str
+    ) -> None:
+        with pytest.raises(error, match=f"^pack_padded_sequence: .*{message}"):
+            nn.utils.rnn.pack_padded_sequence(self.x, lengths, True, **options)
+
+    def test_other_refusals(self) -> None:
+        rnn, gru = nn.utils.rnn, nn.GRU(3, 2)
+        packed = rnn.pack_padded_sequence(self.x, [3, 2, 2, 1], True)
+        with pytest.raises(ValueError, match="^pad_sequence: .*got \\[\\]"):
+            rnn.pad_sequence([])
+        with pytest.raises(ValueError, match="^pad_sequence: .*equal but for the first axis"):
+            rnn.pad_sequence([minigrad.ones((2, 3)), minigrad.ones((2, 4))])
+        with pytest.raises(ValueError, match="padding_side must be .*, got 'up'"):
+            rnn.pad_sequence([minigrad.ones(2)], padding_side="up")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="total_length must be at least 3.*got 2"):
+            rnn.pad_packed_sequence(packed, total_length=2)
+        with pytest.raises(TypeError, match="a PackedSequence expected, got Tensor"):
+            rnn.pad_packed_sequence(self.x)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=r"^GRU: packed data .* I = 3 expected, got \(8, 2\)"):
+            gru(packed._replace(data=packed.data[:, :2]))
+        with pytest.raises(ValueError, match="^PackedSequence: batch_sizes .* add up to 7"):
+            gru(packed._replace(data=packed.data[:7]))
+        with pytest.raises(TypeError, match="^Linear: input_ must be a Tensor, got PackedSequence"):
+            nn.Linear(3, 2)(packed)
+
+    def test_integers_and_dtypes(self) -> None:
+        ids = nn.utils.rnn.pad_sequence([minigrad.tensor([1, 2]), minigrad.tensor([3])], True, -1)
+        assert ids.dtype == np.int64 and ids.tolist() == [[1, 2], [3, -1]]
+        for dtype in (np.float16, np.float32, np.float64):
+            x = minigrad.ones((2, 3, 4), dtype=dtype)[:, ::-1]
+            layer = nn.LSTM(4, 2).to(dtype)
+            output, (h, c) = layer(nn.utils.rnn.pack_padded_sequence(x, [2, 1, 1]))
+            assert {output.data.dtype, h.dtype, c.dtype} == {np.dtype(dtype)}

@@ -16,7 +16,10 @@ from minigrad import nn
 MADE_OF: dict[str, tuple[Any, ...]] = {
     "AdaptiveAvgPool1d": (2,), "AdaptiveAvgPool2d": (2,), "AdaptiveMaxPool1d": (2,),
     "AdaptiveMaxPool2d": (2,), "AdditiveAttention": (4, 4, 3), "AvgPool1d": (2,),
-    "AvgPool2d": (2,), "BatchNorm1d": (4,), "BatchNorm2d": (4,), "CausalSelfAttention": (4, 2),
+    "AvgPool2d": (2,), "BatchNorm1d": (4,), "BatchNorm2d": (4,), "Bilinear": (4, 3, 2),
+    "CausalSelfAttention": (4, 2), "Fold": ((4, 4), 2), "InstanceNorm1d": (4,),
+    "InstanceNorm2d": (4,), "PixelShuffle": (2,), "ReflectionPad2d": (1,), "Unfold": (2,),
+    "Upsample": (2,), "ZeroPad2d": (1,),
     "Conv1d": (4, 4, 2), "Conv2d": (4, 4, 2), "ConvTranspose1d": (4, 4, 2),
     "ConvTranspose2d": (4, 4, 2), "DotProductAttention": (4, 4, 4, 4),
     "EinMix": ("a b -> b a", "a b"), "Embedding": (5, 4), "GRU": (4, 4),
@@ -86,10 +89,11 @@ def test_the_device_may_be_the_cpu(name: str) -> None:
 
 
 PASS_ANYTHING = {"Identity", "Sequential"}
-HAVE_NO_FORWARD = {"Module", "ModuleDict", "ModuleList"}
+HAVE_NO_FORWARD = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
 TAKE_A_NUMBER = {
     "ELU", "GELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU", "ReLU6",
     "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout", "Embedding",
+    "Hardtanh", "LogSigmoid", "Softsign",
 }  # fmt: skip
 """Layers to which a number is a tensor without axes."""
 WITH_AN_INPUT = [p for p in LAYERS if p.values[0] not in PASS_ANYTHING | HAVE_NO_FORWARD]
@@ -129,10 +133,19 @@ MEANT: dict[tuple[str, str], Any] = {
     # any slope and any curve is one
     ("ELU", "alpha"): (-1, -0.5),
     ("LeakyReLU", "negative_slope"): (-1, -0.5),
+    ("PReLU", "init"): (-1, -0.5),
+    ("Hardtanh", "min_val"): (-1, -0.5),
+    ("Hardtanh", "max_val"): (-1, -0.5),
+    ("ZeroPad2d", "padding"): (-1,),  # removes pixels
+    ("MarginRankingLoss", "margin"): (-1, -0.5),
+    ("CosineEmbeddingLoss", "margin"): (-1, -0.5),
+    ("TripletMarginLoss", "p"): (float("inf"),),
     # counted from the end
     ("Flatten", "start_axis"): (-1,),
     ("Flatten", "end_axis"): (-1,),
     ("LogSoftmax", "axis"): (-1,),
+    ("GLU", "axis"): (-1,),
+    ("CosineSimilarity", "axis"): (-1,),
     ("Softmax", "axis"): (-1,),
     ("Softplus", "beta"): (-1, -0.5),
     ("Unflatten", "axis"): (-1,),
@@ -208,21 +221,35 @@ def gradient() -> Any:
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "functional.batch_norm": (weight(),),
     "functional.cosine_similarity": (weight(), weight()),
+    "functional.cosine_embedding_loss": (weight(), weight(), [1, -1]),
     "functional.cross_entropy": (weight(), [0, 1]),
+    "functional.drop_path": (weight(),),
     "functional.dropout": (weight(),),
+    "functional.dropout1d": (weight(),),
+    "functional.dropout2d": (weight()[None, None],),
     "functional.elu": (weight(),),
     "functional.embedding": ([1], weight()),
+    "functional.gaussian_nll_loss": (weight(), weight(), weight()),
     "functional.group_norm": (weight(), 1),
+    "functional.gumbel_softmax": (weight(),),
+    "functional.hardtanh": (weight(),),
     "functional.huber_loss": (weight(), weight()),
+    "functional.instance_norm": (weight()[None],),
     "functional.layer_norm": (weight(), 2),
     "functional.leaky_relu": (weight(),),
+    "functional.margin_ranking_loss": (weight(), weight(), weight()),
+    "functional.normalize": (weight(),),
+    "functional.pairwise_distance": (weight(), weight()),
     "functional.rms_norm": (weight(), 2),
     "functional.rotary_pos_embedding": (weight(),),
     "functional.smooth_l1_loss": (weight(), weight()),
+    "functional.triplet_margin_loss": (weight(), weight(), weight()),
     "init.calculate_gain": ("leaky_relu",),
     "init.kaiming_normal": (weight(),),
     "init.kaiming_uniform": (weight(),),
     "init.normal": (weight(),),
+    "init.orthogonal": (weight(),),
+    "init.trunc_normal": (weight(),),
     "init.uniform": (weight(),),
     "init.xavier_normal": (weight(),),
     "init.xavier_uniform": (weight(),),
@@ -233,6 +260,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
 }
 ELSEWHERE = {
     "init.constant": "fills with any number, NaN too",
+    "functional.pad": "writes any number, -inf too",
     "functional.softplus": "an op, with the number as its argument",
     "functional.apply_attention_mask": "writes any number, -inf too",
     "functional.scaled_dot_product_attention": "an op, with the scale as its argument",
@@ -252,11 +280,16 @@ def test_every_function_with_a_number_is_walked() -> None:
 
 MEANT_BY_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "elu.alpha": (-1, -0.5), "leaky_relu.negative_slope": (-1, -0.5), "uniform.a": (-1, -0.5),
-    "normal.mean": (-1, -0.5), "calculate_gain.param": (-1, -0.5), "kaiming_normal.a": (-1, -0.5),
+    "normal.mean": (-1, -0.5), "trunc_normal.mean": (-1, -0.5), "trunc_normal.a": (-1, -0.5),
+    "trunc_normal.b": (-1, -0.5), "orthogonal.gain": (-1, -0.5),
+    "calculate_gain.param": (-1, -0.5), "kaiming_normal.a": (-1, -0.5),
     "kaiming_uniform.a": (-1, -0.5), "embedding.norm_type": (float("inf"),),
     "clip_grad_norm.max_norm": (float("inf"),), "clip_grad_norm.norm_type": (float("inf"),),
     "clip_grad_value.clip_value": (float("inf"),), "get_total_norm.norm_type": (float("inf"),),
-    "grad_norm.norm_type": (float("inf"),),
+    "grad_norm.norm_type": (float("inf"),), "normalize.p": (float("inf"),),
+    "pairwise_distance.p": (float("inf"),), "triplet_margin_loss.p": (float("inf"),),
+    "hardtanh.min_val": (-1, -0.5), "hardtanh.max_val": (-1, -0.5),
+    "cosine_embedding_loss.margin": (-1, -0.5), "margin_ranking_loss.margin": (-1, -0.5),
 }  # fmt: skip
 
 

@@ -220,3 +220,65 @@ class TestModuleDict:
         with pytest.raises(error, match=message):
             attempt(modules)
         assert list(modules) == ["a"]
+
+
+class TestParameterContainers:
+    def test_a_list_is_a_list(self) -> None:
+        one, two = nn.Parameter(minigrad.ones(2)), minigrad.zeros(3)
+        several = nn.ParameterList([one])
+        several.append(two)
+        several += [minigrad.ones(4)]
+        several.insert(0, minigrad.ones(5))
+        assert [p.shape for p in several] == [(5,), (2,), (3,), (4,)]
+        assert several[1] is one and several[-3] is one and one in several and two not in several
+        assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in several)
+        assert [name for name, _ in several.named_parameters()] == ["0", "1", "2", "3"]
+        del several[0]
+        several[1] = minigrad.ones(7)
+        assert several.pop().shape == (4,)
+        assert [p.shape for p in several[::-1]] == [(7,), (2,)]
+        assert {k: v.shape for k, v in several.state_dict().items()} == {"0": (2,), "1": (7,)}
+        assert repr(several) == "ParameterList(0: float32 of (2,), 1: float32 of (7,))"
+        for again in (copy.deepcopy(several), pickle.loads(pickle.dumps(several))):
+            assert [p.shape for p in again] == [(2,), (7,)] and again[0] is not one
+        with pytest.raises(IndexError, match="ParameterList: index 2 is none of 2 parameters"):
+            several[2]
+        with pytest.raises(TypeError, match="ParameterList: a Parameter or Tensor expected, got"):
+            several[0] = 3  # type: ignore[call-overload]
+        assert several[0] is one
+
+    def test_a_dict_is_a_dict(self) -> None:
+        one = nn.Parameter(minigrad.ones(2))
+        several = nn.ParameterDict({"left": one})
+        several.update(right=minigrad.zeros(3))
+        assert list(several) == ["left", "right"] and several["left"] is one and len(several) == 2
+        assert [name for name, _ in several.named_parameters()] == ["left", "right"]
+        assert several.pop("right").shape == (3,) and "right" not in several
+        assert list(copy.deepcopy(several).state_dict()) == ["left"]
+        with pytest.raises(KeyError, match="no parameter 'right'; it has \\['left'\\]"):
+            several["right"]
+        for key, message in (
+            ("training", "none of its attributes"), ("keys", "one of its methods"),
+            ("a.b", "has a dot"), ("", "is empty"), (3, "3 cannot be a key"),
+        ):  # fmt: skip
+            with pytest.raises(ValueError, match=f"ParameterDict: .*{message}"):
+                several[key] = one  # type: ignore[index]
+
+    def test_they_train_within_a_model(self) -> None:
+        class Model(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.scales = nn.ParameterList(minigrad.ones(2) for _ in range(2))
+                self.named = nn.ParameterDict({"shift": minigrad.zeros(2)})
+
+            def forward(self, x: Any) -> Any:
+                for scale in self.scales:
+                    x = x * scale
+                return x + self.named["shift"]
+
+        model = Model()
+        assert [n for n, _ in model.named_parameters()] == ["scales.0", "scales.1", "named.shift"]
+        model(minigrad.ones(2)).sum().backward()
+        assert [p.grad.tolist() for p in model.parameters()] == [[1.0, 1.0]] * 3
+        doubled = {"scales.0": minigrad.ones(2) * 2}
+        assert nn.utils.functional_call(model, doubled, minigrad.ones(2)).tolist() == [2.0, 2.0]

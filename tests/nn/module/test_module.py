@@ -410,3 +410,181 @@ def test_the_folder_is_imported_as_minigrad_nn() -> None:
     assert spec.loader is not None
     with pytest.raises(ImportError, match="import minigrad.nn"):
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def seen(gradients: Any) -> list[Any]:
+    return [None if gradient is None else gradient.tolist() for gradient in gradients]
+
+
+class TestBackwardHooks:
+    """What PyTorch's register_full_backward_hook does."""
+
+    class Both(nn.Module):
+        def forward(self, x: Any, k: Any = 1) -> Any:
+            return {"a": x * 2}, x * 3, x * 5
+
+    def test_gradients_of_inputs_and_outputs(self) -> None:
+        log: list[Any] = []
+        both = self.Both()
+        remove = both.register_full_backward_hook(lambda m, i, o: log.append((m, seen(i), seen(o))))
+        x = minigrad.ones(2, requires_grad=True)
+        both(x, 5)[1].sum().backward()
+        assert log == [(both, [[3.0, 3.0], None], [None, [1.0, 1.0], [0.0, 0.0]])]
+        remove()
+        both(x, 5)[1].sum().backward()
+        assert len(log) == 1
+        with pytest.raises(TypeError, match="a backward hook must be callable, got int"):
+            both.register_full_backward_hook(3)  # type: ignore[arg-type]
+
+    def test_no_input_that_requires_grad(self) -> None:
+        log: list[Any] = []
+        layer = nn.Linear(2, 1)
+        layer.register_full_backward_hook(lambda m, i, o: log.append((seen(i), seen(o))))
+        layer(minigrad.ones(1, 2)).sum().backward()
+        assert log == [([None], [[[1.0]]])]
+        assert layer.weight.grad is not None
+        with minigrad.no_grad():
+            assert not layer(minigrad.ones(1, 2)).requires_grad
+
+    def test_replaced_gradients(self) -> None:
+        layer = nn.Bilinear(2, 2, 1, bias=False)
+        layer.weight.data[...] = 1.0
+        layer.register_full_backward_pre_hook(lambda m, o: 100 * o[0])
+        layer.register_full_backward_hook(lambda m, i, o: (i[0] * 10, None))
+        layer.register_full_backward_hook(lambda m, i, o: (i[0] + o[0], i[1]))
+        x, y = (minigrad.ones(1, 2, requires_grad=True) for _ in range(2))
+        layer(x, y).sum().backward()
+        assert seen([x.grad, y.grad]) == [[[2100.0, 2100.0]], None]
+        assert layer.weight.grad is not None and layer.weight.grad.tolist() == [[[100.0] * 2] * 2]
+
+    def test_higher_orders(self) -> None:
+        """A replaced gradient is differentiated as what it is."""
+        tanh = nn.Tanh()
+        tanh.register_full_backward_hook(lambda m, i, o: (i[0] * 3,))
+        x = minigrad.tensor([0.3, -1.2], dtype=minigrad.float64, requires_grad=True)
+        first = minigrad.autograd.grad(tanh(x).sum(), x, create_graph=True)
+        second = minigrad.autograd.grad(first.sum(), x)
+        t = np.tanh(x.data)
+        np.testing.assert_allclose(first.data, 3 * (1 - t**2), rtol=1e-12)
+        np.testing.assert_allclose(second.data, 3 * -2 * t * (1 - t**2), rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("returned", "message"),
+        [
+            ((1, 2, 3), "returned 3 gradients; None or a tuple of 1"),
+            (1.0, r"returned float .*Tensor of shape \(1, 2\)"),
+            (minigrad.ones(3), r"returned Tensor \(3,\)"),
+        ],
+    )
+    def test_refusals(self, returned: Any, message: str) -> None:
+        layer = nn.Linear(2, 1)
+        layer.register_full_backward_hook(lambda m, i, o: returned)
+        with pytest.raises(ValueError, match=f"Linear: a backward hook {message}"):
+            layer(minigrad.ones(1, 2, requires_grad=True)).sum().backward()
+
+    def test_the_graph_is_freed_and_packed_sequences_pass(self) -> None:
+        gc.disable()
+        try:
+            lstm = nn.LSTM(2, 3)
+            lstm.register_full_backward_hook(lambda m, i, o: None)
+            x = minigrad.ones((4, 2), requires_grad=True)
+            packed = nn.utils.rnn.pack_sequence([x, x[:2]])
+            output, _ = lstm(packed)
+            assert isinstance(output, nn.utils.rnn.PackedSequence)
+            reference = weakref.ref(output.data)
+            output.data.sum().backward()
+            del output
+            assert reference() is None
+        finally:
+            gc.enable()
+
+
+class TestBuffer:
+    def test_an_assigned_buffer_is_registered(self) -> None:
+        module = nn.Module()
+        module.table = nn.Buffer([1.0, 2.0])
+        module.cache = nn.Buffer([3], persistent=False)
+        assert [name for name, _ in module.named_buffers()] == ["table", "cache"]
+        assert list(module.state_dict()) == ["table"] and not list(module.parameters())
+        module.table = minigrad.zeros(3)
+        module.cache = nn.Buffer([4.0])
+        assert list(module.state_dict()) == ["table", "cache"]
+        again = pickle.loads(pickle.dumps(copy.deepcopy(module))).double()
+        assert [(n, b.dtype) for n, b in again.named_buffers()] == [
+            ("table", np.float64), ("cache", np.float64)
+        ]  # fmt: skip
+        module.plain = 3
+        module.plain = nn.Buffer(1.0)
+        assert "plain" in module.state_dict()
+
+    def test_refusals(self) -> None:
+        linear = nn.Linear(2, 3)
+        with pytest.raises(TypeError, match="Linear.weight is a Parameter and cannot become a"):
+            linear.weight = nn.Buffer([1.0])  # type: ignore[assignment]
+
+
+class TestWeightNorm:
+    def test_it_is_computed_at_each_access_and_removable(self) -> None:
+        linear = nn.Linear(3, 2)
+        before = linear.weight.data.copy()
+        assert nn.utils.weight_norm(linear) is linear
+        assert not isinstance(linear.weight, nn.Parameter)
+        np.testing.assert_allclose(linear.weight.data, before, rtol=1e-6)
+        linear.weight_g.data *= 2
+        np.testing.assert_allclose(linear.weight.data, 2 * before, rtol=1e-6)
+        linear.weight.sum().backward()
+        assert linear.weight_g.grad is not None and linear.weight_v.grad is not None
+        x = minigrad.ones(3)
+        wanted = linear(x).data
+        for again in (copy.deepcopy(linear), pickle.loads(pickle.dumps(linear))):
+            np.testing.assert_array_equal(again(x).data, wanted)
+        half = {"weight_g": linear.weight_g / 2}
+        np.testing.assert_allclose(
+            nn.utils.functional_call(linear, half, x).data, before.sum(1) + linear.bias.data,
+            rtol=1e-5,
+        )  # fmt: skip
+        assert nn.utils.remove_weight_norm(linear) is linear
+        assert [name for name, _ in linear.named_parameters()] == ["bias", "weight"]
+        np.testing.assert_allclose(linear(x).data, wanted, rtol=1e-6)
+
+    def test_any_weight(self) -> None:
+        lstm = nn.utils.weight_norm(nn.LSTM(2, 3), "weight_hh_l0", None)
+        assert lstm.weight_hh_l0_g.shape == ()
+        lstm(minigrad.ones((4, 2)))[0].sum().backward()
+        assert lstm.weight_hh_l0_v.grad is not None
+
+    def test_refusals(self) -> None:
+        linear = nn.Linear(3, 2)
+        with pytest.raises(ValueError, match="Linear has no parameter 'w' .* it has .*'weight'"):
+            nn.utils.weight_norm(linear, "w")
+        for axis in (2, -1):
+            with pytest.raises(ValueError, match=rf"axis {axis} is none of .* shape \(2, 3\)"):
+                nn.utils.weight_norm(linear, axis=axis)
+        with pytest.raises(ValueError, match="'weight' of Linear is not normalized"):
+            nn.utils.remove_weight_norm(linear)
+        nn.utils.weight_norm(linear)
+        with pytest.raises(ValueError, match="'weight' of Linear is normalized already"):
+            nn.utils.weight_norm(linear)
+        with pytest.raises(ValueError, match="'weight' is computed from other parameters"):
+            linear.weight = nn.Parameter(minigrad.ones((2, 3)))
+        with pytest.raises(AttributeError, match="'Linear' object has no attribute 'nothing'"):
+            linear.nothing
+
+
+def test_parameters_as_a_vector_and_back() -> None:
+    linear = nn.Linear(3, 2)
+    vector = nn.utils.parameters_to_vector(linear.parameters())
+    assert vector.tolist() == [*linear.weight.data.ravel(), *linear.bias.data]
+    (vector * np.arange(8.0, dtype=np.float32)).sum().backward()
+    assert linear.bias.grad is not None and linear.bias.grad.tolist() == [6.0, 7.0]
+    nn.utils.vector_to_parameters(minigrad.arange(8.0), linear.parameters())
+    assert linear.weight.tolist() == [[0, 1, 2], [3, 4, 5]] and linear.bias.tolist() == [6, 7]
+    assert linear.weight.dtype == np.float32
+    with pytest.raises(ValueError, match=r"vector of shape \(8,\) expected, got \(7,\)"):
+        nn.utils.vector_to_parameters(minigrad.ones(7), linear.parameters())
+    with pytest.raises(ValueError, match="parameters_to_vector: there is no parameter"):
+        nn.utils.parameters_to_vector([])
+    y = linear.weight * linear.weight
+    nn.utils.vector_to_parameters(minigrad.ones(8), linear.parameters())
+    with pytest.raises(RuntimeError, match="in place"):
+        y.sum().backward()

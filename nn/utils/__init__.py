@@ -1,4 +1,4 @@
-"""Utilities for models: gradient norms and clipping, functional calls, attention weights."""
+"""Utilities for models: gradients, parameters as a vector, functional calls, attention weights."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from minigrad import _spelling
+from minigrad import _spelling, ops
 from minigrad._checks import check_number
+from minigrad._inplace import assign
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
 from minigrad.nn.module.eval_mode import evaluating
 from minigrad.nn.module.state_dict import to_pytorch
 from minigrad.nn.module.stateless import functional_call
+from minigrad.nn.utils import rnn as rnn
+from minigrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
 
 __all__ = [
     "attention_weights", "clip_grad_norm", "clip_grad_value", "evaluating", "functional_call",
-    "get_total_norm", "grad_norm", "to_pytorch",
+    "get_total_norm", "grad_norm", "parameters_to_vector", "remove_weight_norm", "to_pytorch",
+    "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 
@@ -143,6 +147,59 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
     for gradient in _gradients(parameters):
         np.clip(gradient.data, -clip_value, clip_value, out=gradient.data)
         mark_written(gradient.data)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Return all parameters as one vector.
+
+    Args:
+        parameters: Tensors of any shapes.
+
+    Returns:
+        A tensor of shape (number of elements,), with a gradient to the parameters.
+
+    Raises:
+        ValueError: There is no parameter.
+
+    Example:
+        >>> from minigrad import nn
+        >>> nn.utils.parameters_to_vector(nn.Linear(3, 2).parameters()).shape
+        (8,)
+    """
+    flat = [parameter.reshape(-1) for parameter in parameters]
+    if not flat:
+        raise ValueError("parameters_to_vector: there is no parameter")
+    return ops.concatenate(flat)
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Write a vector into parameters, in place: the inverse of `parameters_to_vector`.
+
+    Args:
+        vec: A tensor of shape (number of elements,).
+        parameters: Tensors of any shapes.
+
+    Raises:
+        ValueError: The vector does not have as many elements as the parameters; nothing is written.
+
+    Example:
+        >>> from minigrad import arange, nn
+        >>> layer = nn.Linear(2, 1)
+        >>> nn.utils.vector_to_parameters(arange(3.0), layer.parameters())
+        >>> layer.weight.tolist(), layer.bias.tolist()
+        ([[0.0, 1.0]], [2.0])
+    """
+    targets = list(parameters)
+    total = sum(parameter.size for parameter in targets)
+    if vec.shape != (total,):
+        raise ValueError(
+            f"vector_to_parameters: a vector of shape ({total},) expected, got {vec.shape}"
+        )
+    start = 0
+    for parameter in targets:
+        part = vec.data[start : start + parameter.size]
+        assign(parameter, part.reshape(parameter.shape).astype(parameter.dtype))
+        start += parameter.size
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

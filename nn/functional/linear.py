@@ -1,0 +1,45 @@
+"""Linear maps of one input and of two."""
+
+from __future__ import annotations
+
+from minigrad import ops
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.ops import linear
+
+__all__ = ["bilinear", "linear"]
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    r"""Apply the bilinear map :math:`y_o = x_1^\top W_o\, x_2 + b_o` to the last axes.
+
+    Args:
+        input1: A tensor of shape (..., I).
+        input2: A tensor of shape (..., J), with the same leading axes.
+        weight: W, of shape (O, I, J).
+        bias: b, of shape (O,), or None.
+
+    Returns:
+        A tensor of shape (..., O).
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.functional.bilinear(ones((5, 4)), ones((5, 3)), ones((2, 4, 3))).shape
+        (5, 2)
+    """
+    first, second = input1.shape, input2.shape
+    if (
+        not first or not second or first[:-1] != second[:-1]
+        or weight.ndim != 3 or weight.shape[1:] != (first[-1], second[-1])
+    ):  # fmt: skip
+        raise ValueError(
+            located(
+                f"bilinear: inputs of shapes (..., I) and (..., J) with equal leading axes, and a "
+                f"weight of shape (O, I, J) expected, got {first}, {second} and {weight.shape}"
+            )
+        )
+    out: Tensor = ops.einsum("...i,oij,...j->...o", input1, weight, input2)
+    return out if bias is None else out + bias

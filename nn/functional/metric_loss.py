@@ -1,0 +1,203 @@
+"""Losses of pairs and triplets of vectors, of rankings, and of a Gaussian."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._checks import check_flag, check_number
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn.functional.loss import Reduction, like, reduced
+from minigrad.nn.functional.similarity import pairwise_distance
+
+__all__ = [
+    "cosine_embedding_loss", "gaussian_nll_loss", "margin_ranking_loss", "triplet_margin_loss",
+]  # fmt: skip
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Compute the triplet loss max(d(a, p) - d(a, n) + margin, 0) of distances d.
+
+    Source: Balntas et al., "Learning local feature descriptors with triplets and shallow
+    convolutional neural networks", 2016.
+
+    Args:
+        anchor: a, of shape (N, D) or (D,).
+        positive: p, which shall be near to a; of the same shape.
+        negative: n, which shall be far from a; of the same shape.
+        margin: How much farther n shall be than p; positive.
+        p: The p of the p-norm.
+        eps: Added to the differences: see `pairwise_distance`.
+        swap: Whether d(p, n) counts where it is smaller than d(a, n).
+        reduction: "mean", "sum", or "none" for one loss per triplet.
+
+    Returns:
+        A scalar, or a tensor of shape (N,) or ().
+
+    Raises:
+        ValueError: The shapes differ, or an option is out of range.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> a, n = tensor([[0.0, 0.0]]), tensor([[0.0, 0.25]])
+        >>> round(nn.functional.triplet_margin_loss(a, a, n).item(), 4)
+        0.75
+    """
+    name = "triplet_margin_loss"
+    check_number(name, "margin", margin, above=0.0)
+    check_number(name, "p", p, above=0.0, infinite=True)
+    check_number(name, "eps", eps, 0.0)
+    check_flag(name, "swap", swap)
+    like(name, anchor, positive, "anchor", "positive")
+    like(name, anchor, negative, "anchor", "negative")
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = ops.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return reduced(name, _at_least_0(near - far + margin), reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, reduction: Reduction = "mean"
+) -> Tensor:
+    """Compute the ranking loss max(-y (x1 - x2) + margin, 0).
+
+    Args:
+        input1: x1, a tensor of any shape.
+        input2: x2, of the same shape.
+        target: y, of the same shape: 1 where x1 shall be the larger one, else -1.
+        margin: How much larger.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes differ.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.margin_ranking_loss(tensor([3.0]), tensor([1.0]), [-1.0]).item()
+        2.0
+    """
+    name = "margin_ranking_loss"
+    check_number(name, "margin", margin)
+    like(name, input1, input2, "input1", "input2")
+    y = like(name, input1, target)
+    return reduced(name, _at_least_0(margin - y * (input1 - input2)), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, reduction: Reduction = "mean"
+) -> Tensor:
+    """Compute 1 - cos(x1, x2) for pairs that belong together, max(cos(x1, x2) - margin, 0) else.
+
+    Args:
+        input1: x1, of shape (N, D) or (D,).
+        input2: x2, of the same shape.
+        target: Of shape (N,) or (): 1 where a pair belongs together, else -1.
+        margin: The cosine up to which other pairs cost nothing, from -1 to 1.
+        reduction: "mean", "sum", or "none" for one loss per pair.
+
+    Returns:
+        A scalar, or a tensor of the shape of the target.
+
+    Raises:
+        ValueError: The shapes do not fit, a target is neither 1 nor -1, or the margin is out of
+            range.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[1.0, 0.0]]), tensor([[0.0, 2.0]])
+        >>> nn.functional.cosine_embedding_loss(x, y, [1]).item()
+        1.0
+    """
+    name = "cosine_embedding_loss"
+    check_number(name, "margin", margin, -1.0, below=1.0 + 1e-9)
+    like(name, input1, input2, "input1", "input2")
+    y = np.asarray(target)
+    if input1.ndim not in (1, 2) or y.shape != input1.shape[:-1]:
+        raise ValueError(
+            located(
+                f"{name}: inputs of shape (N, D) or (D,) with a target of shape (N,) or () "
+                f"expected, got {input1.shape} and {y.shape}"
+            )
+        )
+    if not np.isin(y, (-1, 1)).all():
+        raise ValueError(located(f"{name}: each target must be 1 or -1, got {y.tolist()}"))
+    squares = (ops.sum(x * x, axis=-1) + 1e-12 for x in (input1, input2))  # as in PyTorch
+    cosine = ops.sum(input1 * input2, axis=-1) / ops.sqrt(ops.multiply(*squares))
+    losses = ops.where(y == 1, 1.0 - cosine, _at_least_0(cosine - margin))
+    return reduced(name, losses, reduction)
+
+
+def gaussian_nll_loss(
+    input_: Tensor,
+    target: Any,
+    var: Any,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Compute the negative log-likelihood of a Gaussian, (log v + (x - y)² / v) / 2.
+
+    Source: Nix and Weigend, "Estimating the mean and variance of the target probability
+    distribution", 1994.
+
+    Args:
+        input_: x, the means, a tensor of any shape.
+        target: y, samples, of the same shape.
+        var: v, the variances: a number, or a tensor of the shape of `input_`, with size 1 on the
+            last axis or without it.
+        full: Whether to add the constant log(2π) / 2.
+        eps: The lower bound of v; where v is smaller, it still receives a gradient.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Returns:
+        A scalar, or a tensor of that shape.
+
+    Raises:
+        ValueError: The shapes do not fit, a variance is negative, or eps is not positive.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.gaussian_nll_loss(tensor([0.0]), [2.0], tensor([1.0])).item()
+        2.0
+    """
+    name = "gaussian_nll_loss"
+    check_number(name, "eps", eps, above=0.0)
+    check_flag(name, "full", full)
+    y = like(name, input_, target)
+    v = var if isinstance(var, Tensor) else Tensor(np.asarray(var, input_.dtype))
+    if v.ndim and v.shape != input_.shape:
+        if v.shape == input_.shape[:-1]:
+            v = ops.expand_dims(v, -1)
+        elif v.shape != (*input_.shape[:-1], 1):
+            raise ValueError(
+                located(f"{name}: input of shape {input_.shape}, but var of shape {v.shape}")
+            )
+    if (v.data < 0).any():
+        raise ValueError(located(f"{name}: var must not be negative, got {v.data.min()}"))
+    v = v + np.maximum(eps - v.data, 0).astype(v.dtype)
+    losses = 0.5 * (ops.log(v) + (input_ - y) ** 2 / v)
+    if full:
+        losses = losses + 0.5 * math.log(2.0 * math.pi)
+    return reduced(name, losses, reduction)
+
+
+def _at_least_0(x: Tensor) -> Tensor:
+    """The positive part; unlike `relu` with slope 1 at 0, as in PyTorch."""
+    return ops.clip(x, 0.0, None)

@@ -1,0 +1,140 @@
+"""All windows of an image as columns, and their sum back into an image."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._checks import check_sizes
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.nn.functional.convolution import Sizes, over_a_batch
+from minigrad.ops._numerics import widened
+from minigrad.ops._windows import Window
+from minigrad.ops.indexing import scatter
+
+__all__ = ["fold", "unfold"]
+
+
+def unfold(
+    input_: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+) -> Tensor:
+    """Put the windows of an image into columns (im2col).
+
+    Args:
+        input_: Shape (N, C, H, W), or (C, H, W).
+        kernel_size: (K, K'), the size of a window; options take one int for both axes, or one per
+            axis.
+        dilation: The distance between the pixels of a window.
+        padding: The number of zeros added on each side.
+        stride: The distance between neighbouring windows.
+
+    Returns:
+        Shape (N, C · K · K', L) with L windows in rows, or (C · K · K', L).
+
+    Raises:
+        ValueError: The input has another number of axes, or a window does not fit into it.
+
+    Example:
+        >>> from minigrad import arange, nn
+        >>> image = arange(6.0).reshape(1, 2, 3)
+        >>> nn.functional.unfold(image, 2).tolist()
+        [[0.0, 1.0], [1.0, 2.0], [3.0, 4.0], [4.0, 5.0]]
+    """
+    window = _window("unfold", kernel_size, dilation, padding, stride)
+
+    def unfolded(x: Tensor) -> Tensor:
+        places = _places("unfold", window, x.shape[2:])  # (K·K', L)
+        wide = ops.pad(x, ((0, 0), (0, 0), *window.padding)) if any(map(any, window.padding)) else x
+        pixels = wide.reshape(*x.shape[:2], math.prod(wide.shape[2:]))
+        columns = pixels.take(places, 2)  # (N, C, K·K', L)
+        return columns.reshape(len(x), x.shape[1] * len(places), places.shape[1])
+
+    return over_a_batch("unfold", 2, input_, unfolded)
+
+
+def fold(
+    input_: Tensor,
+    output_size: Sizes,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Tensor:
+    """Add columns up to an image (col2im), the transpose of `unfold`: sums where windows overlap.
+
+    Args:
+        input_: Shape (N, C · K · K', L), or (C · K · K', L).
+        output_size: (H, W), the size of the image.
+        kernel_size: (K, K'), the size of a window; options take one int for both axes, or one per
+            axis.
+        dilation: The distance between the pixels of a window.
+        padding: The number of pixels removed from each side of the image.
+        stride: The distance between neighbouring windows.
+
+    Returns:
+        Shape (N, C, H, W), or (C, H, W).
+
+    Raises:
+        ValueError: The input does not have one column for each window, or a window does not fit.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.functional.fold(ones((4, 2)), (2, 3), 2).tolist()
+        [[[1.0, 2.0, 1.0], [1.0, 2.0, 1.0]]]
+    """
+    window = _window("fold", kernel_size, dilation, padding, stride)
+    size = check_sizes("fold", "output_size", output_size, 2)
+    places = _places("fold", window, size)  # (K·K', L)
+    if input_.ndim not in (2, 3) or input_.shape[-1] != places.shape[1] or (
+        input_.shape[-2] % len(places)
+    ):  # fmt: skip
+        raise ValueError(
+            located(
+                f"fold: an input of shape (N, C·{len(places)}, {places.shape[1]}), one column for "
+                f"each window of {size}, expected, with or without N; got {input_.shape}"
+            )
+        )
+    *batch, rows, _ = input_.shape
+    shape = (*batch, rows // len(places))  # (N, C) or (C,)
+    (top, bottom), (left, right) = window.padding
+    height, width = size[0] + top + bottom, size[1] + left + right
+    index = (*(slice(None) for _ in shape), places)
+    pixels = scatter(
+        widened(input_).reshape(*shape, *places.shape), index, (*shape, height * width)
+    )
+    image = pixels.reshape(*shape, height, width)[..., top : top + size[0], left : left + size[1]]
+    return image.astype(input_.dtype) if input_.dtype == np.float16 else image
+
+
+def _window(
+    owner: str, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
+) -> Window:
+    widths = check_sizes(owner, "padding", padding, 2, least=0)
+    return Window(
+        check_sizes(owner, "kernel_size", kernel_size, 2), check_sizes(owner, "stride", stride, 2),
+        tuple((width, width) for width in widths), check_sizes(owner, "dilation", dilation, 2),
+    )  # fmt: skip
+
+
+def _places(owner: str, window: Window, size: tuple[int, ...]) -> np.ndarray:
+    """Where each pixel (rows) of each window (columns) lies in the padded image, made flat."""
+    counts = window.counts(size)
+    if min(counts) < 1:
+        raise ValueError(
+            located(
+                f"{owner}: a window of {window.spans} does not fit into {size} with padding "
+                f"{window.padding[0][0], window.padding[1][0]}"
+            )
+        )
+    along = [
+        np.add.outer(np.arange(kernel) * dilation, np.arange(count) * stride)
+        for kernel, count, stride, dilation in zip(
+            window.kernel, counts, window.stride, window.dilation, strict=True
+        )
+    ]
+    width = size[1] + sum(window.padding[1])
+    grid = along[0][:, None, :, None] * width + along[1][None, :, None, :]  # (K, K', P, P')
+    return grid.reshape(math.prod(window.kernel), math.prod(counts))

@@ -1,0 +1,94 @@
+"""Instance normalization layers."""
+
+from __future__ import annotations
+
+from minigrad._tensor import Tensor
+from minigrad.nn import functional as F
+from minigrad.nn.layers.normalization import _BatchNorm
+
+__all__ = ["InstanceNorm1d", "InstanceNorm2d"]
+
+
+class _InstanceNorm(_BatchNorm):
+    """Instance normalization of inputs of certain layouts."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Normalize: by the statistics of the input, or in evaluation by running ones if kept.
+
+        Args:
+            input_: A tensor of shape (N, num_features, ...), or (num_features, ...).
+
+        Returns:
+            A tensor of the same shape.
+
+        Raises:
+            ValueError: The input has another number of axes or channels.
+        """
+        self._check_layout(input_)
+        single = input_.ndim == len(self.layouts[1].split(","))
+        by_input = self.training or not self.track_running_stats
+        out = F.instance_norm(
+            input_[None] if single else input_, self.running_mean, self.running_var, self.weight,
+            self.bias, by_input, self.momentum or 0.0, self.eps,
+        )  # fmt: skip
+        return out[0] if single else out
+
+
+class InstanceNorm1d(_InstanceNorm):
+    r"""Instance normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    Mean and (biased) variance are taken over each channel of each sample.
+
+    Source: Ulyanov, Vedaldi and Lempitsky, "Instance normalization: the missing ingredient for fast
+    stylization", 2016.
+
+    Args:
+        num_features: C, the number of channels.
+        eps: Added to the variance, against division by zero.
+        momentum: The weight of a new batch in the running statistics; None leaves them as they are.
+        affine: Whether to learn γ and β.
+        track_running_stats: Whether to keep running statistics, and use them in evaluation mode.
+
+    Attributes:
+        weight: γ, of shape (C,), initialized to ones; or None.
+        bias: β, of shape (C,), initialized to zeros; or None.
+        running_mean: A buffer of shape (C,), or None.
+        running_var: A buffer of shape (C,), or None.
+        num_batches_tracked: A buffer that stays 0, as in PyTorch; or None.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.InstanceNorm1d(2, eps=0.0)(tensor([[[1.0, 3.0], [10.0, 30.0]]])).tolist()
+        [[[-1.0, 1.0], [-1.0, 1.0]]]
+    """
+
+    layouts = ("(N, C, L)", "(C, L)")
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Instance normalization of images, with the arguments and attributes of `InstanceNorm1d`.
+
+    Args:
+        num_features: C, the number of channels.
+        eps: Added to the variance, against division by zero.
+        momentum: The weight of a new batch in the running statistics; None leaves them as they are.
+        affine: Whether to learn scale and shift.
+        track_running_stats: Whether to keep running statistics, and use them in evaluation mode.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> nn.InstanceNorm2d(8)(randn(2, 8, 5, 5)).shape
+        (2, 8, 5, 5)
+    """
+
+    layouts = ("(N, C, H, W)", "(C, H, W)")

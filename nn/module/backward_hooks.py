@@ -1,0 +1,137 @@
+"""Hooks on the gradients of a module's outputs and inputs.
+
+An op that returns its tensors unchanged stands before and after `forward`. Its rule sees the
+gradients of all outputs, or of all inputs, at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from minigrad._tensor import Tensor
+from minigrad.autograd.call import call_path, wrap
+from minigrad.autograd.mode import located
+from minigrad.autograd.primitive import Primitive
+
+if TYPE_CHECKING:
+    from minigrad.nn.module.base import Module
+
+Gradients = tuple[Tensor | None, ...]
+
+
+def _module_boundary(*tensors: Any, pull: Callable[..., Any]) -> Any:
+    """Return the tensors unchanged; `pull` sees, and may replace, their gradients."""
+    return tensors
+
+
+_BOUNDARY = Primitive(_module_boundary, multiple_outputs=True)
+_through = call_path(_BOUNDARY)
+
+
+@_BOUNDARY.defjoint("tensors")
+def _pull(g: Sequence[Any], needed: Sequence[bool], pull: Callable[..., Any]) -> list[Any]:
+    recorded = isinstance(g[0], Tensor)
+    found = pull([part if recorded else wrap(part) for part in g])
+    return [
+        None if part is None or not need else part if recorded else part.data
+        for part, need in zip(found, needed, strict=True)
+    ]
+
+
+class BackwardHooks:
+    """The backward hooks of one call of a module.
+
+    Args:
+        module: The module.
+        hooks: Pairs (whether it is a pre-hook, the hook).
+    """
+
+    def __init__(self, module: Module, hooks: Sequence[tuple[bool, Callable[..., Any]]]) -> None:
+        self.module = module
+        self.pre_hooks = [hook for early, hook in hooks if early]
+        self.hooks = [hook for early, hook in hooks if not early]
+        self.grad_outputs: Gradients | None = None
+        self.inputs: list[int] = []
+
+    def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the positional arguments, watched."""
+        self.count = len(args)
+        entered, self.inputs = self._watched(args, self._at_inputs)
+        return entered
+
+    def leave(self, output: Any) -> Any:
+        """Return the output, a tensor or a tuple, watched."""
+        several = output if isinstance(output, tuple) else (output,)
+        self.output_count = len(several)
+        left, self.outputs = self._watched(several, self._at_outputs)
+        if not isinstance(output, tuple):
+            return left[0]
+        fields = getattr(output, "_fields", None)  # of a named tuple
+        return left if fields is None else type(output)(*left)
+
+    @staticmethod
+    def _watched(values: tuple[Any, ...], pull: Any) -> tuple[tuple[Any, ...], list[int]]:
+        """The values, and the positions of those that have a gradient."""
+        places = [
+            i for i, value in enumerate(values)
+            if isinstance(value, Tensor) and value.requires_grad
+        ]  # fmt: skip
+        if not places:
+            return values, places
+        passed = dict(zip(places, _through(*(values[i] for i in places), pull=pull), strict=True))
+        return tuple(passed.get(i, value) for i, value in enumerate(values)), places
+
+    def _at_outputs(self, gradients: list[Tensor]) -> list[Any]:
+        found = _placed(gradients, self.outputs, self.output_count)
+        for hook in self.pre_hooks:
+            found = self._replaced(found, hook(self.module, found), "grad_output")
+        if self.inputs:
+            self.grad_outputs = found
+        else:
+            for hook in self.hooks:
+                hook(self.module, (None,) * self.count, found)
+        return [found[i] for i in self.outputs]
+
+    def _at_inputs(self, gradients: list[Tensor]) -> list[Any]:
+        found = _placed(gradients, self.inputs, self.count)
+        outputs, self.grad_outputs = self.grad_outputs, None
+        if outputs is not None:  # None if this pass did not come by the outputs
+            for hook in self.hooks:
+                found = self._replaced(found, hook(self.module, found, outputs), "grad_input")
+        return [found[i] for i in self.inputs]
+
+    def _replaced(self, before: Gradients, returned: Any, name: str) -> Gradients:
+        """The gradients after a hook: those it returned, checked, or the same for None."""
+        if returned is None:
+            return before
+        after = returned if isinstance(returned, tuple) else (returned,)
+        owner = type(self.module).__name__
+        if len(after) != len(before):
+            raise ValueError(
+                located(
+                    f"{owner}: a backward hook returned {len(after)} gradients; None or a tuple of "
+                    f"{len(before)} expected, one for each of {name}"
+                )
+            )
+        for one, other in zip(before, after, strict=True):
+            if other is None or (one is None and isinstance(other, Tensor)):
+                continue
+            if not isinstance(other, Tensor) or (one is not None and other.shape != one.shape):
+                shape = one.shape if one is not None else ()
+                raise ValueError(
+                    located(
+                        f"{owner}: a backward hook returned {type(other).__name__} "
+                        f"{getattr(other, 'shape', '')} for {name}; None or a Tensor of shape "
+                        f"{shape} expected"
+                    )
+                )
+        return after
+
+
+def _placed(gradients: list[Tensor], places: list[int], count: int) -> Gradients:
+    """The gradients at their positions, None elsewhere."""
+    found: list[Tensor | None] = [None] * count
+    for i, gradient in zip(places, gradients, strict=True):
+        found[i] = gradient
+    return tuple(found)

@@ -1,0 +1,155 @@
+"""Containers of parameters: ParameterList and ParameterDict.
+
+Each parameter is an attribute of the container, under its position or its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
+from typing import Any, overload
+
+from minigrad._tensor import Tensor
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["ParameterDict", "ParameterList"]
+
+
+class _Parameters(Module):
+    """A module that holds parameters, and has no `forward`."""
+
+    def _checked(self, value: Any) -> Parameter:
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{type(self).__name__}: a Parameter or Tensor expected, got {type(value).__name__}"
+            )
+        return value if isinstance(value, Parameter) else Parameter(value)
+
+    def extra_repr(self) -> str:
+        shown = [f"{name}: {p.dtype} of {p.shape}" for name, p in self._own_parameters()]
+        return ", ".join(shown)
+
+
+class ParameterList(_Parameters, MutableSequence[Parameter]):
+    """A list of parameters, called "0", "1" and so on. It has all methods of a list.
+
+    Args:
+        values: The initial parameters; tensors become parameters.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> scales = nn.ParameterList([ones(2), ones(3)])
+        >>> scales.append(ones(4))
+        >>> [name for name, _ in scales.named_parameters()]
+        ['0', '1', '2']
+    """
+
+    def __init__(self, values: Iterable[Tensor] = ()) -> None:
+        super().__init__()
+        self.extend(values)  # type: ignore[arg-type]
+
+    def _values(self) -> list[Parameter]:
+        return [self.__dict__[str(i)] for i in range(len(self))]
+
+    def _become(self, values: list[Parameter]) -> None:
+        checked = [self._checked(value) for value in values]
+        for i in range(len(self)):
+            delattr(self, str(i))
+        for i, value in enumerate(checked):
+            setattr(self, str(i), value)
+
+    def __len__(self) -> int:
+        return sum(name.isdigit() for name in self.__dict__)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self._values())
+
+    def __contains__(self, value: object) -> bool:
+        return any(parameter is value for parameter in self)
+
+    @overload
+    def __getitem__(self, index: int) -> Parameter: ...
+    @overload
+    def __getitem__(self, index: slice) -> ParameterList: ...
+    def __getitem__(self, index: int | slice) -> Parameter | ParameterList:
+        found = self._at(self._values(), index)
+        return ParameterList(found) if isinstance(index, slice) else found
+
+    def _at(self, values: list[Parameter], index: Any) -> Any:
+        try:
+            return values[index]
+        except (IndexError, TypeError):
+            raise IndexError(
+                f"{type(self).__name__}: index {index!r} is none of {len(values)} parameters"
+            ) from None
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        values = self._values()
+        self._at(values, index)
+        values[index] = value
+        self._become(values)
+
+    def __delitem__(self, index: int | slice) -> None:
+        values = self._values()
+        self._at(values, index)
+        del values[index]
+        self._become(values)
+
+    def insert(self, index: int, value: Tensor) -> None:
+        """Insert a parameter before `index`.
+
+        Args:
+            index: The position, as in a list.
+            value: The parameter; a tensor becomes one.
+        """
+        values = self._values()
+        values.insert(index, self._checked(value))
+        self._become(values)
+
+
+class ParameterDict(_Parameters, MutableMapping[str, Parameter]):
+    """A dict of parameters. Keys are non-empty strings without a dot, and no names of methods.
+
+    Args:
+        parameters: The initial parameters by key; tensors become parameters.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> scales = nn.ParameterDict({"left": ones(2), "right": ones(3)})
+        >>> list(scales), scales["right"].shape
+        (['left', 'right'], (3,))
+    """
+
+    __hash__ = Module.__hash__
+    __eq__ = Module.__eq__
+
+    def __init__(
+        self, parameters: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]] = ()
+    ) -> None:
+        super().__init__()
+        self.update(parameters)  # type: ignore[arg-type]
+
+    def __getitem__(self, key: str) -> Parameter:
+        value = self.__dict__.get(key)
+        if not isinstance(value, Parameter):
+            raise KeyError(f"{type(self).__name__}: no parameter {key!r}; it has {list(self)}")
+        return value
+
+    def __setitem__(self, key: str, value: Tensor) -> None:
+        taken = isinstance(key, str) and not isinstance(self.__dict__.get(key), Parameter | None)
+        if not isinstance(key, str) or taken:
+            raise ValueError(
+                f"{type(self).__name__}: {key!r} cannot be a key: a string expected that is none "
+                f"of its attributes"
+            )
+        setattr(self, key, self._checked(value))
+
+    def __delitem__(self, key: str) -> None:
+        self[key]
+        delattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self._own_parameters())
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self._own_parameters())

@@ -1,0 +1,277 @@
+"""Sequences of unequal length: padded with a constant, or packed without padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from minigrad import ops
+from minigrad._checks import check_flag
+from minigrad._creation import full
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.ops.indexing import integers
+
+__all__ = [
+    "PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
+    "pad_sequence",
+]  # fmt: skip
+
+
+class PackedSequence(NamedTuple):
+    """Sequences of unequal length, step by step: made by `pack_padded_sequence`, read by `nn.LSTM`.
+
+    Attributes:
+        data: The elements of step 0 of all sequences, then those of step 1 and so on, of shape
+            (sum of the lengths, ...); in each step the longest sequence comes first.
+        batch_sizes: How many sequences each step has, a tensor of int64.
+        sorted_indices: The position of each sorted sequence in the batch; None if it was sorted.
+        unsorted_indices: The position of each sequence of the batch among the sorted ones.
+    """
+
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None = None
+    unsorted_indices: Tensor | None = None
+
+
+class Packing:
+    """Where the elements of a `PackedSequence` lie among steps (rows) and sequences (columns).
+
+    Args:
+        batch_sizes: How many sequences each step has.
+        order: The position in the batch of each sequence, the longest first.
+
+    Attributes:
+        steps: The step of each element.
+        columns: The sequence of each element, as a position in the batch.
+        lengths: The length of each sequence of the batch.
+    """
+
+    def __init__(self, batch_sizes: np.ndarray, order: Tensor | None) -> None:
+        starts = np.cumsum(batch_sizes) - batch_sizes
+        total, count = int(batch_sizes.sum()), int(batch_sizes.max(initial=0))
+        self.shape = len(batch_sizes), count
+        self.steps = np.arange(len(batch_sizes)).repeat(batch_sizes)
+        ranks = np.arange(total) - starts.repeat(batch_sizes)
+        self.columns = ranks if order is None else order.data[ranks]
+        self.lengths = np.bincount(self.columns, minlength=count)
+
+    @property
+    def backwards(self) -> np.ndarray:
+        """The step of each element, counted from the end of its sequence."""
+        return self.lengths[self.columns] - 1 - self.steps
+
+    def spread(self, data: Tensor, steps: np.ndarray, value: float = 0.0) -> Tensor:
+        """Put packed elements into a tensor (L, N, ...) at their steps; `value` elsewhere."""
+        blank = full((*self.shape, *data.shape[1:]), value, dtype=data.dtype)
+        return ops.setitem(blank, (steps, self.columns), data)
+
+    def gathered(self, x: Tensor, steps: np.ndarray) -> Tensor:
+        """Read packed elements from a tensor (L, N, ...) at their steps, undoing `spread`."""
+        rows = x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])
+        return rows.take(steps * x.shape[1] + self.columns, 0)
+
+
+def packing_of(packed: PackedSequence) -> Packing:
+    """Return where the elements of a packed sequence lie.
+
+    Raises:
+        ValueError: The sizes of the steps grow, or do not add up to the data.
+    """
+    sizes = integers(packed.batch_sizes, "batch_sizes")
+    if not sizes.size or sizes[-1] < 1 or np.any(sizes[1:] > sizes[:-1]) or (
+        sizes.sum() != len(packed.data)
+    ):  # fmt: skip
+        raise ValueError(
+            located(
+                f"PackedSequence: batch_sizes must be positive, never grow, and add up to "
+                f"{len(packed.data)}, the length of the data; got {sizes.tolist()}"
+            )
+        )
+    return Packing(sizes, packed.sorted_indices)
+
+
+def pad_sequence(
+    sequences: Sequence[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: Literal["right", "left"] = "right",
+) -> Tensor:
+    """Stack sequences of unequal length, padded to the longest.
+
+    Args:
+        sequences: N tensors of shapes (L_i, ...), equal but for the first axis.
+        batch_first: Whether the batch is the first axis of the result, or the second.
+        padding_value: The number that fills the rest.
+        padding_side: "right" or "left": where it stands.
+
+    Returns:
+        Shape (L, N, ...), with `batch_first` (N, L, ...), L being the largest length.
+
+    Raises:
+        ValueError: There is no sequence, or the shapes do not fit.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.utils.rnn.pad_sequence([tensor([1, 2]), tensor([3])], batch_first=True).tolist()
+        [[1, 2], [3, 0]]
+    """
+    shapes = [x.shape for x in sequences]
+    if not shapes or () in shapes or len({shape[1:] for shape in shapes}) > 1:
+        raise ValueError(
+            located(
+                f"pad_sequence: tensors of shapes (L_i, ...) expected, equal but for the first "
+                f"axis, got {shapes}"
+            )
+        )
+    if padding_side not in ("right", "left"):
+        raise ValueError(
+            located(f'pad_sequence: padding_side must be "right" or "left", got {padding_side!r}')
+        )
+    check_flag("pad_sequence", "batch_first", batch_first)
+    lengths = np.array([shape[0] for shape in shapes])
+    columns = np.arange(len(lengths)).repeat(lengths)
+    steps = np.concatenate([np.arange(n) for n in lengths])
+    if padding_side == "left":
+        steps = steps + (lengths.max() - lengths)[columns]
+    whole = ops.concatenate(list(sequences))
+    places = (columns, steps) if batch_first else (steps, columns)
+    sizes = (len(lengths), lengths.max()) if batch_first else (lengths.max(), len(lengths))
+    return ops.setitem(full((*sizes, *shapes[0][1:]), padding_value, dtype=whole.dtype),
+                       places, whole)  # fmt: skip
+
+
+def pack_padded_sequence(
+    input_: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Pack padded sequences, so that a recurrent layer stops at the end of each.
+
+    Args:
+        input_: Shape (L, N, ...), with `batch_first` (N, L, ...).
+        lengths: The length of each sequence, N integers from 1 to L.
+        batch_first: Whether the batch is the first axis.
+        enforce_sorted: Whether lengths must not grow; otherwise sequences are sorted, and come
+            back in their own order.
+
+    Returns:
+        A `PackedSequence`.
+
+    Raises:
+        TypeError: The lengths are not integers.
+        ValueError: The lengths do not fit the input, or are not sorted.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([[1.0, 2.0], [3.0, 0.0]])
+        >>> packed = nn.utils.rnn.pack_padded_sequence(x, [2, 1], batch_first=True)
+        >>> packed.data.tolist(), packed.batch_sizes.tolist()
+        ([1.0, 3.0, 2.0], [2, 1])
+    """
+    owner = "pack_padded_sequence"
+    check_flag(owner, "batch_first", batch_first)
+    check_flag(owner, "enforce_sorted", enforce_sorted)
+    counts = integers(lengths, f"{owner}: lengths")
+    if input_.ndim < 2:
+        raise ValueError(
+            located(f"{owner}: an input of shape (L, N, ...) expected, got {input_.shape}")
+        )
+    x = input_.swapaxes(0, 1) if batch_first else input_
+    if counts.shape != x.shape[1:2] or not counts.size or (
+        counts.min() < 1 or counts.max() > x.shape[0]
+    ):  # fmt: skip
+        raise ValueError(
+            located(
+                f"{owner}: {x.shape[1]} lengths from 1 to {x.shape[0]} expected for an input of "
+                f"shape {input_.shape}, got {counts.tolist()}"
+            )
+        )
+    order = None
+    if enforce_sorted:
+        if np.any(counts[1:] > counts[:-1]):
+            raise ValueError(
+                located(
+                    f"{owner}: lengths must not grow, got {counts.tolist()}; pass "
+                    f"enforce_sorted=False to have the sequences sorted"
+                )
+            )
+    else:
+        order = np.argsort(-counts, kind="stable")
+    sizes = (counts > np.arange(counts.max())[:, None]).sum(axis=1)
+    sorted_indices = None if order is None else Tensor(order)
+    packing = Packing(sizes, sorted_indices)
+    return PackedSequence(
+        packing.gathered(x, packing.steps), Tensor(sizes), sorted_indices,
+        None if order is None else Tensor(np.argsort(order)),
+    )  # fmt: skip
+
+
+def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack sequences of unequal length: `pad_sequence`, then `pack_padded_sequence`.
+
+    Args:
+        sequences: Tensors of shapes (L_i, ...), equal but for the first axis.
+        enforce_sorted: Whether lengths must not grow.
+
+    Returns:
+        A `PackedSequence`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.utils.rnn.pack_sequence([tensor([1, 2]), tensor([3])]).data.tolist()
+        [1, 3, 2]
+    """
+    lengths = [len(x) for x in sequences]
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Undo `pack_padded_sequence`.
+
+    Args:
+        sequence: The packed sequences.
+        batch_first: Whether the batch is the first axis of the result.
+        padding_value: The number that fills the rest.
+        total_length: L, by default the largest length.
+
+    Returns:
+        The sequences, of shape (L, N, ...), with `batch_first` (N, L, ...), and their lengths, of
+        shape (N,), both in the order of the batch.
+
+    Raises:
+        TypeError: It is no `PackedSequence`.
+        ValueError: total_length is less than the largest length.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> packed = nn.utils.rnn.pack_sequence([tensor([1, 2]), tensor([3])])
+        >>> padded, lengths = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+        >>> padded.tolist(), lengths.tolist()
+        ([[1, 2], [3, 0]], [2, 1])
+    """
+    if not isinstance(sequence, PackedSequence):
+        raise TypeError(
+            located(
+                f"pad_packed_sequence: a PackedSequence expected, got {type(sequence).__name__}"
+            )
+        )
+    check_flag("pad_packed_sequence", "batch_first", batch_first)
+    packing = packing_of(sequence)
+    if total_length is not None:
+        if total_length < packing.shape[0]:
+            raise ValueError(
+                located(
+                    f"pad_packed_sequence: total_length must be at least {packing.shape[0]}, the "
+                    f"largest length, got {total_length}"
+                )
+            )
+        packing.shape = total_length, packing.shape[1]
+    padded = packing.spread(sequence.data, packing.steps, padding_value)
+    return padded.swapaxes(0, 1) if batch_first else padded, Tensor(packing.lengths)

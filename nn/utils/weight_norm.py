@@ -1,0 +1,117 @@
+"""Weight normalization: a weight as a direction and a length."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from minigrad import ops
+from minigrad._grad_mode import no_grad
+from minigrad._tensor import Tensor
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.parameter import Parameter
+
+__all__ = ["remove_weight_norm", "weight_norm"]
+
+M = TypeVar("M", bound=Module)
+
+
+class _WeightNorm:
+    """Compute a weight from its length g and its direction v."""
+
+    def __init__(self, name: str, axis: int | None) -> None:
+        self.name, self.axis = name, axis
+
+    def __call__(self, module: Module) -> Tensor:
+        g, v = (getattr(module, f"{self.name}_{part}") for part in "gv")
+        return v * (g / self.lengths(v))
+
+    def lengths(self, v: Tensor) -> Tensor:
+        """The norm over all axes but `axis`."""
+        if self.axis is None:
+            return ops.norm(v)
+        axes = tuple(i for i in range(v.ndim) if i != self.axis)
+        return ops.sqrt(ops.sum(v * v, axis=axes, keepdims=True))
+
+
+def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
+    r"""Replace a weight by its length g and its direction v: :math:`w = g\, v / \|v\|`.
+
+    The parameters `<name>_g` and `<name>_v` are trained instead of `<name>`, which is computed
+    from them whenever it is read.
+
+    Source: Salimans and Kingma, "Weight normalization", 2016.
+
+    Args:
+        module: The module that has the weight.
+        name: The name of the weight.
+        axis: The axis with one length for each element; None for one length in all.
+
+    Returns:
+        The module.
+
+    Raises:
+        ValueError: There is no such parameter, the axis does not exist, or the weight is normalized
+            already.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layer = nn.utils.weight_norm(nn.Linear(4, 3))
+        >>> [(name, parameter.shape) for name, parameter in layer.named_parameters()]
+        [('bias', (3,)), ('weight_g', (3, 1)), ('weight_v', (3, 4))]
+    """
+    owner = type(module).__name__
+    if name in _computed(module):
+        raise ValueError(f"weight_norm: {name!r} of {owner} is normalized already")
+    weight = module.__dict__.get(name)
+    if not isinstance(weight, Parameter):
+        own = [own_name for own_name, _ in module._own_parameters()]
+        raise ValueError(f"weight_norm: {owner} has no parameter {name!r} of its own; it has {own}")
+    if axis is not None and not 0 <= axis < weight.ndim:
+        raise ValueError(
+            f"weight_norm: axis {axis} is none of those from 0 of shape {weight.shape}; "
+            f"PyTorch's -1 is None here"
+        )
+    norm = _WeightNorm(name, axis)
+    with no_grad():
+        length = norm.lengths(weight)
+    delattr(module, name)
+    setattr(module, f"{name}_g", Parameter(length))
+    setattr(module, f"{name}_v", Parameter(weight))
+    module.__dict__.setdefault("_computed", {})[name] = norm
+    return module
+
+
+def remove_weight_norm(module: M, name: str = "weight") -> M:
+    """Undo `weight_norm`: the weight becomes a parameter again, with its present values.
+
+    Args:
+        module: The module.
+        name: The name of the weight.
+
+    Returns:
+        The module.
+
+    Raises:
+        ValueError: The weight is not normalized.
+
+    Example:
+        >>> from minigrad import nn
+        >>> layer = nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(4, 3)))
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'weight']
+    """
+    if name not in _computed(module):
+        raise ValueError(
+            f"remove_weight_norm: {name!r} of {type(module).__name__} is not normalized"
+        )
+    weight = getattr(module, name).detach()
+    for part in "gv":
+        delattr(module, f"{name}_{part}")
+    del _computed(module)[name]
+    setattr(module, name, Parameter(weight))
+    return module
+
+
+def _computed(module: Module) -> dict[str, Any]:
+    found: dict[str, Any] = module.__dict__.get("_computed", {})
+    return found
