@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad._checks import fitted
 from minigrad._dtypes import checked, get_default_dtype, to_array
-from minigrad._spelling import fits, respelled
+from minigrad._spelling import fits, remedied, respelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 
@@ -36,9 +36,11 @@ def named(function: Callable[P, T]) -> Callable[P, T]:
             if isinstance(error, TypeError) and not fits(function, args, kwargs):
                 answer: T = respelled(name, function, args, kwargs)
                 return answer
-            message = str(error)
-            if message.startswith(name):
-                raise
+            message = remedied(name, str(error), args, kwargs)
+            if str(error).startswith(name):
+                if message == str(error):
+                    raise
+                raise type(error)(message) from None
             if " got " not in message:
                 given = [reprlib.repr(value) for value in args]
                 given += [f"{key}={reprlib.repr(value)}" for key, value in kwargs.items()]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["fits", "names", "renamed", "respelled", "spelled", "table"]
+__all__ = ["fits", "names", "remedied", "renamed", "respelled", "spelled", "table"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,13 +48,23 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
-        except TypeError:
-            if fits(function, args, kwargs):
-                raise
-            answer: R = respelled(function.__name__, function, args, kwargs)
+        except (TypeError, ValueError) as error:
+            name = function.__name__
+            if isinstance(error, ValueError) or fits(function, args, kwargs):
+                message = remedied(name, str(error), args, kwargs)
+                if message == str(error):
+                    raise
+                raise type(error)(message) from None
+            answer: R = respelled(name, function, args, kwargs)
             return answer
 
     return call
+
+
+def remedied(name: str, message: str, args: Any, kwargs: Any) -> str:
+    """An error's message, and what the call is in our names if it is certainly meant otherwise."""
+    advice: str = table().remedy(name, args, kwargs)
+    return message if advice in message else message + advice
 
 
 def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:

@@ -88,6 +88,11 @@ class Tensor(Variable, results=True):
         _creation.on_cpu(device)
         self._data = to_array(data, dtype, name="Tensor")
         if requires_grad:
+            if not isinstance(requires_grad, (bool, np.bool_)):
+                advice = _spelling.remedied("Tensor", "", (data, requires_grad), {})
+                raise TypeError(
+                    f"Tensor: requires_grad must be a bool, got {requires_grad!r}{advice}"
+                )
             self.requires_grad = True
 
     # Array attributes -----------------------------------------------------------------------------

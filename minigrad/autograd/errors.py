@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad._spelling import remedied
 from minigrad.autograd.mode import located
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
             message += _what_came(values)
     if not message.startswith(f"{op.name}:"):
         message = f"{op.name}: {message}"
+    message = remedied(op.name, message, values, {})
     kinds = (IndexError, ValueError, np.linalg.LinAlgError)
     kind = type(error) if type(error) in kinds else ValueError
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of
@@ -158,6 +159,7 @@ def _tensordot(a: Any, b: Any, axes: tuple[tuple[int, ...], tuple[int, ...]]) ->
     return np.tensordot(a, b, axes)
 
 
+@spelled
 def tensordot(
     a: Any, b: Any, axes: int | tuple[int | Sequence[int], int | Sequence[int]] = 2
 ) -> Tensor:

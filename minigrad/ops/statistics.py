@@ -28,6 +28,8 @@ def _degrees(n: int, ddof: int) -> int:
 
 
 def _variance(x: Any, axis: Axis, ddof: int, keepdims: bool) -> Any:
+    if isinstance(ddof, bool):
+        raise TypeError(f"ddof: a number expected, got {ddof}")
     """The variance; float16 is accumulated in float32."""
     wide = widened(x)
     n = reduced_size(x.shape, axis)

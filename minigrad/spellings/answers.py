@@ -31,7 +31,12 @@ VALUES: dict[str, Any] = {
     "e": math.e,
     "nan": math.nan,
     "newaxis": None,
-    "cuda": types.SimpleNamespace(is_available=lambda: False, device_count=lambda: 0),
+    "cuda": types.SimpleNamespace(
+        is_available=lambda: False,
+        device_count=lambda: 0,
+        manual_seed=lambda seed: None,
+        manual_seed_all=lambda seed: None,
+    ),
 }
 
 
@@ -177,6 +182,25 @@ def converted(x: Tensor, target: tuple[Any, ...], dtype: Any, device: Any, copy:
         elif what is not None:
             x = x.to(what)
     return x.clone() if copy else x
+
+
+def normal(mean: Any, std: Any, size: Any) -> Tensor:
+    """Normal numbers of one mean and deviation, or of one for each element."""
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        return ours.random.normal(mean, std, () if size is None else size)
+    with ours.no_grad():
+        spread = ours.ones_like(mean) * std if isinstance(mean, Tensor) else std
+        return mean + spread * ours.randn(*spread.shape, dtype=spread.dtype)
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is an array or a tensor with axes."""
+    return bool(getattr(value, "shape", ()))
+
+
+def is_bool(value: Any) -> bool:
+    """Whether it is True or False."""
+    return isinstance(value, bool)
 
 
 def as_tensor(data: Any, dtype: Any, device: Any) -> Tensor:

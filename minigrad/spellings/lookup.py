@@ -9,9 +9,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from minigrad.spellings import answers
-from minigrad.spellings.table import ARGUMENTS, ATTRIBUTES, FUNCTIONS, KEYWORDS, MODULES, NAMES
+from minigrad.spellings.table import (
+    ABSENT,
+    ARGUMENTS,
+    ATTRIBUTES,
+    FUNCTIONS,
+    KEYWORDS,
+    MODULES,
+    NAMES,
+    REMEDIES,
+)
 
-__all__ = ["Spelling", "attribute", "method", "renamed", "respelled", "spellings"]
+__all__ = ["Spelling", "attribute", "method", "remedy", "renamed", "respelled", "spellings"]
 
 
 class Spelling(NamedTuple):
@@ -19,8 +28,8 @@ class Spelling(NamedTuple):
 
     Attributes:
         call: The call as others write it.
-        ours: What it computes, in our names; a remedy if it begins with ``!``.
-        whose: Whose spelling it is, as letters.
+        ours: What it computes, in our names.
+        whose: Whose spelling it is: T for PyTorch and Lucid 3, 2 for Lucid 2, N for NumPy.
     """
 
     call: str
@@ -149,7 +158,9 @@ def method(tensor: Any, name: str) -> Any:
 
 
 def _unknown(owner: str, name: str, known: Any) -> str:
-    near = difflib.get_close_matches(name, [n for n in known if not n.startswith("_")], 3)
+    if name in ABSENT:
+        return f"{owner} has no {name!r}: {ABSENT[name]}"
+    near = difflib.get_close_matches(name, {n for n in known if not n.startswith("_")}, 3, 0.7)
     hint = f"; near to it: {', '.join(near)}" if near else ""
     return f"{owner} has no {name!r}{hint}"
 
@@ -176,8 +187,29 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
     try:
         inspect.signature(function).bind(*args, **kwargs)
     except TypeError as error:
-        raise TypeError(f"{name}: {error}; it takes {', '.join(names)}") from None
+        meant = remedy(name, args, kwargs)
+        raise TypeError(f"{name}: {error}; it takes {', '.join(names)}{meant}") from None
     raise AssertionError(f"{name}: the call fits")
+
+
+@functools.cache
+def remedies() -> dict[str, tuple[Callable[..., Any], str]]:
+    """By name: whether a call that failed is certainly meant otherwise, and how it is said."""
+    found = {}
+    for line in REMEDIES.strip().splitlines():
+        call, _, rest = line.partition(") if ")
+        name, _, parameters = call.partition("(")
+        condition, _, advice = rest.partition(" => ")
+        found[name] = (eval(f"lambda {parameters}: {condition}", answers.namespace()), advice)
+    return found
+
+
+def remedy(name: str, args: Any, kwargs: Any) -> str:
+    """What a call that failed is in our names, to be added to its error; "" if it is not known."""
+    if name not in remedies():
+        return ""
+    meant, advice = remedies()[name]
+    return f"; {advice}" if _fits(meant, args, kwargs) and meant(*args, **kwargs) else ""
 
 
 def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:

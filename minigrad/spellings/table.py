@@ -2,8 +2,8 @@
 
 On the left stands a call as they write it, on the right what it computes, in our names. A first
 argument `input` can be the tensor of a method (``x.cat`` is none, ``x.permute`` is one); `self` is
-a method only. What begins with ``!`` is an error's remedy. A comment says whose spelling it is:
-T PyTorch, 3 Lucid 3 (which spells as PyTorch does), 2 Lucid 2, N NumPy; T alone means T and 3.
+a method only. A comment says whose spelling it is: 2 Lucid 2's, N NumPy's; without one it is
+PyTorch's, and Lucid 3's, which spells as PyTorch does.
 
 A name that stands here and is ours too is looked up only when a call does not fit ours:
 ``x.max(axis=1)`` is ours, ``x.max(dim=1)`` is the line ``max(input, dim, ...)``.
@@ -11,7 +11,9 @@ A name that stands here and is ours too is looked up only when a call does not f
 
 from __future__ import annotations
 
-__all__ = ["ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES"]
+__all__ = [
+    "ABSENT", "ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES", "REMEDIES",
+]  # fmt: skip
 
 KEYWORDS = {
     "dim": "axis", "dims": "axis", "keepdim": "keepdims", "start_dim": "start_axis",
@@ -72,6 +74,34 @@ MODULES = {
 }  # fmt: skip
 """Names of a module, theirs to ours."""
 
+ABSENT = {
+    "bfloat16": "the floats are float16, float32 and float64",
+    **dict.fromkeys(["cfloat", "complex64", "complex128", "fft"], "there are no complex numbers"),
+    **dict.fromkeys(["sparse", "sparse_coo_tensor"], "tensors are dense"),
+    "vmap": "write the function for a batch, or stack its results",
+    "func": "the transformations are in autograd.functional: grad, vjp, jvp, jacobian, hessian",
+    "special": "its functions stand in minigrad itself",
+    "Generator": "random.seed seeds the one generator; a loader takes generator=",
+    "H": "there are no complex numbers; .mT swaps the last two axes",
+    "storage": ".data is the array", "stride": ".data.strides is NumPy's, in bytes",
+    "as_strided": "index, or use unfold", "quantization": "there is no quantization",
+}  # fmt: skip
+"""What is not here, and what to do instead."""
+
+REMEDIES = """
+max(input, other, keepdim=0) if is_array(other) => max(x, axis) reduces, as in NumPy; PyTorch's max(x, other) is maximum(x, other)
+min(input, other, keepdim=0) if is_array(other) => min(x, axis) reduces, as in NumPy; PyTorch's min(x, other) is minimum(x, other)
+split(input, parts, axis=0) if isinstance(parts, int) => split(x, n) makes n parts, as in NumPy; PyTorch's pieces of size n are split(x, n, dim=axis)
+repeat(input, *repeats) if True => repeat(x, n, axis) repeats elements, as in NumPy; PyTorch's x.repeat(2, 3) is x.tile((2, 3))
+norm(input, ord, *rest) if isinstance(ord, str) => norm is of vectors, and norm(x) is PyTorch's norm(x, "fro"); for others see linalg.norm(x, "nuc")
+var(input, axis=None, ddof=0, keepdims=0) if True in map(is_bool, (axis, ddof)) => PyTorch's var(x, 1, True) is var(x, 1, ddof=1), Lucid 2's is var(x, 1, keepdims=True)
+std(input, axis=None, ddof=0, keepdims=0) if True in map(is_bool, (axis, ddof)) => PyTorch's std(x, 1, True) is std(x, 1, ddof=1)
+squeeze(input, axis=None) if axis is not None => NumPy refuses an axis that is longer than 1, PyTorch leaves it as it is
+randint(low, high, *rest) if isinstance(high, tuple) => randint(low, high, size), as in NumPy; PyTorch's randint(high, (2, 3)) is randint(high, size=(2, 3))
+Tensor(data, requires_grad=False, *sizes) if isinstance(data, int) => PyTorch's Tensor(2, 3) is empty(2, 3)
+"""
+"""What a call that failed was meant to be, if it cannot mean ours: the call, a condition, advice."""
+
 FUNCTIONS = """
 cat(tensors, dim=0) => concatenate(tensors, dim)
 concat(tensors, dim=0) => concatenate(tensors, dim)
@@ -91,12 +121,14 @@ narrow(input, dim, start, length) => part(input, dim, slice(start, start + lengt
 select(input, dim, index) => part(input, dim, index)
 split(input, split_size_or_sections, dim) => split(input, split_size_or_sections, dim)
 flip(input, dims) => input.flip(tuple_of(dims))
+flip(input, *dims) => input.flip(dims)
+tile(input, *dims) => input.tile(dims)
+tensordot(a, b, dims=2) => tensordot(a, b, dims)
 index_select(input, dim, index) => input.take(index, dim)
 index_fill(input, dim, index, value) => index_fill(input, dim, index, value)
 index_add_(self, dim, index, source, *, alpha=1) => write(self, index_add(self, dim, index, source * alpha))
 take_along_dim(input, indices, dim=None) => input.take_along_axis(indices, dim)
 masked_select(input, mask) => input[mask]
-nonzero(input) => input.argwhere()
 dim(self) => self.ndim
 ndimension(self) => self.ndim
 numel(input) => input.data.size
@@ -198,7 +230,9 @@ manual_seed(seed) => random.seed(seed)
 randperm(n) => random.permutation(n)
 rand_like(input) => rand(*input.shape, dtype=input.dtype)
 randn_like(input) => randn(*input.shape, dtype=input.dtype)
-normal(mean=0.0, std=1.0, size=None) => random.normal(mean, std, size)
+normal(mean=0.0, std=1.0, size=None) => normal(mean, std, size)
+nonzero(input, *, as_tuple=False) => input.nonzero() if as_tuple else input.argwhere()
+Size(shape) => tuple(shape)
 bernoulli(input) => random.bernoulli(input)
 device(type, index=None) => device(type, index)
 finfo(type) => np.finfo(type)

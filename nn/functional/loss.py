@@ -183,8 +183,8 @@ def cross_entropy(
     if found.dtype.kind == "f" and found.ndim == np.ndim(input_):
         return _soft_cross_entropy(input_, found, weight, reduction, ignore_index, label_smoothing)
     return ops.cross_entropy(
-        input_, target, weight, reduction=reduction or "none", ignore_index=ignore_index,
-        label_smoothing=label_smoothing,
+        input_, target, weight, reduction="none" if reduction is None else reduction,
+        ignore_index=ignore_index, label_smoothing=label_smoothing,
     )  # fmt: skip
 
 

@@ -110,6 +110,46 @@ def test_every_idiom_is_pytorchs_or_listed(
     assert not wrong, "\n".join(["mend, or list in DIFFERENT or REFUSED with a reason:", *wrong])
 
 
+MEANT_OTHERWISE = {
+    "x.max(y)": "max(x, axis) reduces, as in NumPy; PyTorch's max(x, other) is maximum",
+    "torch.min(x, y)": "min(x, axis) reduces, as in NumPy; PyTorch's min(x, other) is minimum",
+    "x.split(3, 1)": "makes n parts, as in NumPy; PyTorch's pieces of size n are split(x, n, dim=",
+    "x.norm('fro')": "of vectors, and norm(x) is PyTorch's norm(x, \"fro\")",
+    "x.var(1, True)": "PyTorch's var(x, 1, True) is var(x, 1, ddof=1), Lucid 2's is",
+    "x.var(True)": "PyTorch's var(x, 1, True) is var(x, 1, ddof=1), Lucid 2's is",
+    "torch.std(x, 1, False)": "PyTorch's std(x, 1, True) is std(x, 1, ddof=1)",
+    "x.view(torch.int32)": "a shape expected, got int32; .astype() converts numbers",
+    "x.repeat(2, 3)": "repeats elements, as in NumPy; PyTorch's x.repeat(2, 3) is x.tile((2, 3))",
+    "x.repeat(2, 3, 4)": "repeats elements, as in NumPy; PyTorch's x.repeat(2, 3) is x.tile(",
+    "x.repeat((2, 3))": "repeats elements, as in NumPy; PyTorch's x.repeat(2, 3) is x.tile(",
+    "x.squeeze(0)": "NumPy refuses an axis that is longer than 1, PyTorch leaves it",
+    "torch.randint(5, (3,))": "as in NumPy; PyTorch's randint(high, (2, 3)) is randint(high, size=",
+    "torch.Tensor(2, 3)": "PyTorch's Tensor(2, 3) is empty(2, 3)",
+    "F.cross_entropy(x, i[0, :3], v, False)": "reduction",
+    "nn.TransformerEncoderLayer(4, 2, 8, 0.0, F.gelu, 1e-5, True)": "norm_first here and batch_",
+    "torch.bfloat16": "has no 'bfloat16': the floats are float16, float32 and float64",
+    "x.cumsun(1)": "Tensor has no 'cumsun'; near to it: cumsum",
+    "x.cumsum_(1)": "no in-place form: write x = x.cumsum(...)",
+    "x.sum(axes=1)": "sum: got an unexpected keyword argument 'axes'; it takes x, axis, keepdims",
+    "torch.device('cuda') and torch.zeros(2, device='cuda')": "minigrad runs on the CPU only",
+}
+
+
+@pytest.mark.parametrize("call", MEANT_OTHERWISE)
+def test_a_call_that_means_something_else_is_an_error_that_says_what(
+    call: str, tmp_path: Path
+) -> None:
+    with pytest.raises((AttributeError, TypeError, ValueError)) as error:
+        run(call, "minigrad", tmp_path)
+    assert MEANT_OTHERWISE[call] in str(error.value)
+
+
+def test_a_remedy_stays_away_from_other_errors(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="out of bounds") as error:
+        run("x.max(5)", "minigrad", tmp_path)
+    assert "maximum" not in str(error.value)
+
+
 def test_every_spelling_of_the_table_is_an_idiom() -> None:
     used = set(re.findall(r"\w+", TENSORS + TRAINING))
     theirs = {*ATTRIBUTES, *(name for names in MODULES.values() for name in names)}
