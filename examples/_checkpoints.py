@@ -17,26 +17,29 @@ class Checkpoint:
     """A context manager in which Ctrl-C takes effect at the next complete step, and saves there.
 
     Args:
-        path: The file to save to.
+        path: The file to save to; None to leave Ctrl-C as it is.
         done: The progress of the training; changed in place, by the training and by `load`.
         **parts: Model, optimizer, scheduler, loader, for `save_training`.
     """
 
-    def __init__(self, path: Path, done: dict[str, Any], **parts: Any) -> None:
+    def __init__(self, path: Path | None, done: dict[str, Any], **parts: Any) -> None:
         self.path, self.done, self.parts = path, done, parts
         self._asked = False
         self._outer: Callable[..., Any] | int | None = None
 
     def load(self) -> None:
         """Load the saved training."""
+        assert self.path is not None
         self.done.update(load_training(self.path, **self.parts))
 
     def __enter__(self) -> Self:
-        self._outer = signal.signal(signal.SIGINT, self._ask)
+        if self.path is not None:
+            self._outer = signal.signal(signal.SIGINT, self._ask)
         return self
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._outer)
+        if self.path is not None:
+            signal.signal(signal.SIGINT, self._outer)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         if self._asked:  # a second Ctrl-C stops at once
@@ -45,6 +48,6 @@ class Checkpoint:
 
     def reached(self) -> None:
         """Mark a step as complete; after Ctrl-C, save and end the training here."""
-        if self._asked:
+        if self._asked and self.path is not None:
             save_training(self.path, **self.parts, **self.done)
             raise KeyboardInterrupt(f"the training is in {shown(self.path)}, --resume goes on")

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from _checkpoints import Checkpoint
 from _command_line import Parser, number, prepare, print_files, progress, run, whole
 from _ngrams import NGrams
 
@@ -188,26 +189,37 @@ class Point(NamedTuple):
     held_out: float
 
 
-def train(model: nn.Module, text: Text, steps: int, batch: int = BATCH) -> list[Point]:
+def train(
+    model: nn.Module, text: Text, steps: int, batch: int = BATCH, kept: Path | None = None,
+    resume: bool = False,
+) -> tuple[list[Point], bool]:  # fmt: skip
     """Train the model in place, and evaluate it regularly. Ctrl-C ends the training early.
 
     Two threads process the halves of a batch, because NumPy lets them run in parallel. Their
-    gradients add up in the parameters.
+    gradients add up in the parameters. Ctrl-C saves the training in the file `kept`, if there is
+    one, from which `resume` continues it.
+
+    Returns:
+        The evaluations, and whether the training is complete.
     """
     optimizer = optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.1)
     draw = minigrad.random.generator().integers
+    done: dict[str, Any] = {"steps": steps, "losses": [], "history": []}
+    checkpoint = Checkpoint(kept, done, model=model, optimizer=optimizer)
+    if resume:
+        checkpoint.load()
+    steps, losses, history = done["steps"], done["losses"], done["history"]
     every = max(steps // 10, 100)
-    losses: list[float] = []
-    history: list[Point] = []
 
     def measure() -> str:
         learned = float(np.mean(losses[-every:])) / math.log(2)
-        history.append(Point(len(losses), learned, bits_per_character(model, text)))
-        return f"{learned:.3f} bits per character, held out {history[-1].held_out:.3f}"
+        held_out = bits_per_character(model, text)
+        history.append((len(losses), learned, held_out))
+        return f"{learned:.3f} bits per character, held out {held_out:.3f}"
 
-    rounds, say = progress(steps, "step")
+    rounds, say = progress(steps, "step", len(losses))
     try:
-        with ThreadPoolExecutor(THREADS) as pool:
+        with checkpoint, ThreadPoolExecutor(THREADS) as pool:
             for step in rounds:
                 starts = draw(text.cut - CONTEXT, size=batch)
                 windows = text.ids[starts[:, None] + np.arange(CONTEXT + 1)]
@@ -219,11 +231,12 @@ def train(model: nn.Module, text: Text, steps: int, batch: int = BATCH) -> list[
                 optimizer.step()
                 if (step + 1) % every == 0 or step + 1 == steps:
                     say(measure())
-    except KeyboardInterrupt:
+                checkpoint.reached()
+    except KeyboardInterrupt as stop:
         if not losses:
             raise
-        print(f"\nstopped after {len(losses)} of {steps} steps: {measure()}")
-    return history
+        print(f"\nstopped after {len(losses)} of {steps} steps: {measure()}", *stop.args, sep="\n")
+    return [Point(*point) for point in history], len(losses) == steps
 
 
 # Generation
@@ -278,6 +291,9 @@ def arguments() -> argparse.Namespace:
     task.add_argument("--steps", type=whole(1), default=5000, help="training steps: 5000")
     task.add_argument("--smoke", dest="steps", action="store_const", const=20, help="only 20")
     task.add_argument("--write", action="store_true", help="only generate, with a saved model")
+    task.add_argument(
+        "--resume", action="store_true", help="continue the training that Ctrl-C stopped"
+    )
     parser.add_argument("--prompt", default="The ", help="what to continue: 'The '")
     parser.add_argument("--length", type=whole(1), default=600, help="characters to write: 600")
     parser.add_argument("--temperature", type=number(0, 10), default=0.8, help="0 is greedy: 0.8")
@@ -287,11 +303,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=whole(0), default=0, help="random seed: 0")
     parser.add_argument("--out", type=Path, default="out/char_lm", help="folder: out/char_lm")
     args = parser.parse_args()
-    args.weights = args.out / "weights.npz"
+    args.weights, args.kept = args.out / "weights.npz", args.out / "training.npz"
     if not args.prompt:
         parser.error("--prompt needs a character at least")
     if args.write and not args.weights.is_file():
         parser.error(f"--write needs a training first: there is no {args.weights}")
+    if args.resume and not args.kept.is_file():
+        parser.error(f"--resume needs a training that was stopped: there is no {args.kept}")
     prepare(parser, args.out)
     return args
 
@@ -322,7 +340,7 @@ def teach(name: str, kind: Any, write: Any, args: argparse.Namespace, batch: int
     print_bits(bits, text)
     model = kind(text.alphabet)
     start = time.perf_counter()
-    history = train(model, text, args.steps, batch)
+    history, whole = train(model, text, args.steps, batch, args.kept, args.resume)
     print(f"{history[-1].step} steps in {time.perf_counter() - start:.1f} s\n")
     files = {"weights": args.weights}
     save(model, args.weights)
@@ -334,7 +352,7 @@ def teach(name: str, kind: Any, write: Any, args: argparse.Namespace, batch: int
         _plots.bits_per_character(files["training curve"], np.array(history), bits)
     print_bits({**bits, name: history[-1].held_out}, text)
     print_files(files)
-    if history[-1].step < args.steps:
+    if not whole:
         sys.exit(130)  # the exit code of Ctrl-C
 
 

@@ -82,17 +82,23 @@ def arguments() -> argparse.Namespace:
     task.add_argument("--steps", type=whole(1), default=2000, help="training steps: 2000")
     task.add_argument("--smoke", dest="steps", action="store_const", const=20, help="only 20")
     task.add_argument("--write", action="store_true", help="only generate, with a saved model")
+    task.add_argument(
+        "--resume", action="store_true", help="continue the training that Ctrl-C stopped"
+    )
     parser.add_argument("--prompt", default="The ", help="what to continue: 'The '")
     parser.add_argument("--length", type=whole(1), default=600, help="characters to write: 600")
     parser.add_argument("--temperature", type=number(0, 10), default=0.8, help="0 is greedy: 0.8")
     parser.add_argument("--seed", type=whole(0), default=0, help="random seed: 0")
     parser.add_argument("--out", type=Path, default="out/lstm_lm", help="folder: out/lstm_lm")
     args = parser.parse_args()
-    args.weights, args.top_p = args.out / "weights.npz", 0.95
+    args.weights, args.kept = args.out / "weights.npz", args.out / "training.npz"
+    args.top_p = 0.95
     if not args.prompt:
         parser.error("--prompt needs a character at least")
     if args.write and not args.weights.is_file():
         parser.error(f"--write needs a training first: there is no {args.weights}")
+    if args.resume and not args.kept.is_file():
+        parser.error(f"--resume needs a training that was stopped: there is no {args.kept}")
     prepare(parser, args.out)
     return args
 

@@ -32,9 +32,12 @@ from minigrad.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.ops.functions import *
+from minigrad.random import multinomial as multinomial
 from minigrad.random import rand as rand
+from minigrad.random import rand_like as rand_like
 from minigrad.random import randint as randint
 from minigrad.random import randn as randn
+from minigrad.random import randn_like as randn_like
 
 __version__ = "0.2.0"
 
@@ -49,11 +52,13 @@ float32 = _dtype("float32")
 float64 = _dtype("float64")
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
-_LATER = ("data", "io", "nn", "onnx", "optim", "pretrained", "viz")
+_LATER = ("data", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
 _LATER_FROM_IO = ("load", "save")
 
 if _typing.TYPE_CHECKING:
     from minigrad import data as data
+    from minigrad import distributions as distributions
+    from minigrad import einops as einops
     from minigrad import io as io
     from minigrad import nn as nn
     from minigrad import onnx as onnx
@@ -65,7 +70,7 @@ if _typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        if name in _LATER:
+        if name in (*_LATER, "einops"):  # which is no export, as it needs a package
             return _importlib.import_module(f"minigrad.{name}")
         if name in _LATER_FROM_IO:
             return getattr(_importlib.import_module("minigrad.io"), name)

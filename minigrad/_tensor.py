@@ -17,7 +17,7 @@ from minigrad._hooks import Removable, add_hook, retain
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad._spelling import spelled
 from minigrad.autograd import api as gradients
-from minigrad.autograd.mutation import history, read_only, view_of
+from minigrad.autograd.mutation import history, mark_written, read_only, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn
 
@@ -221,8 +221,12 @@ class Tensor(Variable, results=True):
                 raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
         self._grad = value
 
-    def zero_grad(self) -> None:
+    def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the gradient to None.
+
+        Args:
+            set_to_none: Whether ``.grad`` becomes None. If not, a gradient that is there becomes
+                zeros in its own memory, unless it has a history.
 
         Example:
             >>> import minigrad
@@ -232,7 +236,14 @@ class Tensor(Variable, results=True):
             >>> x.grad is None
             True
         """
-        self._grad = None
+        grad = self._grad
+        if set_to_none or grad is None:
+            self._grad = None
+        elif grad.requires_grad or not grad._data.flags.writeable:
+            self._grad = _creation.made(np.zeros_like(grad._data), False)
+        else:
+            grad._data[...] = 0
+            mark_written(grad._data)
 
     def backward(
         self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False

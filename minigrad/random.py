@@ -19,14 +19,16 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import check_flag, check_size, fitted
 from minigrad._creation import made, named, on_cpu, shape_of
 from minigrad._dtypes import checked, get_default_dtype, to_array
 from minigrad._typing import Tensor
+from minigrad.autograd.node import Variable
 from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [
-    "bernoulli", "generator", "get_state", "key", "normal", "permutation", "rand", "randint",
-    "randn", "seed", "set_state", "uniform",
+    "bernoulli", "generator", "get_state", "key", "multinomial", "normal", "permutation", "rand",
+    "rand_like", "randint", "randn", "randn_like", "seed", "set_state", "uniform",
 ]  # fmt: skip
 
 _generator = np.random.default_rng()
@@ -190,19 +192,71 @@ def randn(
 
 
 @named
-def randint(low: int, high: int | None = None, size: Any = (), device: str = "cpu") -> Tensor:
+def rand_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Uniform random numbers from 0 (included) to 1 (excluded), in the shape and dtype of another.
+
+    Args:
+        x: A tensor or array.
+        dtype: The dtype; that of `x` if None.
+        requires_grad: Whether to compute gradients for it.
+
+    Returns:
+        A leaf.
+
+    Raises:
+        TypeError: The dtype is not a float dtype.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.rand_like(minigrad.zeros(2, 3)).shape
+        (2, 3)
+    """
+    shape, kind = _shape_and_dtype(x, dtype, "rand_like")
+    return made(np.asarray(generator().random(shape)).astype(kind), requires_grad)
+
+
+@named
+def randn_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Standard normal random numbers, in the shape and dtype of another.
+
+    Args:
+        x: A tensor or array.
+        dtype: The dtype; that of `x` if None.
+        requires_grad: Whether to compute gradients for it.
+
+    Returns:
+        A leaf.
+
+    Raises:
+        TypeError: The dtype is not a float dtype.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.randn_like(minigrad.zeros(2, 3)).shape
+        (2, 3)
+    """
+    shape, kind = _shape_and_dtype(x, dtype, "randn_like")
+    return made(np.asarray(generator().standard_normal(shape)).astype(kind), requires_grad)
+
+
+@named
+def randint(
+    low: int, high: int | None = None, size: Any = (), dtype: Any = None, device: str = "cpu"
+) -> Tensor:
     """Uniform random integers from `low` (included) to `high` (excluded).
 
     Args:
         low: The smallest integer. If `high` is None: the end, and 0 is the smallest.
         high: The end.
         size: The shape.
+        dtype: The dtype; int64 if None.
         device: "cpu".
 
     Returns:
-        A tensor of int64.
+        A tensor of int64 or `dtype`.
 
     Raises:
+        OverflowError: A drawn integer does not fit into the dtype.
         ValueError: There is no integer in the range.
 
     Example:
@@ -211,7 +265,10 @@ def randint(low: int, high: int | None = None, size: Any = (), device: str = "cp
         (2, 3)
     """
     on_cpu(device)
-    return made(generator().integers(low, high, shape_of("randint", (size,))), False)
+    draws = np.asarray(generator().integers(low, high, shape_of("randint", (size,))))
+    if dtype is not None:
+        draws = fitted(draws, checked(dtype, "randint"), "randint")
+    return made(draws, False)
 
 
 @named
@@ -243,15 +300,15 @@ def uniform(
 
 @named
 def normal(
-    mean: float = 0.0, std: float = 1.0, size: Any = (), dtype: Any = None,
+    mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """Random numbers from a normal distribution.
 
     Args:
-        mean: Its mean.
-        std: Its standard deviation.
-        size: The shape.
+        mean: Its mean, or one for each number.
+        std: Its standard deviation, or one for each number.
+        size: The shape; that of `mean` and `std`, broadcast, if None.
         dtype: The default dtype if None.
         requires_grad: Whether to compute gradients for it.
 
@@ -266,8 +323,9 @@ def normal(
         >>> minigrad.random.normal(1.0, 2.0, size=4).shape
         (4,)
     """
+    mean, std = (to_array(value, np.float64, name="normal") for value in (mean, std))
     _finite("normal", mean, std)
-    draws = generator().normal(mean, std, shape_of("normal", (size,)))
+    draws = generator().normal(mean, std, None if size is None else shape_of("normal", (size,)))
     return made(np.asarray(draws).astype(_float(dtype, "normal")), requires_grad)
 
 
@@ -296,6 +354,65 @@ def bernoulli(p: Any) -> Tensor:
 
 
 @named
+def multinomial(weights: Any, num_samples: int, replacement: bool = False) -> Tensor:
+    """Random indices with given probabilities, as in PyTorch; NumPy's `multinomial` counts.
+
+    Args:
+        weights: Unnormalized probabilities, shape (..., classes): at least 0, and one of each row
+            above 0.
+        num_samples: The number of draws from each row.
+        replacement: Whether indices can repeat. If not, they are in the order of the draws.
+
+    Returns:
+        A tensor of int64, shape (..., num_samples).
+
+    Raises:
+        TypeError: `num_samples` is not a whole number.
+        ValueError: A weight is negative or not finite, or a row has too few above 0.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.multinomial(minigrad.tensor([0.0, 2.0, 0.0, 1.0]), 2).sum()
+        Tensor(4, dtype=int64)
+    """
+    count = check_size("multinomial", "num_samples", num_samples)
+    check_flag("multinomial", "replacement", replacement)
+    shares = to_array(weights, np.float64, name="multinomial")
+    return made(choices("multinomial", generator(), shares, count, replacement), False)
+
+
+def choices(
+    name: str, draw: np.random.Generator, weights: np.ndarray, count: int, replacement: bool
+) -> np.ndarray:
+    """Draw indices of the last axis with given weights: see `multinomial`.
+
+    Raises:
+        ValueError: A weight is negative or not finite, or too few are above 0.
+    """
+    if not weights.ndim:
+        raise ValueError(f"{name}: weights of shape (..., classes) expected, got a single number")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(f"{name}: finite weights of at least 0 expected, got {weights}")
+    possible = (weights > 0).sum(axis=-1).min(initial=weights.shape[-1])
+    if (weights.size and possible < (1 if replacement else count)) or not weights.shape[-1]:
+        raise ValueError(
+            f"{name}: {count} indices cannot be drawn {'with' if replacement else 'without'} "
+            f"replacement from a row with {possible} weights above 0"
+        )
+    if not replacement:  # the smallest exponential variables with these rates
+        with np.errstate(divide="ignore"):
+            times = draw.standard_exponential(weights.shape) / weights
+        return np.argsort(times, axis=-1)[..., :count]
+    drawn = np.empty((*weights.shape[:-1], count), np.int64)
+    for row in np.ndindex(weights.shape[:-1]):
+        reached = np.cumsum(weights[row] / weights[row].max())
+        marks = draw.random(count) * reached[-1]
+        last = np.flatnonzero(weights[row])[-1]  # rounding can reach the end
+        drawn[row] = np.minimum(np.searchsorted(reached, marks, side="right"), last)
+    return drawn
+
+
+@named
 def permutation(n: int) -> Tensor:
     """A random permutation of the integers from 0 to `n` - 1.
 
@@ -318,6 +435,11 @@ def _float(dtype: Any, name: str) -> np.dtype[Any]:
     if chosen.kind != "f":
         raise TypeError(f"{name}: a float dtype expected, got {chosen}; use randint for integers")
     return chosen
+
+
+def _shape_and_dtype(x: Any, dtype: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    array = x._data if isinstance(x, Variable) else np.asarray(x)
+    return array.shape, _float(array.dtype if dtype is None else dtype, name)
 
 
 def _finite(name: str, *numbers: Any) -> None:

@@ -3,11 +3,15 @@
 A model is any callable of ids (N, L) and a cache that returns logits (N, L, classes). It gets each
 token once; earlier ones are in the cache, and `cache.get_seq_length()` is the position of the first
 id.
+
+Prompts of unequal length are padded on the left: see `pad_left`. The model is then called with two
+keywords more: `key_padding_mask`, bool of shape (N, S), True = padding, for all tokens so far, and
+`position_ids`, int64 of shape (N, L), which count without the padding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,10 +22,11 @@ from minigrad._creation import made
 from minigrad._grad_mode import no_grad
 from minigrad._tensor import Tensor
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
+from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.module.eval_mode import evaluating
 from minigrad.ops._numerics import array_of
 
-__all__ = ["generate", "sample", "stream"]
+__all__ = ["generate", "pad_left", "sample", "stream"]
 
 
 def generate(
@@ -34,6 +39,7 @@ def generate(
     top_p: float | None = None,
     stop: int | None = None,
     cache: Cache | None = None,
+    key_padding_mask: MaskLike = None,
 ) -> Tensor:
     """Continue a batch of sequences token by token.
 
@@ -51,6 +57,9 @@ def generate(
             all sequences have ended.
         cache: The cache, by default a new `DynamicKVCache`. If it is not empty, `ids` continue
             it. Use an `EncoderDecoderCache` for a decoder.
+        key_padding_mask: A bool mask: True = padding, of shape (N, L), or (N, cached + L) with a
+            cache that is not empty. The last token of each prompt must be real. If it is given,
+            the model is called with `key_padding_mask` and `position_ids` too.
 
     Returns:
         The ids with the new tokens, an int64 tensor of shape (N, L + new).
@@ -83,7 +92,7 @@ def generate(
     beginning = _checked_ids(ids)
     steps = stream(
         model, beginning, max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p,
-        stop=stop, cache=cache,
+        stop=stop, cache=cache, key_padding_mask=key_padding_mask,
     )  # fmt: skip
     return made(np.concatenate([beginning, *(step.data[:, None] for step in steps)], axis=1), False)
 
@@ -98,6 +107,7 @@ def stream(
     top_p: float | None = None,
     stop: int | None = None,
     cache: Cache | None = None,
+    key_padding_mask: MaskLike = None,
 ) -> Iterator[Tensor]:
     """Like `generate`, but yield each step as soon as it is sampled.
 
@@ -110,6 +120,7 @@ def stream(
         top_p: Sample from the smallest set with this total probability only.
         stop: A token that ends a sequence.
         cache: The cache to use.
+        key_padding_mask: A bool mask of the prompts: True = padding.
 
     Returns:
         An iterator over int64 tensors of shape (N,): the next token of each sequence.
@@ -130,7 +141,10 @@ def stream(
     check_size("generate", "max_new_tokens", max_new_tokens, least=0)
     _check_choice(temperature, top_k, top_p)
     kept = DynamicKVCache() if cache is None else cache
-    return _steps(model, tokens, max_new_tokens, (temperature, top_k, top_p), stop, kept)
+    padding = None
+    if key_padding_mask is not None:
+        padding = _checked_padding(key_padding_mask, tokens.shape, kept.get_seq_length())
+    return _steps(model, tokens, max_new_tokens, (temperature, top_k, top_p), stop, kept, padding)
 
 
 def _steps(
@@ -140,11 +154,16 @@ def _steps(
     choice: tuple[float, int | None, float | None],
     stop: int | None,
     cache: Cache,
+    padding: np.ndarray | None,
 ) -> Iterator[Tensor]:
     ended = np.zeros(len(tokens), bool)
+    masks: dict[str, Any] = {}
     for _ in range(count):
+        if padding is not None:
+            positions = np.maximum(np.cumsum(~padding, axis=1) - 1, 0)[:, -tokens.shape[1] :]
+            masks = {"key_padding_mask": padding, "position_ids": positions}
         with no_grad(), evaluating(model):
-            logits = model(made(tokens, False), cache)
+            logits = model(made(tokens, False), cache, **masks)
         if logits.ndim != 3 or logits.shape[:2] != tokens.shape:
             raise ValueError(
                 f"generate: the model must return logits of shape (N, L, classes), "
@@ -158,6 +177,48 @@ def _steps(
         if stop is not None and ended.all():
             return
         tokens = drawn[:, None]
+        if padding is not None:
+            padding = np.pad(padding, ((0, 0), (0, 1)))  # sampled tokens are not padding
+
+
+def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
+    """Pad prompts of unequal length on the left, so that all of them end in the last column.
+
+    Args:
+        prompts: N sequences of at least one token id.
+        pad: The id of the padding.
+
+    Returns:
+        The ids, int64 of shape (N, L), and their `key_padding_mask`, bool of the same shape:
+        True = padding.
+
+    Raises:
+        TypeError: The ids are not integers.
+        ValueError: There is no prompt, or a prompt is not a sequence of at least one id.
+
+    Example:
+        >>> from minigrad import nn
+        >>> ids, padding = nn.generation.pad_left([[5, 6, 7], [8]])
+        >>> ids.tolist()
+        [[5, 6, 7], [0, 0, 8]]
+        >>> padding.tolist()
+        [[False, False, False], [True, True, False]]
+    """
+    rows = [np.asarray(prompt) for prompt in prompts]
+    for row in rows:
+        if row.ndim != 1 or not row.size:
+            raise ValueError(f"pad_left: prompts of at least one id expected, got {row.tolist()}")
+        if row.dtype.kind not in "iu":
+            raise TypeError(f"pad_left: ids must be integers, got {row.dtype}")
+    if not rows:
+        raise ValueError("pad_left: at least one prompt expected")
+    length = max(len(row) for row in rows)
+    ids = np.full((len(rows), length), pad, np.int64)
+    padding = np.ones(ids.shape, bool)
+    for i, row in enumerate(rows):
+        ids[i, length - len(row) :] = row
+        padding[i, length - len(row) :] = False
+    return made(ids, False), padding
 
 
 def sample(
@@ -213,7 +274,13 @@ def sample(
 
 
 def _checked_ids(ids: Any) -> np.ndarray:
-    array = np.asarray(ids)
+    try:
+        array = np.asarray(ids)
+    except ValueError:
+        raise ValueError(
+            "generate: prompts of unequal length need padding: ids, mask = "
+            "nn.generation.pad_left(prompts), and key_padding_mask=mask"
+        ) from None
     if array.dtype.kind not in "iu":
         raise TypeError(f"generate: ids must be integers, got {array.dtype}")
     if array.ndim != 2 or not array.shape[1]:
@@ -222,6 +289,22 @@ def _checked_ids(ids: Any) -> np.ndarray:
             f"generate: ids must have shape (N, L) with L of at least 1, got {array.shape}{hint}"
         )
     return array.astype(np.int64)
+
+
+def _checked_padding(mask: Any, shape: tuple[int, ...], cached: int) -> np.ndarray:
+    array = np.asarray(array_of(mask))
+    expected = (shape[0], cached + shape[1])
+    if array.dtype != bool or array.shape != expected:
+        raise ValueError(
+            f"generate: key_padding_mask must be bool of shape {expected}, True = padding; got "
+            f"{array.dtype} {array.shape}"
+        )
+    if array[:, -1].any():
+        raise ValueError(
+            f"generate: prompt {int(array[:, -1].argmax())} ends in padding; pad on the left: "
+            f"nn.generation.pad_left(prompts)"
+        )
+    return array
 
 
 def _check_choice(temperature: float, top_k: int | None, top_p: float | None) -> None:

@@ -38,6 +38,7 @@ LAYERS = [
     "_array_api",
     "_numpy",
     "_tensor",
+    "distributions",
     "optim",
     "data",
     "io",
@@ -47,14 +48,19 @@ LAYERS = [
     "viz",
     "spellings",
     "interop",
+    "einops",
     "checking",
     "__init__",
     "__main__",
 ]
 
 
-# Users find what stands on the engine here too; nothing below imports it from here.
-FRONT_DOORS = {ROOT / "minigrad/autograd" / name for name in ("__init__.py", "functional.py")}
+# Users find what stands on the engine here too, and on the layers; nothing below imports it from
+# here.
+FRONT_DOORS = {
+    ROOT / "minigrad" / name
+    for name in ("autograd/__init__.py", "autograd/functional.py", "optim/swa_utils.py")
+}
 
 
 def part_of(path: Path) -> str:

@@ -99,6 +99,11 @@ DRAWS: list[tuple[str, Callable[[], Any]]] = [
     ("normal", lambda: random.normal(1.0, 2.0, (3, 2))),
     ("bernoulli", lambda: random.bernoulli(np.full((6, 6), 0.5))),
     ("permutation", lambda: random.permutation(20)),
+    ("multinomial", lambda: minigrad.multinomial([1.0, 2.0, 3.0], 20, replacement=True)),
+    ("multinomial, each once", lambda: minigrad.multinomial(np.ones((2, 9)), 9)),
+    ("rand_like", lambda: minigrad.rand_like(np.zeros((3, 2)))),
+    ("randn_like", lambda: minigrad.randn_like(minigrad.zeros(3, 2))),
+    ("normal, each its own", lambda: random.normal([1.0, 2.0], [[1.0], [3.0]])),
     ("key", lambda: Tensor(random.key())),
 ]
 
@@ -206,6 +211,41 @@ def test_distributions() -> None:
     assert 0 <= minigrad.rand(1000).min() <= minigrad.rand(1000).max() < 1
 
 
+def test_draws_like_another() -> None:
+    for like in (minigrad.zeros(2, 3, dtype=np.float16), np.zeros((2, 0)), minigrad.zeros(())):
+        for draw in (minigrad.rand_like, minigrad.randn_like):
+            drawn = draw(like, requires_grad=True)
+            assert (drawn.shape, drawn.dtype) == (like.shape, like.dtype)
+            assert drawn.requires_grad
+            assert draw(like, dtype=np.float32).dtype == np.float32
+    assert minigrad.randint(0, 5, (2,), dtype=np.int8).dtype == np.int8
+
+
+def test_each_number_of_its_own_normal_distribution() -> None:
+    means, deviations = minigrad.tensor([0.0, 100.0]), minigrad.tensor([[1.0], [0.0]])
+    assert random.normal(means, deviations).shape == (2, 2)
+    assert random.normal(means, 0.0).tolist() == [0.0, 100.0]
+    assert random.normal(means, 1.0, (3, 2)).shape == (3, 2)
+    assert random.normal().shape == ()
+
+
+def test_multinomial() -> None:
+    weights = np.array([[1.0, 0.0, 3.0], [0.0, 5.0, 0.0]])
+    n = 40_000
+    drawn = minigrad.multinomial(weights, n, replacement=True)
+    assert (drawn.shape, drawn.dtype) == ((2, n), np.int64)
+    counts = np.bincount(drawn.numpy()[0], minlength=3) / n
+    np.testing.assert_allclose(counts, [0.25, 0.0, 0.75], atol=0.01)
+    assert set(drawn.numpy()[1].tolist()) == {1}
+    firsts = minigrad.multinomial(np.tile([1.0, 0.0, 3.0], (n, 1)), 2).numpy()
+    assert set(map(tuple, firsts.tolist())) == {(0, 2), (2, 0)}  # the likelier comes first
+    np.testing.assert_allclose((firsts[:, 0] == 2).mean(), 0.75, atol=0.01)
+    assert minigrad.multinomial(np.ones((0, 3)), 2).shape == (0, 2)
+    assert minigrad.multinomial(np.ones((2, 0, 3)), 2, True).shape == (2, 0, 2)
+    huge = [1e-300, 1e300, 1e300]
+    assert set(minigrad.multinomial(huge, 100, True).tolist()) == {1, 2}
+
+
 def test_float32_draws_are_the_float64_ones() -> None:
     random.seed(1)
     precise = minigrad.randn(5, dtype=np.float64)
@@ -273,6 +313,7 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: minigrad.randint(5, 5),
         lambda: minigrad.randint(0, 2**70),
         lambda: minigrad.randint("a"),
+        lambda: minigrad.randint(500, 501, 2, np.int8),
         lambda: minigrad.randint(2, size=-1),
     ],
     "uniform": [
@@ -292,6 +333,20 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: random.bernoulli(float("nan")),
         lambda: random.bernoulli("a"),
     ],
+    "multinomial": [
+        lambda: minigrad.multinomial([1.0, -1.0], 1),
+        lambda: minigrad.multinomial([1.0, float("nan")], 1),
+        lambda: minigrad.multinomial([1.0, float("inf")], 1),
+        lambda: minigrad.multinomial([0.0, 0.0], 1, True),
+        lambda: minigrad.multinomial([[1.0, 1.0], [1.0, 0.0]], 2),
+        lambda: minigrad.multinomial([], 1),
+        lambda: minigrad.multinomial(1.0, 1),
+        lambda: minigrad.multinomial([1.0], 0),
+        lambda: minigrad.multinomial([1.0], 1.5),
+        lambda: minigrad.multinomial([1.0], 1, "no"),
+    ],
+    "rand_like": [lambda: minigrad.rand_like([1, 2])],
+    "randn_like": [lambda: minigrad.randn_like(minigrad.arange(2))],
     "permutation": [lambda: random.permutation(-1), lambda: random.permutation(2.5)],
     "seed": [lambda: random.seed(-1), lambda: random.seed("a"), lambda: random.seed(1.5)],
     "set_state": [lambda: random.set_state({}), lambda: random.set_state(3)],

@@ -235,3 +235,23 @@ class TestEinx:
     def test_whichever_is_imported_first(self, imports: str) -> None:
         use = "print(einx.id('a b -> (a b)', minigrad.ones((2, 3))).size)"
         assert shown_by(f"{imports}; {use}") == "6"
+
+
+def test_the_functions_of_einops_are_found_here_too() -> None:
+    assert minigrad.einops.rearrange is einops.rearrange
+    for name in minigrad.einops.__all__:
+        assert getattr(minigrad.einops, name) is getattr(einops, name)
+    assert "einops" not in minigrad.__all__  # `from minigrad import *` needs no package
+
+
+def test_without_einops_there_is_one_line() -> None:
+    lines = [
+        "import sys", "sys.modules['einops'] = None", "import minigrad", "from minigrad import *",
+        "for use in ('minigrad.einops', 'from minigrad.einops import rearrange'):",
+        "    try: exec(use)", "    except ImportError as error: print(error)",
+    ]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+    )
+    expected = "minigrad.einops: einops is missing: pip install einops"
+    assert done.stdout.splitlines() == [expected] * 2

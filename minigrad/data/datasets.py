@@ -1,10 +1,10 @@
-"""Datasets: objects with a length, and samples by index."""
+"""Datasets: objects with a length, and samples by index; or streams of samples."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -22,6 +22,10 @@ def check_dataset(owner: str, dataset: Any) -> None:
     Raises:
         TypeError: It is something else.
     """
+    if isinstance(dataset, IterableDataset):
+        raise TypeError(
+            f"{owner}: {type(dataset).__name__} is a stream, which has no samples by index"
+        )
     if not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
         raise TypeError(
             f"{owner}: a dataset has len() and whole-number indices, "
@@ -70,6 +74,38 @@ class Dataset:
 
     def __add__(self, other: Any) -> ConcatDataset:
         return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """The base class of streams: a subclass defines ``__iter__`` over samples.
+
+    A loader batches the samples in their order. It has a length if the dataset defines ``len``.
+
+    Example:
+        >>> from minigrad.data import DataLoader, IterableDataset
+        >>> class Halves(IterableDataset):
+        ...     def __iter__(self):
+        ...         number = 16
+        ...         while number > 1:
+        ...             number //= 2
+        ...             yield number
+        >>> [batch.tolist() for batch in DataLoader(Halves(), batch_size=3)]
+        [[8, 4, 2], [1]]
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
+
+    def __getitem__(self, index: Any) -> Any:
+        raise TypeError(f"{type(self).__name__}: a stream has no samples by index; iterate over it")
+
+    def __len__(self) -> int:
+        raise TypeError(f"{type(self).__name__}: a stream has no length unless it defines one")
+
+    def __add__(self, other: Any) -> Any:
+        raise TypeError(
+            f"{type(self).__name__}: streams are not concatenated; yield from both in a dataset"
+        )
 
 
 class TensorDataset(Dataset):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -11,19 +13,29 @@ import numpy as np
 from minigrad import random
 from minigrad._checks import check_flag
 from minigrad._tensor import Tensor
-from minigrad.data.collate import default_collate
-from minigrad.data.datasets import Subset, TensorDataset, check_dataset, seeded
+from minigrad.data.collate import default_collate, default_convert
+from minigrad.data.datasets import IterableDataset, Subset, TensorDataset, check_dataset, seeded
 from minigrad.data.prefetch import Prefetched
+from minigrad.data.samplers import (
+    RandomSampler,
+    Seed,
+    SequentialSampler,
+    batched,
+    batches_in,
+    count,
+)
 
 B = TypeVar("B")  # a batch
-Collate = Callable[[list[Any]], Any]
-Seed = np.random.Generator | int | None
+Collate = Callable[[Any], Any]
 
 
 class _Progress:
-    """An epoch: the order of its samples, its source, and the number of batches returned."""
+    """An epoch: the order of its samples, its source, and the number of batches returned.
 
-    def __init__(self, order: np.ndarray, drawn_from: Any, position: int = 0) -> None:
+    The order is None if it is not known in advance: of a stream, and of a sampler without a length.
+    """
+
+    def __init__(self, order: Any, drawn_from: Any, position: int = 0) -> None:
         self.order = order
         self.drawn_from = drawn_from
         self.position = position
@@ -35,22 +47,32 @@ class DataLoader(Generic[B]):
     An epoch can be interrupted and resumed in another process, with `state_dict`.
 
     Args:
-        dataset: Anything with ``len`` and whole-number indices.
-        batch_size: The number of samples in a batch; the last may have fewer.
+        dataset: Anything with ``len`` and whole-number indices, or an `IterableDataset`.
+        batch_size: The number of samples in a batch; the last may have fewer. None to return the
+            samples one by one.
         shuffle: Draw a new random order at the start of each epoch.
+        sampler: An iterable of the indices of an epoch, instead of `shuffle`. It is read at the
+            start of the epoch; one without ``len``, during the epoch.
+        batch_sampler: An iterable of lists of indices, one list for each batch.
         drop_last: Skip the last batch if it is smaller.
         collate_fn: A function that makes a batch from a list of samples; `default_collate` if None.
+            With ``batch_size=None`` it takes one sample, and `default_convert` is the default.
         generator: A NumPy generator or a seed for the order; `minigrad.random` if None.
         prefetch: The number of batches that a thread prepares in advance; 0 for no thread. With a
             thread, the dataset's draws from `minigrad.random` happen earlier.
+        num_workers: PyTorch's option. Here one thread prepares ``2 * num_workers`` batches in
+            advance, unless `prefetch` is given.
+        pin_memory: PyTorch's option; it has no effect, because there is no GPU.
 
     Attributes:
         dataset: The dataset.
-        batch_size: The number of samples in a batch.
+        batch_size: The number of samples in a batch; None without one number for all batches.
+        sampler: The iterable of indices, or None.
+        batch_sampler: The iterable of lists of indices, or None.
 
     Raises:
         TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is not a function.
-        ValueError: `batch_size` or `prefetch` is not a whole number, or too small.
+        ValueError: A count is not a whole number or too small, or options exclude each other.
 
     Example:
         >>> import minigrad
@@ -65,90 +87,199 @@ class DataLoader(Generic[B]):
 
     @overload
     def __init__(
-        self: DataLoader[tuple[Tensor, ...]], dataset: TensorDataset, batch_size: int = 1,
-        shuffle: bool = False, *, drop_last: bool = False, collate_fn: None = None,
-        generator: Seed = None, prefetch: int = 0,
+        self: DataLoader[tuple[Tensor, ...]], dataset: TensorDataset, batch_size: int | None = 1,
+        shuffle: bool = False, *, sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None, drop_last: bool = False,
+        collate_fn: None = None, generator: Seed = None, prefetch: int = 0, num_workers: int = 0,
+        pin_memory: bool = False,
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: DataLoader[B], dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
-        drop_last: bool = False, collate_fn: Callable[[list[Any]], B], generator: Seed = None,
-        prefetch: int = 0,
+        self: DataLoader[B], dataset: Any, batch_size: int | None = 1, shuffle: bool = False, *,
+        sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None,
+        drop_last: bool = False, collate_fn: Callable[[Any], B], generator: Seed = None,
+        prefetch: int = 0, num_workers: int = 0, pin_memory: bool = False,
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: DataLoader[Any], dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
+        self: DataLoader[Any], dataset: Any, batch_size: int | None = 1, shuffle: bool = False, *,
+        sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None,
         drop_last: bool = False, collate_fn: None = None, generator: Seed = None, prefetch: int = 0,
+        num_workers: int = 0, pin_memory: bool = False,
     ) -> None: ...  # fmt: skip
     def __init__(
         self,
         dataset: Any,
-        batch_size: int = 1,
+        batch_size: int | None = 1,
         shuffle: bool = False,
         *,
+        sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None,
         drop_last: bool = False,
         collate_fn: Collate | None = None,
         generator: Seed = None,
         prefetch: int = 0,
+        num_workers: int = 0,
+        pin_memory: bool = False,
     ) -> None:
-        check_dataset("DataLoader", dataset)
-        check_flag("DataLoader", "shuffle", shuffle)
-        check_flag("DataLoader", "drop_last", drop_last)
-        for name, value, least in (("batch_size", batch_size, 1), ("prefetch", prefetch, 0)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise ValueError(
-                    f"DataLoader: {name} is a whole number from {least} on, got {value!r}"
-                )
+        flags = {"shuffle": shuffle, "drop_last": drop_last, "pin_memory": pin_memory}
+        for name, flag in flags.items():
+            check_flag("DataLoader", name, flag)
+        if batch_size is not None:
+            count("DataLoader", "batch_size", batch_size)
+        count("DataLoader", "prefetch", prefetch, 0)
+        count("DataLoader", "num_workers", num_workers, 0)
         if collate_fn is not None and not callable(collate_fn):
             raise TypeError(
                 f"DataLoader: collate_fn must be a function of a list of samples, "
                 f"got {collate_fn!r}"
             )
         self.dataset = dataset
-        self.batch_size = batch_size
-        self.shuffle = bool(shuffle)
-        self.drop_last = bool(drop_last)
-        self.collate_fn = collate_fn
+        self.sampler, self.batch_sampler = sampler, batch_sampler
+        self.shuffle, self.drop_last = bool(shuffle), bool(drop_last)
         self.generator = None if generator is None else seeded("DataLoader", generator)
-        self.prefetch = prefetch
+        self._check_order(batch_size)
+        if not self._streams and sampler is None and batch_sampler is None:
+            shuffled = RandomSampler(dataset, generator=self.generator)
+            self.sampler = shuffled if shuffle else SequentialSampler(dataset)
+        self.batch_size = batch_size if batch_sampler is None else None
+        self.collate_fn = collate_fn
+        self.prefetch = prefetch or 2 * num_workers
         self._latest: _Progress | None = None
         self._loaded: _Progress | None = None
 
+    def _check_order(self, batch_size: int | None) -> None:
+        """Refuse a dataset that is none, and options that contradict each other."""
+        samplers = {"sampler": self.sampler, "batch_sampler": self.batch_sampler}
+        given = [name for name, sampler in samplers.items() if sampler is not None]
+        for name in given:
+            if not isinstance(samplers[name], Iterable):
+                raise TypeError(f"DataLoader: {name} must be iterable, got {samplers[name]!r}")
+        if self._streams and (given or self.shuffle):
+            name = (given or ["shuffle"])[0]
+            raise ValueError(
+                f"DataLoader: {name} chooses samples; a stream says their order itself"
+            )
+        if not self._streams and not (given and hasattr(self.dataset, "__getitem__")):
+            check_dataset("DataLoader", self.dataset)
+        if given and self.shuffle:
+            raise ValueError(f"DataLoader: {given[0]} says the order; leave shuffle out")
+        if self.batch_sampler is not None and (self.sampler is not None or self.drop_last):
+            name = "drop_last" if self.sampler is None else "sampler"
+            raise ValueError(f"DataLoader: batch_sampler says the batches; leave {name} out")
+        if self.batch_sampler is not None and batch_size != 1:
+            raise ValueError("DataLoader: batch_sampler says the batches; leave batch_size out")
+        if batch_size is None and self.drop_last:
+            raise ValueError(
+                "DataLoader: there are no batches without batch_size; leave drop_last out"
+            )
+
+    @property
+    def _streams(self) -> bool:
+        return isinstance(self.dataset, IterableDataset)
+
+    @property
+    def _source(self) -> Any:
+        """What is iterated over: indices, lists of indices, or samples."""
+        if self._streams:
+            return self.dataset
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
     def __len__(self) -> int:
-        """The number of batches in an epoch."""
-        whole, rest = divmod(len(self.dataset), self.batch_size)
-        return whole + (rest > 0 and not self.drop_last)
+        """The number of batches in an epoch.
+
+        Raises:
+            TypeError: The sampler, or the stream, has no length.
+        """
+        n = len(self._source)
+        return n if self.batch_size is None else batches_in(n, self.batch_size, self.drop_last)
 
     def __iter__(self) -> Iterator[B]:
         """Start an epoch, or resume the one whose state was loaded."""
         if self._loaded is None:
-            drawn_from = None
-            if self.shuffle:
-                generator = random.generator() if self.generator is None else self.generator
-                drawn_from = generator.bit_generator.state
-                order = generator.permutation(len(self.dataset))
-            else:
-                order = np.arange(len(self.dataset))
-            progress = _Progress(order, drawn_from)
+            progress = self._begin(self._own_generator() or random.generator())
         else:
             progress, self._loaded = self._loaded, None
         self._latest = progress
         return _Epoch(self, progress)
 
-    def _batches(self, order: np.ndarray, position: int) -> Iterator[Any]:
-        for i in range(position, len(self)):
-            indices = order[i * self.batch_size : (i + 1) * self.batch_size]
-            yield _batch(self.dataset, indices, self.collate_fn)
+    def _begin(self, generator: np.random.Generator, position: int = 0) -> _Progress:
+        """An epoch whose order is drawn from a generator, if it is drawn."""
+        if not self._draws:
+            in_order = None if self._streams else np.arange(len(self._source))
+            return _Progress(in_order, None, position)
+        drawn_from = copy.deepcopy(generator.bit_generator.state)
+        if _length(self._source) is None:
+            return _Progress(None, drawn_from, position)
+        with random.drawing_from(generator):
+            order = list(self._source)
+        return _Progress(
+            order if self.batch_size is None else _indices(order), drawn_from, position
+        )
+
+    @property
+    def _draws(self) -> bool:
+        """Whether the order may depend on random numbers."""
+        return not (self._streams or isinstance(self._source, SequentialSampler))
+
+    def _own_generator(self) -> np.random.Generator | None:
+        """The generator of the sampler, or of the one that it batches; or that of the loader."""
+        sampler = self._source
+        while sampler is not None:
+            generator = getattr(sampler, "generator", None)
+            if isinstance(generator, np.random.Generator):
+                return generator
+            sampler = getattr(sampler, "sampler", None)
+        return self.generator
+
+    def _batches(self, order: Any, position: int) -> Iterator[Any]:
+        """The batches from number `position` on."""
+        if isinstance(order, np.ndarray) and self.batch_size is not None:
+            size = self.batch_size
+            for i in range(position, batches_in(len(order), size, self.drop_last)):
+                yield self._fetched(order[i * size : (i + 1) * size])
+            return
+        items = iter(self._source if order is None else order)
+        if self.batch_size is not None:
+            items = batched(items, self.batch_size, self.drop_last)
+        for item in islice(items, position, None):
+            yield self._collated(item) if self._streams else self._fetched(item)
+
+    def _fetched(self, chosen: Any) -> Any:
+        """The batch of some indices, or the sample of one; of tensors with one index for all."""
+        if self.batch_size is None and self.batch_sampler is None:
+            return self._collated(self.dataset[_index(chosen)])
+        indices = _indices(chosen)
+        if self.collate_fn is None and isinstance(indices, np.ndarray):
+            dataset = self.dataset
+            while getattr(type(dataset), "__getitem__", None) is Subset.__getitem__:
+                dataset, indices = dataset.dataset, dataset.indices[indices]
+            if getattr(type(dataset), "__getitem__", None) is TensorDataset.__getitem__:
+                return dataset[indices]
+        return self._collated([self.dataset[_index(i)] for i in chosen])
+
+    def _collated(self, samples: Any) -> Any:
+        if self.collate_fn is not None:
+            return self.collate_fn(samples)
+        batches = self.batch_size is not None or self.batch_sampler is not None
+        return default_collate(samples) if batches else default_convert(samples)
 
     def state_dict(self) -> dict[str, Any]:
         """The progress of the latest epoch, as plain values.
 
+        When the state is loaded, the stream or sampler is read again up to the saved position, and
+        must give the same items. A sampler of your own can draw from `minigrad.random`, or from a
+        NumPy generator in its attribute `generator`: its state is saved.
+
         Returns:
             "position": the number of batches returned. "generator": the state from which the order
-            of the epoch was drawn. It is None if the loader does not shuffle, or if no epoch was
+            of the epoch was drawn. It is None if the order is not random, or if no epoch was
             started; in the latter case, without a generator of its own, the loader draws from
             `minigrad.random`, whose state must be saved too. The other entries are options that
             must be the same in the loader that loads the state.
+
+        Raises:
+            TypeError: The sampler has no ``len``: its order is not known in advance.
 
         Example:
             >>> from minigrad.data import DataLoader
@@ -161,13 +292,19 @@ class DataLoader(Generic[B]):
             >>> [(a == b).all().item() for a, b in zip(batches, other, strict=True)]
             [True, True]
         """
+        if not self._streams and _length(self._source) is None:
+            raise TypeError(
+                f"DataLoader: {type(self._source).__name__} has no len(), so that the order of an "
+                f"epoch is not known and cannot be saved; define __len__"
+            )
         progress = self._loaded or self._latest
         if progress is not None:
             position, drawn_from = progress.position, progress.drawn_from
         else:
             position, drawn_from = 0, None
-            if self.shuffle and self.generator is not None:
-                drawn_from = self.generator.bit_generator.state
+            own = self._own_generator()
+            if self._draws and own is not None:
+                drawn_from = own.bit_generator.state
         return {"position": position, "generator": copy.deepcopy(drawn_from), **self._kind()}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -190,15 +327,14 @@ class DataLoader(Generic[B]):
                     f"one has {value}"
                 )
         position, drawn_from = state_dict["position"], state_dict["generator"]
-        if not isinstance(position, int) or not 0 <= position <= len(self):
-            raise ValueError(f"DataLoader: position {position!r} of {len(self)} batches")
-        if not self.shuffle:
-            self._loaded = _Progress(np.arange(len(self.dataset)), None, position)
-        elif drawn_from is not None:
-            own = np.random.default_rng() if self.generator is None else self.generator
-            own.bit_generator.state = copy.deepcopy(drawn_from)
-            order = own.permutation(len(self.dataset))
-            self._loaded = _Progress(order, copy.deepcopy(drawn_from), position)
+        batches = position if _length(self._source) is None else len(self)
+        if not isinstance(position, int) or not 0 <= position <= batches:
+            raise ValueError(f"DataLoader: position {position!r} of {batches} batches")
+        if not self._draws or drawn_from is not None:
+            own = self._own_generator() or np.random.default_rng()
+            if drawn_from is not None:
+                own.bit_generator.state = copy.deepcopy(drawn_from)
+            self._loaded = self._begin(own, position)
         elif position == 0:
             self._loaded = None
         else:
@@ -206,12 +342,15 @@ class DataLoader(Generic[B]):
         self._latest = None
 
     def _kind(self) -> dict[str, Any]:
-        return {
-            "samples": len(self.dataset),
+        kind: dict[str, Any] = {
+            "samples": _length(self.dataset),
             "batch_size": self.batch_size,
             "shuffle": self.shuffle,
             "drop_last": self.drop_last,
         }
+        if not self.shuffle and self._draws:
+            kind["sampler"] = type(self._source).__name__
+        return kind
 
 
 class _Epoch(Iterator[Any]):
@@ -234,13 +373,25 @@ class _Epoch(Iterator[Any]):
         return batch
 
 
-def _batch(dataset: Any, indices: np.ndarray, collate_fn: Collate | None) -> Any:
-    """Make a batch of some samples; a TensorDataset is indexed once for all."""
-    if collate_fn is None:
-        access = getattr(type(dataset), "__getitem__", None)
-        if access is Subset.__getitem__:
-            return _batch(dataset.dataset, dataset.indices[indices], None)
-        if access is TensorDataset.__getitem__:
-            return dataset[indices]
-    samples = [dataset[int(i)] for i in indices]
-    return default_collate(samples) if collate_fn is None else collate_fn(samples)
+def _length(source: Any) -> int | None:
+    """How many there are, or None if that is not known."""
+    try:
+        return len(source)
+    except (NotImplementedError, TypeError):
+        return None
+
+
+def _is_whole(value: Any) -> bool:
+    return hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
+
+
+def _index(value: Any) -> Any:
+    """A whole number as an int; a key of another kind as it is."""
+    return operator.index(value) if _is_whole(value) else value
+
+
+def _indices(values: Any) -> Any:
+    """Whole numbers as an array; keys of other kinds as they are."""
+    if isinstance(values, np.ndarray) or not all(_is_whole(value) for value in values):
+        return values
+    return np.array([operator.index(value) for value in values], np.int64)

@@ -164,6 +164,56 @@ class Graph:
             self._made[key] = output
         return self._made[key]
 
+    def scan(
+        self, step: Callable[[list[str], str], list[str]], states: list[str], sequence: str,
+        dtype: Any,
+    ) -> list[str]:  # fmt: skip
+        """A loop over the first axis of a tensor.
+
+        Args:
+            step: Adds the nodes of one step: from the states before it and its slice of the
+                sequence to the states after it. Other tensors must be made before.
+            states: The states before the first step.
+            sequence: The tensor.
+            dtype: The dtype of all of them.
+
+        Returns:
+            For each state, its values after every step, along a new first axis.
+        """
+        outside = self._nodes, self._made
+        self._nodes, self._made = [], {**self._made}
+        try:
+            before = [self._unique("state", always=True) for _ in states]
+            part = self._unique("part", always=True)
+            after = step(before, part)
+            ends = [self._unique("next", always=True) for _ in states]
+            kept = [self._unique("kept", always=True) for _ in states]
+            for made, names in zip(after, zip(ends, kept, strict=True), strict=True):
+                for name in names:
+                    self._nodes.append(self._helper.make_node("Identity", [made], [name], name))
+            body_nodes = self._nodes
+        finally:
+            constants = {k: v for k, v in self._made.items() if v in self._initializers}
+            self._nodes, self._made = outside
+            self._made |= constants  # initializers belong to the outer graph
+
+        def described(names: list[str]) -> list[Any]:
+            kind = self._kind(dtype)
+            return [self._helper.make_tensor_value_info(name, kind, None) for name in names]
+
+        body = self._helper.make_graph(
+            body_nodes, self._unique("step", always=True), described([*before, part]),
+            described([*ends, *kept]),
+        )  # fmt: skip
+        path = f"{self.path}." if self.path else ""
+        results = [self._unique(f"{path}scan", always=True) for _ in (*states, *states)]
+        self._nodes.append(
+            self._helper.make_node(
+                "Scan", [*states, sequence], results, results[-1], body=body, num_scan_inputs=1
+            )
+        )
+        return results[len(states) :]
+
     def _unique(self, name: str, always: bool = False) -> str:
         unique, count = (f"{name}_0", 0) if always else (name, 0)
         while unique in self._taken:
@@ -206,7 +256,11 @@ class Graph:
 
     def _described(self, name: str, dtype: Any, shape: Iterable[Any]) -> onnx.ValueInfoProto:
         """An input or output, with the names of the lengths that are not fixed."""
-        lengths = [n if isinstance(n, int) or n is None else str(n) for n in shape]
+        # A length that is no polynomial of the inputs' sizes has a name of its own.
+        lengths = [
+            n if isinstance(n, int) else f"{name}_{i}" if n is None else str(n)
+            for i, n in enumerate(shape)
+        ]
         return self._helper.make_tensor_value_info(name, self._kind(dtype), lengths)
 
     def _kind(self, dtype: Any) -> int:

@@ -298,10 +298,20 @@ def _layer_norm(g: Graph, out: Value, x: Any, weight: Any, bias: Any, ndim: int,
     if weight is None:
         shape = x.shape[x.ndim - ndim :]
         if not all(isinstance(n, int) for n in shape):
-            raise NotImplementedError("the normalised axes must have fixed sizes")
+            return _standardized(g, g.tensor(x, out.dtype), x.ndim, ndim, eps, out.dtype)
         weight = np.ones(shape)
     names = [g.tensor(part, out.dtype) for part in (x, weight, bias) if part is not None]
     return g.node("LayerNormalization", names, axis=-ndim, epsilon=eps)
+
+
+def _standardized(g: Graph, x: str, ndim: int, count: int, eps: float, dtype: Any) -> str:
+    """Normalize the last axes. LayerNormalization would need weights of a fixed size."""
+    axes = range(ndim - count, ndim)
+    centred = g.node("Sub", [x, reduced(g, "ReduceMean", x, ndim, axes, True)])
+    squares = g.node("Mul", [centred, centred])
+    variance = reduced(g, "ReduceMean", squares, ndim, axes, True)
+    spread = g.node("Sqrt", [g.node("Add", [variance, g.tensor(eps, dtype)])])
+    return g.node("Div", [centred, spread])
 
 
 def _variance(g: Graph, out: Value, x: Any, axis: Any, ddof: int, keepdims: bool) -> str:

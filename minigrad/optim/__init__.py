@@ -1,9 +1,13 @@
-"""Optimizers and learning-rate schedulers."""
+"""Optimizers, learning-rate schedulers, and averages of weights."""
+
+import importlib as _importlib
+import typing as _typing
 
 from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop
 from minigrad.optim.adam import Adam, Adamax, AdamW
 from minigrad.optim.asgd import ASGD
+from minigrad.optim.lbfgs import LBFGS
 from minigrad.optim.nadam import NAdam
 from minigrad.optim.optimizer import Optimizer
 from minigrad.optim.radam import RAdam
@@ -11,6 +15,15 @@ from minigrad.optim.rprop import Rprop
 from minigrad.optim.sgd import SGD
 
 __all__ = [
-    "ASGD", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam",
-    "RMSprop", "Rprop", "lr_scheduler",
+    "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
+    "RAdam", "RMSprop", "Rprop", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
+
+if _typing.TYPE_CHECKING:
+    from minigrad.optim import swa_utils as swa_utils
+else:
+
+    def __getattr__(name):
+        if name == "swa_utils":  # it needs minigrad.nn, which is loaded only when it is used
+            return _importlib.import_module("minigrad.optim.swa_utils")
+        raise AttributeError(f"module 'minigrad.optim' has no attribute {name!r}")

@@ -50,14 +50,18 @@ def fitting(
         for param, number in zip(own["params"], group["params"], strict=True):
             unknown.discard(number)
             if number in saved:
-                state[param] = _kept_for(optimizer, number, param, saved[number])
+                state[param] = optimizer._restored(number, param, saved[number])
     if unknown:
         raise ValueError(f"{name}: saved state of unknown parameters {sorted(unknown)}")
     return groups, state
 
 
-def _kept_for(optimizer: Optimizer, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-    """The saved state of one parameter, copied to arrays of its shape and dtype."""
+def kept_for(optimizer: Optimizer, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
+    """The saved state of one parameter, copied to arrays of its shape and dtype.
+
+    Raises:
+        ValueError: It does not fit.
+    """
     kept, required = optimizer._kept, optimizer._required
     if (saved.keys() - set(kept)) | (set(required) - saved.keys()):
         raise ValueError(

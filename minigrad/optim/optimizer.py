@@ -14,7 +14,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
-from minigrad.optim.loading import fitting
+from minigrad.optim.loading import fitting, kept_for
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]]
 
@@ -157,11 +157,16 @@ class Optimizer:
     def _name(self) -> str:
         return type(self).__name__
 
-    def zero_grad(self) -> None:
-        """Reset the gradients of all parameters: each ``.grad`` becomes None."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Reset the gradients of all parameters: each ``.grad`` becomes None.
+
+        Args:
+            set_to_none: False to make the gradients that are there zeros instead. A parameter
+                whose gradient is zero is updated; one without a gradient is not.
+        """
         for group in self.param_groups:
             for param in group["params"]:
-                param.grad = None
+                param.zero_grad(set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient.
@@ -296,6 +301,14 @@ class Optimizer:
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({name: value for name, value in group.items() if name != "params"})
 
+    def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
+        """What was saved for a parameter, as it is kept here.
+
+        Raises:
+            ValueError: It does not fit.
+        """
+        return kept_for(self, number, param, saved)
+
     def __repr__(self) -> str:
         lines = []
         for i, group in enumerate(self.param_groups):
@@ -305,4 +318,6 @@ class Optimizer:
 
 
 def _copied(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copied(entry) for entry in value]
     return value.copy() if isinstance(value, np.ndarray) else value

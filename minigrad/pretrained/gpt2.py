@@ -11,6 +11,7 @@ from typing import Any
 
 from minigrad._tensor import Tensor
 from minigrad.nn import Dropout, Embedding, KVCache, LearnedPosEmbedding, Linear, Module
+from minigrad.nn.functional import MaskLike
 from minigrad.pretrained.config import Checked, Share, Size
 from minigrad.pretrained.layers import activation, transformer
 
@@ -117,12 +118,22 @@ class GPT2(Module):
         if config.tie_word_embeddings:
             self.head.weight = self.tokens.weight
 
-    def features(self, ids: Any, cache: KVCache | None = None) -> Tensor:
+    def features(
+        self,
+        ids: Any,
+        cache: KVCache | None = None,
+        key_padding_mask: MaskLike = None,
+        position_ids: Any = None,
+    ) -> Tensor:
         """Compute the hidden states of a batch of texts.
 
         Args:
             ids: Tokens, integers of shape (N, L).
             cache: A cache of earlier tokens; `ids` are the tokens after them.
+            key_padding_mask: A bool mask of shape (N, S): True = padding, ignored. S counts the
+                cached tokens too.
+            position_ids: The position of each token, integers of shape (N, L); by default they
+                follow the cached tokens.
 
         Returns:
             The hidden states after the final normalisation, of shape (N, L, n_embd).
@@ -131,16 +142,27 @@ class GPT2(Module):
             IndexError: A token is out of range.
             ValueError: There are more tokens than positions.
         """
-        start = 0 if cache is None else cache.get_seq_length()
-        x = self.dropout(self.positions(self.tokens(ids), offset=start))
-        return self.decoder(x, is_causal=True, kv_cache=cache, use_cache=cache is not None)
+        start = 0 if cache is None or position_ids is not None else cache.get_seq_length()
+        x = self.positions(self.tokens(ids), offset=start, position_ids=position_ids)
+        return self.decoder(
+            self.dropout(x), src_key_padding_mask=key_padding_mask, is_causal=True,
+            kv_cache=cache, use_cache=cache is not None,
+        )  # fmt: skip
 
-    def forward(self, ids: Any, cache: KVCache | None = None) -> Tensor:
+    def forward(
+        self,
+        ids: Any,
+        cache: KVCache | None = None,
+        key_padding_mask: MaskLike = None,
+        position_ids: Any = None,
+    ) -> Tensor:
         """Logits of the next token at each position.
 
         Args:
             ids: Tokens, integers of shape (N, L).
             cache: A cache of earlier tokens; `ids` are the tokens after them.
+            key_padding_mask: As in `features`.
+            position_ids: As in `features`.
 
         Returns:
             Logits of shape (N, L, vocab_size).
@@ -149,4 +171,4 @@ class GPT2(Module):
             IndexError: A token is out of range.
             ValueError: There are more tokens than positions.
         """
-        return self.head(self.features(ids, cache))
+        return self.head(self.features(ids, cache, key_padding_mask, position_ids))

@@ -370,6 +370,8 @@ def _adaptive(
 
 
 def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
+    if all(count == 1 for count in counts):
+        return x.mean(axis=tuple(range(2, x.ndim)), keepdims=True)
     sums, lengths = widened(x), np.ones((), int)
     for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
         starts, ends = parts(size, count)

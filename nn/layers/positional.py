@@ -45,12 +45,13 @@ class SinusoidalPosEmbedding(Module):
         self.embed_dim = None if embed_dim is None else check_size(owner, "embed_dim", embed_dim)
         self.register_buffer("table", None, persistent=False)
 
-    def forward(self, input_: Tensor, *, offset: int = 0) -> Tensor:
+    def forward(self, input_: Tensor, *, offset: int = 0, position_ids: Any = None) -> Tensor:
         """Add the encoding of its position to each vector.
 
         Args:
             input_: A tensor of shape (L, D) or (N, L, D).
             offset: The first position: with a cache, the cached length.
+            position_ids: The positions instead, ints of shape (L,) or (N, L).
 
         Returns:
             A tensor of the same shape.
@@ -58,13 +59,15 @@ class SinusoidalPosEmbedding(Module):
         Raises:
             ValueError: The shape does not fit, or the positions exceed the limit.
         """
-        end = _end_of("SinusoidalPosEmbedding", input_, offset, self.seq_len, self.embed_dim)
+        rows, end = _rows(
+            "SinusoidalPosEmbedding", input_, offset, position_ids, self.seq_len, self.embed_dim
+        )
         table = self.table
         width, dtype = input_.shape[-1], input_.dtype
         if table is None or len(table) < end or (table.shape[1], table.dtype) != (width, dtype):
-            rows = self.seq_len or 1 << max(end - 1, 0).bit_length()  # grows by doubling
-            table = self.table = F.sinusoidal_pos_embedding(rows, width, dtype=dtype)
-        return input_ + table[offset:end]
+            count = self.seq_len or 1 << max(end - 1, 0).bit_length()  # grows by doubling
+            table = self.table = F.sinusoidal_pos_embedding(count, width, dtype=dtype)
+        return input_ + table[rows]
 
 
 class LearnedPosEmbedding(Module):
@@ -98,12 +101,13 @@ class LearnedPosEmbedding(Module):
         """Initialize the vectors again."""
         init.normal(self.pos_emb.weight, std=0.02)
 
-    def forward(self, input_: Tensor, offset: int = 0) -> Tensor:
+    def forward(self, input_: Tensor, offset: int = 0, *, position_ids: Any = None) -> Tensor:
         """Add the learned vector of its position to each vector.
 
         Args:
             input_: A tensor of shape (L, embed_dim) or (N, L, embed_dim).
             offset: The first position: with a cache, the cached length.
+            position_ids: The positions instead, ints of shape (L,) or (N, L).
 
         Returns:
             A tensor of the same shape.
@@ -111,8 +115,10 @@ class LearnedPosEmbedding(Module):
         Raises:
             ValueError: The shape does not fit, or the positions exceed the limit.
         """
-        end = _end_of("LearnedPosEmbedding", input_, offset, self.max_len, self.embed_dim)
-        return input_ + self.pos_emb.weight[offset:end]
+        rows, _ = _rows(
+            "LearnedPosEmbedding", input_, offset, position_ids, self.max_len, self.embed_dim
+        )
+        return input_ + self.pos_emb.weight[rows]
 
 
 class RotaryPosEmbedding(Module):
@@ -193,8 +199,15 @@ class RotaryPosEmbedding(Module):
         )
 
 
-def _end_of(owner: str, input_: Tensor, offset: int, limit: int | None, width: int | None) -> int:
-    """Check the input, and return the position after the last one."""
+def _rows(
+    owner: str,
+    input_: Tensor,
+    offset: int,
+    position_ids: Any,
+    limit: int | None,
+    width: int | None,
+) -> tuple[slice | np.ndarray, int]:
+    """Check the input; return the rows of the table that it needs, and the end of the last."""
     if (
         input_.ndim not in (2, 3)
         or input_.dtype.kind != "f"
@@ -207,12 +220,25 @@ def _end_of(owner: str, input_: Tensor, offset: int, limit: int | None, width: i
                 f"got {input_.dtype} {input_.shape}"
             )
         )
-    end = check_size(owner, "offset", offset, least=0) + input_.shape[-2]
-    if limit is not None and end > limit:
-        raise ValueError(
-            located(
-                f"{owner}: {input_.shape[-2]} positions from {offset} on end at {end}, there are "
-                f"only {limit}"
+    length = input_.shape[-2]
+    begin = check_size(owner, "offset", offset, least=0)
+    rows: slice | np.ndarray = slice(begin, begin + length)
+    end, what = begin + length, f"{length} positions from {offset} on end at {begin + length}"
+    if position_ids is not None:
+        rows = np.asarray(position_ids)
+        shapes = [(length,), input_.shape[:-1]]
+        if offset or rows.dtype.kind not in "iu" or rows.shape not in shapes:
+            raise ValueError(
+                located(
+                    f"{owner}: position_ids must hold ints of shape "
+                    f"{' or '.join(map(str, dict.fromkeys(shapes)))}, without an offset beside "
+                    f"them; got {rows.dtype} {rows.shape} and offset {offset}"
+                )
             )
-        )
-    return end
+        if rows.min(initial=0) < 0:
+            raise ValueError(located(f"{owner}: position_ids has {rows.min()}, below 0"))
+        end = int(rows.max(initial=-1)) + 1
+        what = f"position_ids has {end - 1}"
+    if limit is not None and end > limit:
+        raise ValueError(located(f"{owner}: {what}, there are only {limit}"))
+    return rows, end

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
-from minigrad._creation import on_cpu, zeros_like
+from minigrad._creation import on_cpu
 from minigrad._hooks import Removable
 from minigrad._scope import Scope
 from minigrad._spelling import fits, renamed, spelled
@@ -269,13 +269,10 @@ class Module(Registry):
         """Set the ``.grad`` of every parameter to None.
 
         Args:
-            set_to_none: False: fill it with zeros.
+            set_to_none: False to make the gradients that are there zeros instead.
         """
         for parameter in self.parameters():
-            if set_to_none or parameter.grad is None:
-                parameter.grad = None
-            else:
-                parameter.grad = zeros_like(parameter.grad)
+            parameter.zero_grad(set_to_none)
 
     def reset_parameters(self) -> None:
         """Initialize all parameters again, as the constructor did.

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import _ngrams
 import char_lm as example
@@ -346,6 +349,46 @@ def test_control_c_keeps_what_is_learned(
     assert float(bits["transformer"]) == pytest.approx(found, abs=6e-4)
 
 
+def test_a_stopped_training_goes_on_bit_for_bit(
+    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Ctrl-C waits for the step that it comes in; --resume goes on with the next."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(example, "load", lambda: short)
+    monkeypatch.setattr(example, "Writer", partial(example.Writer, width=16, heads=2, layers=2))
+    options = ["--length", "5", "--smoke"]
+
+    def weights(*more: str) -> dict[str, np.ndarray]:
+        monkeypatch.setattr(sys, "argv", ["char_lm.py", *more])
+        example.main()
+        return dict(np.load(tmp_path / "out/char_lm/weights.npz"))
+
+    whole = weights(*options)
+    output = capsys.readouterr().out
+    learn, calls = example.learn, 0
+
+    def interrupted(*args: Any) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == 7 * example.THREADS:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(*args)
+
+    monkeypatch.setattr(example, "learn", interrupted)
+    with pytest.raises(SystemExit) as stop:
+        weights(*options)
+    assert stop.value.code == 130
+    said = capsys.readouterr().out
+    steps = re.search(r"^stopped after (\d+) of 20 steps: \d\.\d+ bits", said, re.MULTILINE)
+    assert steps and 7 <= int(steps[1]) < 20
+    assert "\nthe training is in out/char_lm/training.npz, --resume goes on\n" in said
+
+    resumed = weights("--length", "5", "--resume", "--seed", "7")
+    assert LINE.findall(capsys.readouterr().out) == LINE.findall(output)
+    assert all(np.array_equal(whole[name], resumed[name]) for name in whole)
+
+
 def test_control_c_before_the_first_step_ends_it(
     short: example.Text, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -435,6 +478,8 @@ def test_it_does_without_matplotlib_and_tqdm(tmp_path: Path) -> None:
         (["--top-p", "1.1"], "1.1"),
         (["--prompt", ""], "--prompt"),
         (["--write"], "needs a training first"),
+        (["--resume"], "there is no out/char_lm/training.npz"),
+        (["--resume", "--write"], "--write"),
         (["--write", "--smoke"], "--smoke"),
         (["--smoke", "--steps", "3"], "--smoke"),
         (["--smo"], "--smo"),

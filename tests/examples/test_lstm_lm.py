@@ -64,7 +64,7 @@ def test_it_learns(short: char_lm.Text) -> None:
     minigrad.random.seed(0)
     model = tiny(short)
     before = char_lm.bits_per_character(model, short)
-    after = char_lm.train(model, short, 80, example.BATCH)[-1].held_out
+    after = char_lm.train(model, short, 80, example.BATCH)[0][-1].held_out
     assert after < before - 1.5
 
 
@@ -127,6 +127,7 @@ def test_it_writes_after_a_training(smoke: tuple[Path, str]) -> None:
         (["--temperature", "nan"], "nan"),
         (["--prompt", ""], "--prompt"),
         (["--write"], "needs a training first"),
+        (["--resume"], "there is no out/lstm_lm/training.npz"),
         (["--write", "--smoke"], "--smoke"),
         (["--out", "a file"], "a file"),
     ],

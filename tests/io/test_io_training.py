@@ -322,9 +322,14 @@ OPTIMIZERS = [
 def test_every_optimizer_goes_on(path: Path, kind: Callable[..., optim.Optimizer]) -> None:
     def learn(model: nn.Module, optimizer: optim.Optimizer) -> None:
         for i in range(3):
-            optimizer.zero_grad()
-            (model(minigrad.ones((1, 2))) ** 2 * (i + 1)).sum().backward()
-            optimizer.step()
+
+            def closure(i: int = i) -> minigrad.Tensor:
+                optimizer.zero_grad()
+                loss = (model(minigrad.ones((1, 2))) ** 2 * (i + 1)).sum()
+                loss.backward()
+                return loss
+
+            optimizer.step(closure)
 
     model, other = nn.Linear(2, 2), nn.Linear(2, 2)
     optimizer, twin = kind(model.parameters(), lr=0.01), kind(other.parameters(), lr=0.5)

@@ -27,11 +27,20 @@ class Model(nn.Module):
         self.head = nn.Linear(WIDTH, CLASSES)
         self.seen: list[tuple[int, ...]] = []
 
-    def forward(self, ids: Tensor, cache: nn.Cache | None = None) -> Tensor:
+    def forward(
+        self,
+        ids: Tensor,
+        cache: nn.Cache | None = None,
+        key_padding_mask: Any = None,
+        position_ids: Any = None,
+    ) -> Tensor:
         self.seen.append(ids.shape)
-        start = 0 if cache is None else cache.get_seq_length()
-        x = self.positions(self.tokens(ids), offset=start)
-        x = self.layers(x, is_causal=True, kv_cache=cache, use_cache=cache is not None)
+        start = 0 if cache is None or position_ids is not None else cache.get_seq_length()
+        x = self.positions(self.tokens(ids), offset=start, position_ids=position_ids)
+        x = self.layers(
+            x, src_key_padding_mask=key_padding_mask, is_causal=True, kv_cache=cache,
+            use_cache=cache is not None,
+        )  # fmt: skip
         return self.head(x)
 
 
@@ -229,3 +238,78 @@ class TestRefusals:
     def test_count(self) -> None:
         with pytest.raises(ValueError, match="max_new_tokens .*0"):
             generate(counting, [[1]], -1)
+
+
+PROMPTS = [[1, 2, 3, 4, 5], [6], [7, 8, 9]]
+
+
+class TestUnequalLengths:
+    @pytest.mark.parametrize("pad", [0, 10])
+    @pytest.mark.parametrize("kind", ["default", "fixed"])
+    def test_each_prompt_as_if_it_were_alone(self, kind: str, pad: int) -> None:
+        """Whatever the padding is, and whatever the others are."""
+        model = Model()
+        ids, padding = nn.generation.pad_left(PROMPTS, pad)
+        cache = nn.StaticKVCache(13, 2) if kind == "fixed" else None
+        found = generate(model, ids, 8, temperature=0, cache=cache, key_padding_mask=padding)
+        assert found.shape == (3, 13)
+        np.testing.assert_array_equal(found.data[:, :5], ids.data)
+        for row, prompt in zip(found.data, PROMPTS, strict=True):
+            alone = generate(model, [prompt], 8, temperature=0).data[0]
+            np.testing.assert_array_equal(row[5 - len(prompt) :], alone)
+
+    def test_logits_are_those_of_the_prompt_alone(self) -> None:
+        model = Model().double().eval()
+        ids, padding = nn.generation.pad_left(PROMPTS)
+        positions = np.maximum(np.cumsum(~padding, axis=1) - 1, 0)
+        together = model(ids, None, padding, positions).numpy()
+        assert np.isfinite(together).all()
+        for row, prompt in zip(together, PROMPTS, strict=True):
+            alone = model(Tensor([prompt])).numpy()[0]
+            np.testing.assert_allclose(row[5 - len(prompt) :], alone, rtol=1e-9, atol=1e-12)
+
+    def test_a_cache_that_is_not_empty(self) -> None:
+        """A second turn, again of unequal lengths, behind what was said in the first."""
+        model, cache = Model(), nn.DynamicKVCache()
+        ids, padding = nn.generation.pad_left(PROMPTS)
+        said = generate(model, ids, 3, temperature=0, cache=cache, key_padding_mask=padding)
+        more, gaps = nn.generation.pad_left([[3], [5, 6], [9]])
+        turn = np.concatenate([said.data[:, -1:], more.data], axis=1)  # not in the cache yet
+        whole = np.concatenate([padding, np.zeros((3, 3), bool), gaps], axis=1)
+        found = generate(model, turn, 4, temperature=0, cache=cache, key_padding_mask=whole)
+        for i, prompt in enumerate(PROMPTS):
+            before = generate(model, [prompt], 3, temperature=0).tolist()[0]
+            alone = generate(model, [before + more.data[i][~gaps[i]].tolist()], 4, temperature=0)
+            assert found.tolist()[i][-4:] == alone.tolist()[0][-4:]
+
+    def test_gpt2(self) -> None:
+        config = minigrad.pretrained.GPT2Config(
+            vocab_size=CLASSES, n_positions=16, n_embd=8, n_layer=2, n_head=2
+        )
+        model = minigrad.pretrained.GPT2(config)
+        ids, padding = nn.generation.pad_left(PROMPTS)
+        found = generate(model, ids, 8, temperature=0, key_padding_mask=padding)
+        for row, prompt in zip(found.tolist(), PROMPTS, strict=True):
+            assert row[5 - len(prompt) :] == generate(model, [prompt], 8, temperature=0).tolist()[0]
+
+    def test_refusals(self) -> None:
+        model, ids = Model(), [[1, 2], [3, 4]]
+        none = np.zeros((2, 2), bool)
+        for mask, message in (
+            (none.astype(int), r"must be bool of shape \(2, 2\), True = padding; got int64"),
+            (none[:1], r"bool of shape \(2, 2\), .* got bool \(1, 2\)"),
+            ([[False, True], [False, False]], "prompt 0 ends in padding; pad on the left"),
+            ([[False, False], [True, True]], "prompt 1 ends in padding"),
+        ):
+            with pytest.raises(ValueError, match=f"generate: .*{message}"):
+                generate(model, ids, 3, key_padding_mask=mask)
+        with pytest.raises(ValueError, match=r"generate: .*unequal length.*pad_left"):
+            generate(model, PROMPTS, 3)
+        for prompts, error, message in (
+            ([], ValueError, "at least one prompt"),
+            ([[1], []], ValueError, r"of at least one id expected, got \[\]"),
+            ([[[1]]], ValueError, "of at least one id expected"),
+            ([[1.5]], TypeError, "ids must be integers, got float64"),
+        ):
+            with pytest.raises(error, match=f"pad_left: .*{message}"):
+                nn.generation.pad_left(prompts)

@@ -108,6 +108,43 @@ class Llama(nn.Module):
         return F.linear(self.last(x), self.words.weight)
 
 
+class Residual(nn.Module):
+    """A small residual network for images, as ResNet has it."""
+
+    def __init__(self, width: int = 8) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, width, 3, stride=2, padding=1, bias=False)
+        self.bn1, self.pool = nn.BatchNorm2d(width), nn.MaxPool2d(3, 2, 1)
+        self.conv2 = nn.Conv2d(width, width, 3, padding=1, groups=2)
+        self.bn2, self.average = nn.BatchNorm2d(width), nn.AdaptiveAvgPool2d(1)
+        self.head = nn.Linear(width, 5)
+        for norm in (self.bn1, self.bn2):  # as after some training
+            nn.init.uniform(norm.running_mean, -1.0, 1.0)
+            nn.init.uniform(norm.running_var, 0.5, 2.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.pool(F.relu(self.bn1(self.conv1(x))))
+        x = F.relu(x + self.bn2(self.conv2(x)))
+        return self.head(self.average(x).flatten(1))
+
+
+class Tagger(nn.Module):
+    """Words, a bidirectional LSTM of two layers, and a tag for each word."""
+
+    def __init__(self, words: int = 30) -> None:
+        super().__init__()
+        self.words = nn.Embedding(words, WIDTH)
+        self.lstm = nn.LSTM(WIDTH, 8, num_layers=2, batch_first=True, bidirectional=True)
+        self.head = nn.Linear(16, 4)
+
+    def forward(self, ids: Any) -> Tensor:
+        return self.head(self.lstm(self.words(ids))[0])
+
+
+def images(n: int, length: int) -> dict[str, Any]:
+    return {"x": minigrad.randn(n, 3, length + 8, length + 11)}
+
+
 def sequence(n: int, length: int, name: str = "x") -> dict[str, Any]:
     return {name: minigrad.randn(n, length, WIDTH)}
 
@@ -233,6 +270,23 @@ CASES = [
                        "tgt_is_causal": True}),
     Case("TransformerBlock", lambda: nn.TransformerBlock(WIDTH, WIDTH, HEADS, WIDTH),
          lambda n, t: sequence(n, t, "input_")),
+    Case("Conv1d", lambda: nn.Conv1d(WIDTH, 8, 3, stride=2, padding=1),
+         lambda n, t: {"input_": minigrad.randn(n, WIDTH, t + 4)}),
+    Case("ConvTranspose2d", lambda: nn.ConvTranspose2d(3, 4, 3, stride=2, output_padding=1),
+         lambda n, t: {"input_": images(n, t)["x"]}),
+    Case("GroupNorm", lambda: nn.GroupNorm(3, 3), lambda n, t: {"input_": images(n, t)["x"]}),
+    Case("RNN", lambda: nn.RNN(WIDTH, 8, nonlinearity="relu", batch_first=False),
+         lambda n, t: {"input_": minigrad.randn(t, n, WIDTH)}),
+    Case("LSTM", lambda: nn.LSTM(WIDTH, 8, batch_first=True),
+         lambda n, t: sequence(n, t, "input_")),
+    Case("GRU, two layers, both ways",
+         lambda: nn.GRU(WIDTH, 8, num_layers=2, batch_first=True, bidirectional=True),
+         lambda n, t: {**sequence(n, t, "input_"), "h_0": minigrad.randn(4, n, 8)},
+         axes={"input_": {0: "batch", 1: "length"}, "h_0": {1: "batch"}}),
+    Case("GRU, no bias", lambda: nn.GRU(WIDTH, 8, bias=False, batch_first=True),
+         lambda n, t: sequence(n, t, "input_")),
+    Case("ResNet-like", Residual, images),
+    Case("LSTM tagger", Tagger, lambda n, t: {"ids": ids(n, t)}),
     Case("GPT of examples/char_lm.py", lambda: char_lm.Writer("abcdefghij", 32, 4, 2),
          lambda n, t: {"ids": ids(n, t, 10)}, at=((3, 9), (1, 1), (2, 64))),
     Case("BERT-like", Bert,

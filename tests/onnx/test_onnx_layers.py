@@ -142,10 +142,49 @@ def test_a_table_without_an_end_is_as_long_as_asked(tmp_path: Path, used_before:
     assert difference(model, path, {"input_": minigrad.randn(3, 300, 8)}) <= WITHIN
 
 
-def test_a_layer_that_unrolls_has_fixed_shapes(tmp_path: Path) -> None:
-    model = nn.GRU(4, 3, batch_first=True).eval()
-    x = minigrad.randn(2, 5, 4)
-    export(model, x, tmp_path / "model.onnx", dynamic_axes={})
-    assert difference(model, tmp_path / "model.onnx", {"input_": x}) <= WITHIN
-    with pytest.raises(NotImplementedError, match="runs instead"):
-        export(model, x, tmp_path / "model.onnx")
+def test_a_loop_over_many_steps(tmp_path: Path) -> None:
+    """The states of all steps and the last ones, at a length far from the example's."""
+    model, path = nn.LSTM(4, 3, num_layers=2, batch_first=True).double().eval(), tmp_path / "a.onnx"
+    x = minigrad.randn(2, 5, 4, dtype=np.float64)
+    written = export(model, x, path, tolerance=1e-12)
+    assert written.outputs["output_0"] == ("input_0", "input_1", 3)
+    assert written.outputs["output_1_1"] == (2, "input_0", 3)
+    assert difference(model, path, {"input_": minigrad.randn(3, 500, 4, dtype=np.float64)}) < 1e-12
+    kinds = [node.op_type for node in onnx.load(path).graph.node]
+    assert kinds.count("Scan") == 2  # and nothing that grows with the length
+    assert len(kinds) < 60
+
+
+def test_loops_have_no_float16(tmp_path: Path) -> None:
+    model = nn.GRU(4, 3, batch_first=True).half()
+    with pytest.raises(NotImplementedError, match=r"gru: .*float16.*model\.float\(\)"):
+        export(model, minigrad.randn(2, 5, 4, dtype=np.float16), tmp_path / "model.onnx")
+
+
+FIXED = {
+    "AvgPool2d, padded": (nn.AvgPool2d, (3, 2, 1), {}),
+    "AvgPool2d, rounded up": (nn.AvgPool2d, (3, 2, 1), {"ceil_mode": True}),
+    "AvgPool2d, padding left out": (nn.AvgPool2d, (3, 2, 1, True, False), {}),
+    "MaxPool2d, rounded up": (nn.MaxPool2d, (3, 2, 1), {"ceil_mode": True}),
+    "AdaptiveAvgPool2d": (nn.AdaptiveAvgPool2d, ((3, 2),), {}),
+    "AdaptiveMaxPool2d": (nn.AdaptiveMaxPool2d, ((3, 2),), {}),
+}
+
+
+@pytest.mark.parametrize(("kind", "args", "options"), FIXED.values(), ids=FIXED)
+def test_pooling_whose_windows_depend_on_the_size(
+    tmp_path: Path, kind: Any, args: Any, options: Any
+) -> None:
+    """For images of one size, any number of them."""
+    model, path = kind(*args, **options).eval(), tmp_path / "model.onnx"
+    x = minigrad.randn(2, 3, 8, 7)
+    written = export(model, x, path, dynamic_axes={"input_": {0: "batch"}})
+    assert written.outputs["output"][:2] == ("batch", 3)
+    assert difference(model, path, {"input_": minigrad.randn(5, 3, 8, 7)}) <= WITHIN
+    with pytest.raises(NotImplementedError, match="dynamic_axes"):
+        export(model, x, path)
+
+
+def test_an_image_size_that_is_not_a_polynomial_has_a_name(tmp_path: Path) -> None:
+    written = export(nn.MaxPool2d(2), minigrad.randn(2, 3, 8, 7), tmp_path / "model.onnx")
+    assert written.outputs == {"output": ("input_0", "input_1", "output_2", "output_3")}

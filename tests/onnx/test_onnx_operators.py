@@ -15,6 +15,7 @@ from minigrad import nn, ops
 from minigrad.autograd import Observer
 from minigrad.nn import functional as F
 from minigrad.onnx import export
+from minigrad.ops.pooling import sum_parts
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -56,6 +57,9 @@ def in_place(x: Any) -> Any:
     F.relu(y, inplace=True).sub_(0.5)
     return y * x
 
+
+WEIGHT = minigrad.arange(36).reshape(6, 2, 3) * 0.05 - 0.8
+STATE = minigrad.arange(16).reshape(4, 4) * 0.1 - 0.7
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **each(NAMES_OF_ONE, lambda f, x: f(x)),
@@ -130,6 +134,24 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "not a triangle": lambda x: ops.masked_fill(x, ~np.tri(x.shape[1], 4, dtype=bool), 0),
     "split": lambda x: ops.split(x, 2, axis=-1), "elu": F.elu, "mish": F.mish,
     "cosine": lambda x: F.cosine_similarity(x, x + 1, axis=-1), "a number": lambda x: x.sum(),
+    "convolution": lambda x: ops.convolution(
+        x.swapaxes(1, 2), WEIGHT, minigrad.arange(6) * 0.5, (2,), ((3, 1),), (2,), 2
+    ),
+    "convolution_transpose": lambda x: ops.convolution_transpose(
+        x.swapaxes(1, 2), WEIGHT.swapaxes(0, 1).reshape(4, 3, 3), (3 * x.shape[1] + 1,), (3,),
+        ((1, 0),), (1,), 2
+    ),
+    "max_pool": lambda x: ops.max_pool(x, (2,), (1,), ((1, 0),), (1,)),
+    "max_pool, dilated": lambda x: ops.max_pool(x[:, None], (1, 2), (2, 1), ((0, 0),) * 2, (1, 3)),
+    "sum_pool": lambda x: ops.sum_pool(x, (3,), (1,), ((0, 0),), (1,)),
+    "sum_pool, padded": lambda x: ops.sum_pool(
+        x[:, None], (1, 2), (1, 2), ((0, 0), (1, 2)), (1, 2)
+    ),
+    "sum_parts": lambda x: sum_parts(x, 2, 3),
+    "rnn": lambda x: ops.rnn(x, STATE.T @ STATE, x[0] * 0.5),
+    "lstm": lambda x: ops.lstm(x, STATE[:, :1], x[0, :, :1], x[0, :, 1:2]),
+    "gru": lambda x: ops.gru(x[..., :3], STATE[:3, :1], STATE[:3, 1], x[0, :, :1]),
+    "layer_norm of an open axis": lambda x: ops.layer_norm(x.swapaxes(1, 2), ndim=1, eps=0.5),
     "int masks": lambda x: (x > 0) == (x < 1), "itself": lambda x: x,
 }  # fmt: skip
 

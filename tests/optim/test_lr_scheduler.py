@@ -23,6 +23,12 @@ SCHEDULERS: dict[str, Any] = {
     "OneCycleLR": lambda o: lr_scheduler.OneCycleLR(o, 0.5, total_steps=20),
     "NoamScheduler": lambda o: lr_scheduler.NoamScheduler(o, 16, 4),
     "WarmupCosineLR": lambda o: lr_scheduler.WarmupCosineLR(o, 4, 12),
+    "LinearLR": lambda o: lr_scheduler.LinearLR(o, 0.2, 0.7, 9),
+    "ConstantLR": lambda o: lr_scheduler.ConstantLR(o, 0.2, 9),
+    "CosineAnnealingWarmRestarts": lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 3, 2),
+    "SequentialLR": lambda o: lr_scheduler.SequentialLR(
+        o, [lr_scheduler.LinearLR(o), lr_scheduler.CyclicLR(o, 0.1, 0.5, 4)], [5]
+    ),
 }
 schedulers = pytest.mark.parametrize("make", SCHEDULERS.values(), ids=SCHEDULERS)
 
@@ -150,6 +156,56 @@ def test_warm_up_of_no_steps() -> None:
     assert scheduler.get_last_lr() == [0.2]
 
 
+def one_by_one(optimizer: Any, milestones: list[int]) -> Any:
+    parts = [lr_scheduler.StepLR(optimizer, 2), lr_scheduler.ExponentialLR(optimizer, 0.5)]
+    return lr_scheduler.SequentialLR(optimizer, parts, milestones)
+
+
+def test_schedules_in_a_row_may_be_in_a_row() -> None:
+    """The second is itself two; each begins with the initial rate."""
+    sgd = optimizer()
+    inner = one_by_one(sgd, [3])
+    scheduler = lr_scheduler.SequentialLR(sgd, [lr_scheduler.ConstantLR(sgd, 0.5), inner], [2])
+    rates = [scheduler.get_last_lr()[0], *(lr for lr, _, _ in go(scheduler, range(7)))]
+    expected = [0.1, 0.1, 0.2, 0.2, 0.02, 0.2, 0.1, 0.05]
+    np.testing.assert_allclose(rates, expected, rtol=1e-12)
+
+
+def test_what_a_part_refuses_leaves_the_row_as_it_was() -> None:
+    scheduler = one_by_one(optimizer(), [3])
+    go(scheduler, range(4))
+    before = scheduler.state_dict()
+    good, bad = before["_schedulers"]
+    for parts in ([good, {}], [{}, bad], [good], [good, bad, bad], None):
+        with pytest.raises(ValueError, match=r"(ExponentialLR|StepLR|SequentialLR): "):
+            scheduler.load_state_dict({**before, "last_epoch": 1, "_schedulers": parts})
+        assert scheduler.state_dict() == before
+
+
+def test_warm_restarts_within_an_epoch() -> None:
+    """A step may be given with a fraction; the next without a number goes on from there."""
+    scheduler = lr_scheduler.CosineAnnealingWarmRestarts(optimizer(), 2, 3)
+    for epoch, (passed, length) in ((1.5, (1.5, 2)), (None, (0.5, 6)), (8.25, (0.25, 18))):
+        scheduler.step(epoch)
+        expected = 0.2 * (1 + np.cos(np.pi * passed / length)) / 2
+        np.testing.assert_allclose(scheduler.get_last_lr(), expected, rtol=1e-12)
+    for wrong in (-1, float("nan"), "x"):
+        with pytest.raises(ValueError, match="Restarts: epoch must be"):
+            scheduler.step(wrong)
+
+
+@pytest.mark.parametrize("last_epoch", range(0, 250, 7))
+def test_warm_restarts_go_on_where_they_were(last_epoch: int) -> None:
+    """PyTorch takes the wrong run then, if there was more than one restart."""
+    stepped = lr_scheduler.CosineAnnealingWarmRestarts(optimizer(), 3, 3)
+    go(stepped, range(last_epoch + 1))
+    sgd = optimizer()
+    sgd.param_groups[0]["initial_lr"] = 0.2
+    made = lr_scheduler.CosineAnnealingWarmRestarts(sgd, 3, 3, last_epoch=last_epoch)
+    assert made.get_last_lr() == stepped.get_last_lr()
+    assert (made.T_cur, made.T_i) == (stepped.T_cur, stepped.T_i)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -175,6 +231,31 @@ def test_warm_up_of_no_steps() -> None:
         (lambda o: lr_scheduler.NoamScheduler(o, 16, 0), "NoamScheduler: warmup_steps must be"),
         (lambda o: lr_scheduler.WarmupCosineLR(o, 5, 5), "total_steps must be .* at least 6"),
         (lambda o: lr_scheduler.WarmupCosineLR(o, -1, 5), "warmup_steps must be"),
+        (lambda o: lr_scheduler.LinearLR(o, 0.0), "LinearLR: start_factor .* above 0"),
+        (lambda o: lr_scheduler.LinearLR(o, total_iters=0), "LinearLR: total_iters must be"),
+        (lambda o: lr_scheduler.ConstantLR(o, 0.0), "ConstantLR: factor must be .* above 0"),
+        (lambda o: lr_scheduler.ConstantLR(o, 1.5), "ConstantLR: factor must be"),
+        (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 0), "Restarts: T_0 must be"),
+        (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2, 0), "Restarts: T_mult must"),
+        (lambda o: lr_scheduler.SequentialLR(o, [], []), "0 milestones for 0 schedulers"),
+        (lambda o: one_by_one(o, [2, 3]), "2 milestones for 2 schedulers"),
+        (lambda o: one_by_one(o, [-1]), "each of milestones must be a whole number"),
+        (
+            lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(o, 2)] * 3, [3, 2]),
+            r"SequentialLR: milestones must rise, got \[3, 2\]",
+        ),
+        (
+            lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(optimizer(), 2)], []),
+            r"schedulers\[0\], StepLR, was made for another optimizer",
+        ),
+        (
+            lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.ReduceLROnPlateau(o)], []),
+            r"schedulers\[0\] is ReduceLROnPlateau, .*by itself",
+        ),
+        (
+            lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(o, 2)], [], 3),
+            "SequentialLR: last_epoch must be -1, got 3; .*load_state_dict",
+        ),
         (lambda o: lr_scheduler.StepLR(o, 2, last_epoch=3), "group 0 .* has no 'initial_lr'"),
     ],
 )

@@ -143,6 +143,177 @@ class TestSteps:
         x.grad = Tensor([1.0])
         optimizer.zero_grad()
         assert x.grad is None
+        optimizer.zero_grad(set_to_none=False)
+        assert x.grad is None
+
+    def test_gradients_as_zeros(self) -> None:
+        """In their own memory, unless they have a history; whoever needs the old values is told."""
+        model = nn.Linear(2, 1)
+        optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+        for reset in (optimizer.zero_grad, model.zero_grad):
+            model(minigrad.ones(3, 2)).sum().backward()
+            before = [parameter.grad for parameter in model.parameters()]
+            reset(set_to_none=False)
+            for parameter, grad in zip(model.parameters(), before, strict=True):
+                assert parameter.grad is grad
+                assert not grad.data.any()
+        x = leaf([3.0])
+        (x**3).sum().backward(create_graph=True)
+        kept = x.grad
+        x.zero_grad(set_to_none=False)
+        assert x.grad is not kept
+        assert (x.grad.tolist(), kept.tolist()) == ([0.0], [27.0])
+        x.grad.requires_grad = False
+        loss = (leaf([2.0]) * x.grad).sum()
+        x.zero_grad(set_to_none=False)
+        with pytest.raises(RuntimeError, match="written in place"):
+            loss.backward()
+
+
+def valley(options: dict[str, Any]) -> tuple[Any, Any, list[Tensor]]:
+    """Rosenbrock's function of two parameters, beside one that it does not depend on."""
+    params = [leaf([-1.0]), leaf([3.0, 4.0]), leaf(2.0)]
+    optimizer = optim.LBFGS(params, **options)
+
+    def closure() -> Tensor:
+        optimizer.zero_grad()
+        x, y = params[0][0], params[2]
+        loss: Tensor = (1 - x) ** 2 + 100 * (y - x**2) ** 2
+        loss.backward()
+        return loss
+
+    return optimizer, closure, params
+
+
+SEARCH = {"line_search_fn": "strong_wolfe"}
+
+
+class TestLBFGS:
+    def test_the_valley(self) -> None:
+        optimizer, closure, (x, idle, y) = valley(SEARCH)
+        with minigrad.no_grad():
+            losses = [optimizer.step(closure).item() for _ in range(4)]
+        assert losses == sorted(losses, reverse=True)
+        np.testing.assert_allclose([x.item(), y.item()], [1.0, 1.0], atol=1e-6)
+        assert idle.tolist() == [3.0, 4.0]
+        counts = optimizer.state[x]["n_iter"]
+        assert optimizer.step(closure).item() < 1e-12  # at the minimum nothing moves
+        assert optimizer.state[x]["n_iter"] <= counts + 1
+
+    @pytest.mark.parametrize("options", [SEARCH, {"lr": 1e-3, "history_size": 2}])
+    def test_going_on_from_a_saved_state(self, options: dict[str, Any]) -> None:
+        first, closure, params = valley({"max_iter": 3, **options})
+        first.step(closure)
+        saved = pickle.loads(pickle.dumps(first.state_dict()))
+        second, other_closure, other = valley({"max_iter": 3, **options})
+        second.load_state_dict(saved)
+        for a, b in zip(other, params, strict=True):
+            a.data[...] = b.data
+        for _ in range(3):
+            assert first.step(closure).item() == second.step(other_closure).item()
+        for a, b in zip(other, params, strict=True):
+            np.testing.assert_array_equal(a.data, b.data)
+        assert_same(second.state_dict(), first.state_dict())
+        assert len(first.state_dict()["state"][0]["old_dirs"]) <= options.get("history_size", 99)
+
+    def test_a_state_is_a_copy(self) -> None:
+        optimizer, closure, _ = valley({"max_iter": 3})
+        optimizer.step(closure)
+        saved = optimizer.state_dict()
+        before = copy.deepcopy(saved)
+        optimizer.step(closure)
+        assert_same(saved, before)
+
+    def test_a_loss_that_ends_is_stepped_back_from(self) -> None:
+        """Beyond 2 the loss is not a number; PyTorch's search moves there."""
+        x = leaf([0.5])
+        optimizer = optim.LBFGS([x], lr=40.0, **SEARCH)
+
+        def closure() -> Tensor:
+            optimizer.zero_grad()
+            with np.errstate(invalid="ignore", divide="ignore"):
+                loss = -(minigrad.log(2 - x) + 0.5 * minigrad.log(x)).sum()
+                loss.backward()
+            return loss
+
+        for _ in range(3):
+            optimizer.step(closure)
+        np.testing.assert_allclose(x.item(), 2 / 3, rtol=1e-6)
+
+    def test_a_gradient_that_is_no_number_moves_nothing(self) -> None:
+        x = leaf([2.0, 1.0])
+        optimizer = optim.LBFGS([x], **SEARCH)
+        for wrong in (np.nan, np.inf, -np.inf):
+
+            def closure(wrong: float = wrong) -> Tensor:
+                x.grad = Tensor([wrong, 1.0])
+                return x.sum()
+
+            with np.errstate(invalid="ignore"):
+                optimizer.step(closure)
+            assert x.tolist() == [2.0, 1.0]
+
+    @pytest.mark.parametrize("options", [{}, SEARCH])
+    def test_a_closure_that_fails_leaves_the_parameters(self, options: dict[str, Any]) -> None:
+        optimizer, closure, params = valley(options)
+        calls = 0
+
+        def failing() -> Tensor:
+            nonlocal calls
+            calls += 1
+            if calls == 2:
+                raise KeyboardInterrupt
+            return closure()
+
+        with pytest.raises(KeyboardInterrupt):
+            optimizer.step(failing)
+        if options:  # without a search, the step is taken before
+            assert [p.tolist() for p in params] == [[-1.0], [3.0, 4.0], 2.0]
+
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+    @pytest.mark.parametrize("options", [{"lr": 0.5}, SEARCH])
+    def test_dtypes_stay(self, dtype: Any, options: dict[str, Any]) -> None:
+        x = leaf([[3.0, -2.0]], dtype)
+        x.data = np.asfortranarray(x.data)
+        optimizer = optim.LBFGS([x, leaf(np.zeros((0, 2)), dtype)], **options)
+
+        def closure() -> Tensor:
+            optimizer.zero_grad()
+            loss = ((x - 1) ** 2).sum()
+            loss.backward()
+            return loss
+
+        optimizer.step(closure)
+        assert x.dtype == dtype
+        assert closure().item() < 1e-3
+
+    def test_refusals(self) -> None:
+        optimizer, closure, (x, _, _) = valley({})
+        for wrong in (None, 3):
+            with pytest.raises(TypeError, match=r"LBFGS: step\(closure\) needs a function"):
+                optimizer.step(wrong)
+        with pytest.raises(ValueError, match="LBFGS: all parameters are in one group"):
+            optim.LBFGS([{"params": [leaf([1.0])]}, {"params": [leaf([1.0])]}])
+        with pytest.raises(ValueError, match="LBFGS: line_search_fn must be .*, got 'armijo'"):
+            optim.LBFGS([leaf([1.0])], line_search_fn="armijo")
+        optimizer.param_groups[0]["lr"] = np.nan
+        with pytest.raises(ValueError, match="LBFGS: lr must be"):
+            optimizer.step(closure)
+        assert x.item() == -1.0
+        optimizer.param_groups[0]["lr"] = 1.0
+        optimizer.step(closure)
+        good = optimizer.state_dict()
+        kept = good["state"][0]
+        for bad in (
+            {0: {**kept, "d": np.ones(3)}}, {0: {**kept, "ro": [1.0]}}, {0: {"n_iter": 1}},
+            {1: kept}, {0: {**kept, "momentum_buffer": 1.0}},
+        ):  # fmt: skip
+            with pytest.raises(ValueError, match="LBFGS: "):
+                optimizer.load_state_dict({**good, "state": bad})
+            assert_same(optimizer.state_dict(), good)
+        x.data, x.grad = np.ones(2), None
+        with pytest.raises(ValueError, match="LBFGS: the parameters have 5 elements, .* 4"):
+            optimizer.step(closure)
 
 
 class TestGroups:

@@ -24,6 +24,14 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("CosineAnnealingLR", {"T_max": 40}),
     ("CosineAnnealingLR", {"T_max": 7, "eta_min": 0.01}),
     ("CosineAnnealingLR", {"T_max": 1, "eta_min": 0.01}),
+    ("LinearLR", {}),
+    ("LinearLR", {"start_factor": 0.01, "end_factor": 0.5, "total_iters": 20}),
+    ("LinearLR", {"start_factor": 1.0, "end_factor": 0.0, "total_iters": 30}),
+    ("ConstantLR", {}),
+    ("ConstantLR", {"factor": 0.1, "total_iters": 20}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 6}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 1, "eta_min": 0.01}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 5, "T_mult": 2, "eta_min": 0.01}),
     ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 5}),
     ("CyclicLR", {"base_lr": [0.1, 0.2], "max_lr": 0.5, "step_size_up": 3, "step_size_down": 8}),
     ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4, "mode": "triangular2"}),
@@ -117,6 +125,54 @@ def test_fifty_steps(name: str, options: dict[str, Any], optimizer: str) -> None
     )
 
 
+ROWS: list[tuple[list[tuple[str, dict[str, Any]]], list[int]]] = [
+    ([("StepLR", {"step_size": 3})], []),
+    ([("ConstantLR", {"factor": 0.1, "total_iters": 20}), ("ExponentialLR", {"gamma": 0.9})], [20]),
+    (
+        [
+            ("LinearLR", {"total_iters": 8}),
+            ("CosineAnnealingLR", {"T_max": 12, "eta_min": 0.001}),
+            ("MultiStepLR", {"milestones": [4, 9]}),
+            ("LambdaLR", {"lr_lambda": lambda step: 0.9**step}),
+        ],
+        [8, 20, 31],
+    ),
+    ([("StepLR", {"step_size": 3}), ("LinearLR", {}), ("StepLR", {"step_size": 4})], [0, 11]),
+    ([("LinearLR", {}), ("CosineAnnealingWarmRestarts", {"T_0": 7, "T_mult": 2})], [9]),
+    (
+        [
+            ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4}),
+            ("OneCycleLR", {"max_lr": 0.5, "total_steps": 40}),
+        ],
+        [20],
+    ),
+]
+
+
+@pytest.mark.parametrize(("parts", "milestones"), ROWS, ids=shown)
+@pytest.mark.filterwarnings("ignore")  # theirs warns of its own calls
+def test_one_after_another(parts: Any, milestones: list[int]) -> None:
+    pair = optimizers("SGD")
+    made = [
+        [getattr(module, name)(optimizer, **options) for name, options in parts]
+        for module, optimizer in zip((lr_scheduler, THEIRS), pair, strict=True)
+    ]
+    ours = lr_scheduler.SequentialLR(pair[0], made[0], milestones)
+    compare(pair, [(ours, THEIRS.SequentialLR(pair[1], made[1], milestones))])
+
+
+@pytest.mark.parametrize("options", [{"T_0": 4}, {"T_0": 2, "T_mult": 2}], ids=shown)
+def test_warm_restarts_by_fractions_of_epochs(options: dict[str, Any]) -> None:
+    pair = optimizers("SGD")
+    ours = lr_scheduler.CosineAnnealingWarmRestarts(pair[0], **options)
+    theirs = THEIRS.CosineAnnealingWarmRestarts(pair[1], **options)
+    for step in [*np.arange(0, 12, 0.3), None, None, 26, None, 3.5, None, 0]:
+        ours.step(step)
+        theirs.step(step)
+        np.testing.assert_allclose(*map(numbers, pair), rtol=1e-10, err_msg=f"step {step}")
+        assert ours.last_epoch == theirs.last_epoch
+
+
 @pytest.mark.parametrize("options", PLATEAUS, ids=str)
 def test_plateau(options: dict[str, Any]) -> None:
     pair = optimizers("SGD")
@@ -174,10 +230,13 @@ def test_noam() -> None:
     compare(pair, [(ours, theirs)])
 
 
+LATER = ("CyclicLR", "OneCycleLR")
+
+
 @pytest.mark.parametrize("last_epoch", [6, 7])
 @pytest.mark.parametrize(
     ("name", "options"),
-    [case for case in CASES if case[0] not in ("CyclicLR", "OneCycleLR")],
+    [case for case in CASES if case[0] not in LATER and "T_mult" not in case[1]],
     ids=shown,
 )
 def test_with_a_last_epoch(name: str, options: dict[str, Any], last_epoch: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, draw, torch
 
-from minigrad import Tensor, optim
+from minigrad import Tensor, nn, optim
 
 STEPS = 50
 KINDS: list[tuple[str, dict[str, Any]]] = [
@@ -102,8 +102,10 @@ MORE: dict[str, dict[str, Any]] = {
 
 
 def test_every_optimizer_is_compared() -> None:
-    here = {name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler")}
-    assert here == {*EVERY}
+    here = {
+        name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler", "swa_utils")
+    }
+    assert here == {*EVERY, "LBFGS"}
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -125,3 +127,113 @@ def test_their_state_continues_here(name: str) -> None:
         ours.step()
         theirs.step()
         np.testing.assert_allclose(mine.data, other.detach().numpy(), rtol=1e-12)
+
+
+LBFGS: list[dict[str, Any]] = [
+    {},
+    {"lr": 0.5, "max_iter": 5, "history_size": 3},
+    {"max_iter": 1},
+    {"tolerance_change": 1e-3, "tolerance_grad": 1e-3},
+    {"line_search_fn": "strong_wolfe"},
+    {"line_search_fn": "strong_wolfe", "lr": 30.0, "max_iter": 4},
+    {"line_search_fn": "strong_wolfe", "max_iter": 3, "history_size": 2, "max_eval": 5},
+    {"line_search_fn": "strong_wolfe", "max_iter": 1},
+]
+
+
+def regression(dtype: Any, **options: Any) -> list[tuple[Any, Any, list[Any]]]:
+    """Ours and PyTorch's: an optimizer, a closure that computes the loss, and the parameters."""
+    inputs, first, last = (a.astype(dtype) for a in (draw(30, 6), draw(6, 5) / 2, draw(5) / 2))
+    targets = np.sin(inputs @ draw(6)).astype(dtype)
+    made = []
+    for tensor, of in ((Tensor, optim), (torch.tensor, torch.optim)):
+        x, y = tensor(inputs), tensor(targets)
+        params = [tensor(first, requires_grad=True), tensor(last, requires_grad=True)]
+        idle = tensor(targets, requires_grad=True)
+        optimizer = of.LBFGS([params[0], idle, params[1]], **options)
+
+        def closure(x: Any = x, y: Any = y, p: Any = params, optimizer: Any = optimizer) -> Any:
+            optimizer.zero_grad()
+            loss = (((x @ p[0]).tanh() @ p[1] - y) ** 2).mean()
+            loss.backward()
+            return loss
+
+        made.append((optimizer, closure, params))
+    return made
+
+
+@pytest.mark.parametrize("options", LBFGS, ids=str)
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-8), (np.float32, 1e-3)])
+def test_lbfgs(options: dict[str, Any], dtype: Any, rtol: float) -> None:
+    """The loss of each call, the parameters, and how often the closure was called."""
+    (ours, my_loss, mine), (theirs, their_loss, other) = regression(dtype, **options)
+    for _ in range(4):
+        loss = ours.step(my_loss)
+        np.testing.assert_allclose(loss.item(), theirs.step(their_loss).item(), rtol=rtol)
+    for a, b in zip(mine, other, strict=True):
+        assert_close(a.data, b, rtol=20 * rtol)
+    if dtype == np.float64:
+        counts = [next(iter(optimizer.state.values())) for optimizer in (ours, theirs)]
+        for name in ("func_evals", "n_iter"):
+            assert counts[0][name] == counts[1][name]
+
+
+@pytest.mark.parametrize("options", LBFGS[1::3], ids=str)
+def test_their_state_of_lbfgs_continues_here(options: dict[str, Any]) -> None:
+    (ours, my_loss, mine), (theirs, their_loss, other) = regression(np.float64, **options)
+    for _ in range(2):
+        theirs.step(their_loss)
+    ours.load_state_dict(theirs.state_dict())
+    for a, b in zip(mine, other, strict=True):
+        a.data[...] = b.detach().numpy()
+    for _ in range(2):
+        loss = ours.step(my_loss)
+        np.testing.assert_allclose(loss.item(), theirs.step(their_loss).item(), rtol=1e-9)
+
+
+AVERAGES: dict[str, Any] = {
+    "equal shares": lambda utils: {},
+    "moving": lambda utils: {"avg_fn": utils.get_ema_avg_fn(0.8)},
+    "moving, with buffers": lambda utils: {
+        "avg_fn": utils.get_ema_avg_fn(0.8), "use_buffers": True,
+    },
+    "all at once": lambda utils: {
+        "multi_avg_fn": utils.get_ema_multi_avg_fn(0.8), "use_buffers": True,
+    },
+    "own": lambda utils: {"avg_fn": lambda mine, theirs, n: mine + (theirs - mine) / n},
+    "own, in place": lambda utils: {
+        "multi_avg_fn": lambda mine, theirs, n: [
+            a.add_(b / n) for a, b in zip(mine, theirs, strict=True)
+        ],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", AVERAGES.values(), ids=AVERAGES)
+def test_an_average_of_weights(make: Any) -> None:
+    other = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4)).double()
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)).double()
+    model.load_state_dict({name: t.numpy() for name, t in other.state_dict().items()})
+    averages = [
+        optim.swa_utils.AveragedModel(model, **make(optim.swa_utils)),
+        torch.optim.swa_utils.AveragedModel(other, **make(torch.optim.swa_utils)),
+    ]
+    sgd = [optim.SGD(model.parameters(), lr=0.1), torch.optim.SGD(other.parameters(), lr=0.1)]
+    for step in range(4):
+        array = draw(8, 3, seed=step)
+        for net, optimizer, tensor in zip((model, other), sgd, (Tensor, torch.tensor), strict=True):
+            optimizer.zero_grad()
+            (net(tensor(array)) ** 3).mean().backward()
+            optimizer.step()
+        averages[0].update_parameters(model)
+        averages[1].update_parameters(other)
+        states = [average.state_dict() for average in averages]
+        assert states[0].keys() == states[1].keys()
+        for name, value in states[1].items():
+            assert_close(states[0][name], value.numpy(), name)
+    batches = [draw(5, 3, seed=i) for i in (7, 8)]
+    optim.swa_utils.update_bn([Tensor(batch) for batch in batches], averages[0])
+    pairs = [[torch.tensor(batch), 0] for batch in batches]
+    torch.optim.swa_utils.update_bn(pairs, averages[1])
+    for name, value in averages[1].state_dict().items():
+        assert_close(averages[0].state_dict()[name], value.numpy(), name)

@@ -369,3 +369,53 @@ def test_encoding_leaves_the_mode_as_it_is(tmp_path: Path) -> None:
     model.bert.train()
     np.testing.assert_array_equal(model.encode(TEXTS), still)
     assert model.bert.encoder.training and not model.training
+
+
+@pytest.mark.parametrize("modules", [MODULES, [*MODULES, NORMALIZE]], ids=["plain", "normalized"])
+@pytest.mark.parametrize(
+    "pooling",
+    [MEAN, ALL, {"embedding_dimension": 12, "pooling_mode": ["mean", "cls"]}],
+    ids=["mean", "all", "in another order"],
+)
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_what_is_written_is_read_again(
+    tmp_path: Path, modules: Any, pooling: Any, lowercase: bool
+) -> None:
+    """Weights, texts cut at the same place, options; and a second time the same files."""
+    source = folder_of(
+        tmp_path / "source", modules=modules, pooling=pooling, lowercase=lowercase,
+        text={"max_seq_length": 6, "do_lower_case": not lowercase},
+        whole={"similarity_fn_name": "dot"},
+    )  # fmt: skip
+    encoder = pretrained.load_sentence_encoder(source)
+    encoder.train()
+    pretrained.save_sentence_encoder(encoder, tmp_path / "written")
+    again = pretrained.load_sentence_encoder(tmp_path / "written")
+    assert not again.training
+    assert again.extra_repr() == encoder.extra_repr()
+    assert (again.max_length, again.pooling.modes) == (6, encoder.pooling.modes)
+    np.testing.assert_array_equal(again.encode(TEXTS).numpy(), encoder.encode(TEXTS).numpy())
+    pretrained.save_sentence_encoder(again, tmp_path / "twice")
+    files = sorted(path for path in (tmp_path / "written").rglob("*") if path.is_file())
+    assert len(files) == 8 + (len(modules) == 3)
+    for path in files:
+        twin = tmp_path / "twice" / path.relative_to(tmp_path / "written")
+        assert twin.read_bytes() == path.read_bytes(), path.name
+
+
+def test_the_fields_that_sentence_transformers_reads(tmp_path: Path) -> None:
+    encoder = pretrained.load_sentence_encoder(folder_of(tmp_path, modules=[*MODULES, NORMALIZE]))
+    pretrained.save_sentence_encoder(encoder, tmp_path / "written")
+
+    def read(name: str) -> Any:
+        return json.loads((tmp_path / "written" / name).read_text())
+
+    assert read("modules.json") == [*MODULES, NORMALIZE]
+    assert read("1_Pooling/config.json").items() <= MEAN.items()
+    assert read("sentence_bert_config.json") == TEXT
+    assert read("config_sentence_transformers.json") == {"similarity_fn_name": "cosine"}
+    assert read("tokenizer_config.json") == {
+        "model_max_length": 12, "do_lower_case": True, "strip_accents": None,
+        "tokenize_chinese_chars": True,
+    }  # fmt: skip
+    assert read("tokenizer.json")["truncation"] is None

@@ -82,6 +82,13 @@ class LRScheduler:
         """The current learning rates, which some schedulers multiply by a factor."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
+    def _restart(self) -> None:
+        """Start again, from the initial learning rates."""
+        for group, lr in zip(self.optimizer.param_groups, self.base_lrs, strict=True):
+            group["lr"] = lr
+        self.last_epoch, self._step_count = -1, 0
+        self.step()
+
     @property
     def _starting(self) -> bool:
         """Whether this is the first call of `get_lr`, which sets the initial values."""

@@ -1,11 +1,113 @@
-"""Warm-up, as for transformers: learning rates that first rise, then fall."""
+"""Warm-up: learning rates that first rise, and schedules in which they then fall."""
 
 from __future__ import annotations
 
 import math
 
+from minigrad._checks import check_probability
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
+
+
+class LinearLR(LRScheduler):
+    r"""Scale the learning rate by a factor that changes linearly and then stays constant.
+
+    After t steps it is start_factor + (end_factor - start_factor) · min(t / total_iters, 1).
+    Each step starts from the current rate, so schedulers can be combined.
+
+    Args:
+        optimizer: The optimizer whose learning rates are set.
+        start_factor: The first factor, above 0 and at most 1.
+        end_factor: The last factor, from 0 to 1.
+        total_iters: The number of steps after which the last factor is reached.
+        last_epoch: The number of steps already done, minus one.
+
+    Raises:
+        ValueError: A factor is out of range, or `total_iters` is not a positive whole number.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=4)
+        >>> rates = scheduler.get_last_lr()
+        >>> for _ in range(5):
+        ...     scheduler.step()
+        ...     rates += scheduler.get_last_lr()
+        >>> [round(rate, 3) for rate in rates]
+        [0.5, 0.625, 0.75, 0.875, 1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        self.start_factor = check_probability(self._name, "start_factor", start_factor)
+        self._check_number("start_factor", start_factor, above=0.0)
+        self.end_factor = check_probability(self._name, "end_factor", end_factor)
+        self._check_count("total_iters", total_iters)
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return [lr * self.start_factor for lr in self._lrs]
+        if self._starting or self.last_epoch > self.total_iters:
+            return self._lrs
+        change = self._factor(self.last_epoch) / self._factor(self.last_epoch - 1)
+        return [lr * change for lr in self._lrs]
+
+    def _factor(self, step: int) -> float:
+        return self.start_factor + (self.end_factor - self.start_factor) * step / self.total_iters
+
+
+class ConstantLR(LRScheduler):
+    """Scale the learning rate by a factor for some steps, then restore it.
+
+    Args:
+        optimizer: The optimizer whose learning rates are set.
+        factor: The factor, above 0 and at most 1.
+        total_iters: The number of steps after which the learning rate is restored.
+        last_epoch: The number of steps already done, minus one.
+
+    Raises:
+        ValueError: `factor` is out of range, or `total_iters` is not a positive whole number.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> rates = scheduler.get_last_lr()
+        >>> for _ in range(3):
+        ...     scheduler.step()
+        ...     rates += scheduler.get_last_lr()
+        >>> rates
+        [0.5, 0.5, 1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1.0 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        self.factor = check_probability(self._name, "factor", factor)
+        self._check_number("factor", factor, above=0.0)
+        self._check_count("total_iters", total_iters)
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch == 0:
+            return [lr * self.factor for lr in self._lrs]
+        due = self.last_epoch == self.total_iters
+        return [lr / self.factor if due else lr for lr in self._lrs]
 
 
 class NoamScheduler(LRScheduler):

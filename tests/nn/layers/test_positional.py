@@ -200,3 +200,33 @@ class TestRefusals:
         for call in (nn.SinusoidalPosEmbedding(), F.rotary_pos_embedding):
             with pytest.raises((TypeError, ValueError), match="float"):
                 call(minigrad.tensor([[1, 2]]))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.LearnedPosEmbedding(9, 4),
+        lambda: nn.SinusoidalPosEmbedding(9, 4),
+        lambda: nn.SinusoidalPosEmbedding(),
+    ],
+)
+def test_positions_of_its_own_for_each_sequence(make: Any) -> None:
+    layer, x = make().double(), minigrad.randn(2, 3, 4, dtype=np.float64)
+    for ids in ([5, 0, 8], [[5, 0, 8], [1, 1, 2]], minigrad.tensor([[0, 1, 2]] * 2)):
+        found = layer(x, position_ids=ids).numpy()
+        for row, places in enumerate(np.broadcast_to(np.asarray(ids), (2, 3))):
+            for column, place in enumerate(places):
+                one = layer(x[row, column : column + 1], offset=int(place)).numpy()[0]
+                np.testing.assert_array_equal(found[row, column], one)
+    np.testing.assert_array_equal(layer(x[0], position_ids=[0, 1, 2]).numpy(), layer(x[0]).numpy())
+    for wrong, options, message in (
+        ([0, 1], {}, r"ints of shape \(3,\) or \(2, 3\), .* got int64 \(2,\)"),
+        ([0.0, 1.0, 2.0], {}, "got float64"),
+        ([0, 1, 2], {"offset": 1}, "offset 1"),
+        ([0, -1, 2], {}, "position_ids has -1, below 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            layer(x, position_ids=wrong, **options)
+    if getattr(layer, "seq_len", None) or hasattr(layer, "max_len"):
+        with pytest.raises(ValueError, match="position_ids has 9, there are only 9"):
+            layer(x, position_ids=[0, 9, 2])

@@ -1,0 +1,278 @@
+"""Samplers: the order of the samples of a dataset, and their batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from minigrad import random
+from minigrad._checks import check_flag
+from minigrad._dtypes import to_array
+from minigrad.data.datasets import seeded
+
+T = TypeVar("T", covariant=True)  # an index, or a list of them
+Seed = np.random.Generator | int | None
+
+
+class Sampler(Generic[T]):
+    """The base class of samplers: a subclass defines ``__iter__`` over indices, and ``__len__``.
+
+    A sampler of batches iterates over lists of indices. A loader also accepts any other iterable.
+
+    Example:
+        >>> from minigrad.data import DataLoader, Sampler
+        >>> class ByLength(Sampler[int]):
+        ...     def __init__(self, texts):
+        ...         self.texts = texts
+        ...     def __len__(self):
+        ...         return len(self.texts)
+        ...     def __iter__(self):
+        ...         return iter(sorted(range(len(self)), key=lambda i: len(self.texts[i])))
+        >>> texts = ["ccc", "a", "bb"]
+        >>> [*DataLoader(texts, batch_size=2, sampler=ByLength(texts))]
+        [['a', 'bb'], ['ccc']]
+    """
+
+    def __iter__(self) -> Iterator[T]:
+        raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
+
+
+class SequentialSampler(Sampler[int]):
+    """The samples from the first to the last.
+
+    Args:
+        data_source: The dataset.
+
+    Raises:
+        TypeError: It has no ``len``.
+
+    Example:
+        >>> from minigrad.data import SequentialSampler
+        >>> [*SequentialSampler("abc")]
+        [0, 1, 2]
+    """
+
+    def __init__(self, data_source: Sized) -> None:
+        self.data_source = _sized("SequentialSampler", data_source)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class _Drawn(Sampler[int]):
+    """A sampler that draws the whole order at once."""
+
+    generator: np.random.Generator | None
+
+    def _draw(self, generator: np.random.Generator) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} does not define _draw()")
+
+    def __iter__(self) -> Iterator[int]:
+        own = self.generator
+        order: list[int] = self._draw(random.generator() if own is None else own).tolist()
+        return iter(order)
+
+
+class RandomSampler(_Drawn):
+    """The samples in random order.
+
+    Args:
+        data_source: The dataset.
+        replacement: Whether to draw each from all samples, so that samples can repeat.
+        num_samples: The number of draws; by default the number of samples. Without replacement, no
+            sample repeats before all samples were drawn.
+        generator: A NumPy generator or a seed; `minigrad.random` if None.
+
+    Raises:
+        TypeError: The dataset has no ``len``, or `replacement` is not a bool.
+        ValueError: `num_samples` is not a positive whole number.
+
+    Example:
+        >>> from minigrad.data import RandomSampler
+        >>> sorted(RandomSampler("abc", generator=0))
+        [0, 1, 2]
+    """
+
+    def __init__(
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Seed = None,
+    ) -> None:
+        self.data_source = _sized("RandomSampler", data_source)
+        check_flag("RandomSampler", "replacement", replacement)
+        self.replacement = bool(replacement)
+        self._num_samples = num_samples
+        if num_samples is not None:
+            count("RandomSampler", "num_samples", num_samples)
+        self.generator = _own("RandomSampler", generator)
+
+    @property
+    def num_samples(self) -> int:
+        """The number of draws."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def _draw(self, generator: np.random.Generator) -> np.ndarray:
+        n, wanted = len(self.data_source), self.num_samples
+        if n == 0:
+            return np.arange(0)
+        if self.replacement:
+            return generator.integers(n, size=wanted)
+        rounds = [generator.permutation(n) for _ in range(-(-wanted // n))]
+        return np.concatenate(rounds)[:wanted]
+
+    def __len__(self) -> int:
+        return self.num_samples if len(self.data_source) else 0
+
+
+class SubsetRandomSampler(_Drawn):
+    """Some samples in random order, each once.
+
+    Args:
+        indices: The indices of the samples.
+        generator: As in `RandomSampler`.
+
+    Raises:
+        TypeError: There are no indices.
+
+    Example:
+        >>> from minigrad.data import SubsetRandomSampler
+        >>> sorted(SubsetRandomSampler([7, 3, 5]))
+        [3, 5, 7]
+    """
+
+    def __init__(self, indices: Sequence[int], generator: Seed = None) -> None:
+        self.indices = _sized("SubsetRandomSampler", indices)
+        self.generator = _own("SubsetRandomSampler", generator)
+
+    def __iter__(self) -> Iterator[int]:
+        return (self.indices[i] for i in super().__iter__())
+
+    def _draw(self, generator: np.random.Generator) -> np.ndarray:
+        return generator.permutation(len(self.indices))
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(_Drawn):
+    """Samples drawn with given probabilities, for example to balance classes.
+
+    Args:
+        weights: The unnormalized probability of each sample, shape (n,).
+        num_samples: The number of draws.
+        replacement: Whether samples can repeat.
+        generator: As in `RandomSampler`.
+
+    Raises:
+        TypeError: `replacement` is not a bool.
+        ValueError: `num_samples` is not a positive whole number, a weight is negative or not
+            finite, or too few weights are above 0.
+
+    Example:
+        >>> from minigrad.data import WeightedRandomSampler
+        >>> [*WeightedRandomSampler([0.0, 1.0, 0.0], num_samples=3)]
+        [1, 1, 1]
+    """
+
+    def __init__(
+        self,
+        weights: Any,
+        num_samples: int,
+        replacement: bool = True,
+        generator: Seed = None,
+    ) -> None:
+        name = "WeightedRandomSampler"
+        self.num_samples = count(name, "num_samples", num_samples)
+        check_flag(name, "replacement", replacement)
+        self.replacement = bool(replacement)
+        self.weights = to_array(weights, np.float64, name=name)
+        if self.weights.ndim != 1:
+            raise ValueError(f"{name}: weights of shape (n,) expected, got {self.weights.shape}")
+        self.generator = _own(name, generator)
+        self._draw(np.random.default_rng(0))  # refuse wrong weights here
+
+    def _draw(self, generator: np.random.Generator) -> np.ndarray:
+        return random.choices(
+            type(self).__name__, generator, self.weights, self.num_samples, self.replacement
+        )
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler[list[int]]):
+    """The indices of another sampler in lists.
+
+    Args:
+        sampler: A sampler, or another iterable of indices.
+        batch_size: The number of indices in a list; the last may have fewer.
+        drop_last: Skip the last list if it is smaller.
+
+    Raises:
+        TypeError: `sampler` is not iterable, or `drop_last` is not a bool.
+        ValueError: `batch_size` is not a positive whole number.
+
+    Example:
+        >>> from minigrad.data import BatchSampler, SequentialSampler
+        >>> [*BatchSampler(SequentialSampler("abcde"), batch_size=2)]
+        [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool = False) -> None:
+        if not (isinstance(sampler, Iterable) or hasattr(sampler, "__getitem__")):
+            raise TypeError(f"BatchSampler: a sampler expected, got {sampler!r}")
+        self.sampler = sampler
+        self.batch_size = count("BatchSampler", "batch_size", batch_size)
+        check_flag("BatchSampler", "drop_last", drop_last)
+        self.drop_last = bool(drop_last)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return batched(iter(self.sampler), self.batch_size, self.drop_last)
+
+    def __len__(self) -> int:
+        return batches_in(
+            len(_sized("BatchSampler", self.sampler)), self.batch_size, self.drop_last
+        )
+
+
+def batched(items: Iterator[Any], size: int, drop_last: bool) -> Iterator[list[Any]]:
+    """Items in lists of `size`; the last may have fewer, or is skipped then."""
+    while batch := list(islice(items, size)):
+        if len(batch) < size and drop_last:
+            return
+        yield batch
+
+
+def batches_in(n: int, size: int, drop_last: bool) -> int:
+    """The number of batches of `n` samples."""
+    whole, rest = divmod(n, size)
+    return whole + (rest > 0 and not drop_last)
+
+
+def count(owner: str, name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least `least`.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{owner}: {name} is a whole number from {least} on, got {value!r}")
+    return value
+
+
+def _sized(owner: str, source: Any) -> Any:
+    if not hasattr(source, "__len__"):
+        raise TypeError(f"{owner}: something with len() expected, got {type(source).__name__}")
+    return source
+
+
+def _own(owner: str, generator: Seed) -> np.random.Generator | None:
+    return None if generator is None else seeded(owner, generator)

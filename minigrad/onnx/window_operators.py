@@ -1,0 +1,130 @@
+"""Convolution and pooling as ONNX operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.onnx.graph import Graph
+from minigrad.onnx.operators import Operator, table
+from minigrad.onnx.program import Value
+from minigrad.ops.pooling import parts
+
+__all__ = ["WINDOW_OPERATORS"]
+
+WINDOW_OPERATORS: dict[str, Operator] = {}
+"""The function of each op, by the name of the op."""
+
+exports = table(WINDOW_OPERATORS)
+
+
+def _fixed(name: str, numbers: Any) -> list[int]:
+    """Numbers, or pairs of them, as a flat list: attributes of an operator are constants.
+
+    Raises:
+        NotImplementedError: One depends on the inputs' sizes.
+    """
+    listed = [n for part in numbers for n in (part if isinstance(part, tuple) else (part,))]
+    if not all(isinstance(n, int) for n in listed):
+        raise NotImplementedError(
+            f"its {name} depends on the inputs' sizes; fix those axes with dynamic_axes"
+        )
+    return listed
+
+
+def _floats_only(out: Value) -> None:
+    if out.dtype.kind != "f":
+        raise NotImplementedError(f"only floats are exported, not {out.dtype}")
+
+
+def _pads(padding: Sequence[Any]) -> list[int]:
+    """Pairs (before, after) in ONNX's order: all before, then all after."""
+    flat = _fixed("padding", padding)
+    return flat[::2] + flat[1::2]
+
+
+@exports("convolution")
+def _convolution(
+    g: Graph, out: Value, x: Any, weight: Any, bias: Any, stride: Any, padding: Any,
+    dilation: Any, groups: int,
+) -> str:  # fmt: skip
+    names = [g.tensor(part, out.dtype) for part in (x, weight, bias) if part is not None]
+    return g.node(
+        "Conv", names, strides=_fixed("stride", stride), pads=_pads(padding),
+        dilations=_fixed("dilation", dilation), group=groups,
+    )  # fmt: skip
+
+
+@exports("convolution_transpose")
+def _convolution_transpose(
+    g: Graph, out: Value, y: Any, weight: Any, size: Any, stride: Any, padding: Any,
+    dilation: Any, groups: int,
+) -> str:  # fmt: skip
+    strides, gaps, pads = _fixed("stride", stride), _fixed("dilation", dilation), _pads(padding)
+    kernel = weight.arrays[0].shape[2:]
+    more = set()  # the output padding of each run
+    for made, read in zip(out.arrays, y.arrays, strict=True):
+        counts, sizes = read.shape[2:], made.shape[2:]
+        more.add(
+            tuple(
+                sizes[i] + pads[i] + pads[i + len(kernel)]
+                - ((counts[i] - 1) * strides[i] + gaps[i] * (kernel[i] - 1) + 1)
+                for i in range(len(kernel))
+            )
+        )  # fmt: skip
+    if len(more) > 1:
+        raise NotImplementedError(
+            "its output_padding depends on the inputs' sizes; fix those axes with dynamic_axes"
+        )
+    return g.node(
+        "ConvTranspose", [g.tensor(y, out.dtype), g.tensor(weight, out.dtype)], strides=strides,
+        pads=pads, dilations=gaps, group=groups, output_padding=[*more.pop()],
+    )  # fmt: skip
+
+
+@exports("max_pool")
+def _max_pool(
+    g: Graph, out: Value, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
+) -> str:
+    _floats_only(out)
+    return g.node(
+        "MaxPool", [g.tensor(x, out.dtype)], kernel_shape=_fixed("kernel", kernel),
+        strides=_fixed("stride", stride), pads=_pads(padding),
+        dilations=_fixed("dilation", dilation),
+    )  # fmt: skip
+
+
+@exports("sum_pool")
+def _sum_pool(
+    g: Graph, out: Value, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
+) -> str:
+    """The average of each window, times its number of elements."""
+    _floats_only(out)
+    sizes, pads = _fixed("kernel", kernel), _pads(padding)
+    name = g.tensor(x, out.dtype)
+    if any(pads):  # AveragePool has other rules for padding: pad first
+        rank = len(sizes)
+        around = [0, 0, *pads[:rank], 0, 0, *pads[rank:]]
+        name = g.node("Pad", [name, g.lengths(around), g.tensor(0, out.dtype)])
+    means = g.node(
+        "AveragePool", [name], kernel_shape=sizes, strides=_fixed("stride", stride),
+        dilations=_fixed("dilation", dilation),
+    )  # fmt: skip
+    return g.node("Mul", [means, g.tensor(np.asarray(math.prod(sizes)), out.dtype)])
+
+
+@exports("sum_parts")
+def _sum_parts(g: Graph, out: Value, x: Any, axis: int, count: int) -> str:
+    """The sums of parts of an axis, which may overlap: a product with a matrix of 0 and 1."""
+    _floats_only(out)
+    (size,) = _fixed("number of elements", [x.shape[axis]])
+    within = np.zeros((size, count))
+    for i, (start, end) in enumerate(zip(*parts(size, count), strict=True)):
+        within[start:end, i] = 1
+    order = [*range(x.ndim)]
+    order[axis], order[-1] = order[-1], order[axis]
+    last = g.node("Transpose", [g.tensor(x, out.dtype)], perm=order)
+    return g.node("Transpose", [g.node("MatMul", [last, g.tensor(within, out.dtype)])], perm=order)

@@ -1,0 +1,275 @@
+"""L-BFGS: a quasi-Newton method for losses of the whole data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad._checks import check_size
+from minigrad._grad_mode import enable_grad
+from minigrad._tensor import Tensor
+from minigrad.autograd.mutation import mark_written
+from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.wolfe import Point, search
+
+
+class LBFGS(Optimizer):
+    r"""L-BFGS: steps along -H g, where H approximates the inverse of the Hessian.
+
+    H is computed from the last `history_size` steps s and the changes y of the gradient (two-loop
+    recursion). One call of `step` makes up to `max_iter` such steps, each with a call of the
+    closure. It is meant for the loss of all data, not for batches that change.
+
+    Source: Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989;
+    as in PyTorch.
+
+    Args:
+        params: Tensors that require gradients, in one group.
+        lr: The step size; with a line search, the first step size to try.
+        max_iter: The maximum number of steps in one call.
+        max_eval: The maximum number of calls of the closure; max_iter · 5 / 4 if None.
+        tolerance_grad: Stop if no element of the gradient is larger.
+        tolerance_change: Stop if the loss, or every parameter, changes by less.
+        history_size: The number of steps from which H is computed.
+        line_search_fn: "strong_wolfe" to search for a step size that satisfies the strong Wolfe
+            conditions; None for steps of size `lr`.
+
+    Raises:
+        TypeError: A count is not a whole number.
+        ValueError: There are several groups, or an option is out of range.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> x = minigrad.tensor([-1.0, 2.0], requires_grad=True)
+        >>> optimizer = optim.LBFGS([x], line_search_fn="strong_wolfe")
+        >>> def closure():  # Rosenbrock's valley
+        ...     optimizer.zero_grad()
+        ...     loss = (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
+        ...     loss.backward()
+        ...     return loss
+        >>> for _ in range(3):
+        ...     loss = optimizer.step(closure)
+        >>> [round(value, 3) for value in x.tolist()]
+        [1.0, 1.0]
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1.0,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        check_size("LBFGS", "max_iter", max_iter)
+        defaults = {
+            "lr": lr,
+            "max_iter": max_iter,
+            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad,
+            "tolerance_change": tolerance_change,
+            "history_size": history_size,
+            "line_search_fn": line_search_fn,
+        }
+        super().__init__(params, defaults)
+
+    def add_param_group(self, param_group: Mapping[str, Any]) -> None:
+        if self.param_groups:
+            raise ValueError("LBFGS: all parameters are in one group, got a second one")
+        super().add_param_group(param_group)
+
+    def _check_options(self, options: Mapping[str, Any]) -> None:
+        for name in ("lr", "tolerance_grad", "tolerance_change"):
+            self._check(name, options[name], 0.0)
+        for name in ("max_iter", "max_eval", "history_size"):
+            check_size("LBFGS", name, options[name])
+        if options["line_search_fn"] not in (None, "strong_wolfe"):
+            raise ValueError(
+                f"LBFGS: line_search_fn must be 'strong_wolfe' or None, got "
+                f"{options['line_search_fn']!r}"
+            )
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Make up to `max_iter` steps.
+
+        Args:
+            closure: A function that resets the gradients, computes the loss and its gradients, and
+                returns the loss.
+
+        Returns:
+            The first result of the closure: the loss before the steps.
+
+        Raises:
+            TypeError: There is no closure.
+            ValueError: An option is out of range. The parameters are unchanged.
+        """
+        if not callable(closure):
+            raise TypeError(
+                f"LBFGS: step(closure) needs a function that calls zero_grad() and backward() and "
+                f"returns the loss, got {closure!r}"
+            )
+        (group,) = self.param_groups
+        self._check_options(group)
+        lr, least_change = float(group["lr"]), float(group["tolerance_change"])
+        state = self.state.setdefault(group["params"][0], {})
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+
+        first = self._evaluate(closure)
+        loss, grad = float(first), self._flat_grad()
+        if "d" in state and state["d"].size != grad.size:
+            raise ValueError(
+                f"LBFGS: the parameters have {grad.size} elements, in the last step "
+                f"{state['d'].size}; make a new optimizer"
+            )
+        calls = steps = 1
+        while group["tolerance_grad"] < np.abs(grad).max(initial=0.0) < math.inf:
+            direction = self._direction(state, grad, group["history_size"])
+            t = lr
+            if state["n_iter"] == 0:
+                t *= min(1.0, 1.0 / float(np.abs(grad).sum()))
+            state["n_iter"] += 1
+            state.update(d=direction, t=t, prev_flat_grad=grad)
+            before, slope = loss, float(grad.dot(direction))
+            if not slope <= -least_change:  # also for NaN
+                break
+            if group["line_search_fn"] is not None:
+                found, tries = search(
+                    self._line(closure, direction), Point(0.0, loss, grad, slope), t,
+                    float(np.abs(direction).max()), least_change, group["max_eval"] - calls,
+                )  # fmt: skip
+                state["t"], loss, grad, _ = found
+                calls += tries
+            self._move(state["t"], direction)
+            if steps == group["max_iter"]:
+                break
+            if group["line_search_fn"] is None:
+                loss, grad = float(self._evaluate(closure)), self._flat_grad()
+                calls += 1
+            if calls >= group["max_eval"] or abs(loss - before) < least_change:
+                break
+            if np.abs(direction * state["t"]).max() <= least_change:
+                break
+            steps += 1
+        state["func_evals"] += calls
+        return first
+
+    def _direction(self, state: State, grad: np.ndarray, history_size: int) -> np.ndarray:
+        """-H g, after H is updated with the last step."""
+        if state["n_iter"] == 0:
+            state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0)
+            return -grad
+        changes, steps, inverses = state["old_dirs"], state["old_stps"], state["ro"]
+        change, step = grad - state["prev_flat_grad"], state["d"] * state["t"]
+        curvature = float(change.dot(step))
+        if curvature > 1e-10:
+            changes.append(change)
+            steps.append(step)
+            inverses.append(1.0 / curvature)
+            state["H_diag"] = curvature / float(change.dot(change))
+        for kept in (changes, steps, inverses):
+            del kept[:-history_size]
+        out = -grad
+        shares = []
+        for y, s, rho in zip(changes[::-1], steps[::-1], inverses[::-1], strict=True):
+            shares.append(float(s.dot(out)) * rho)
+            out -= shares[-1] * y
+        out *= state["H_diag"]
+        for y, s, rho, share in zip(changes, steps, inverses, shares[::-1], strict=True):
+            out += (share - float(y.dot(out)) * rho) * s
+        return out
+
+    @property
+    def _params(self) -> list[Tensor]:
+        params: list[Tensor] = self.param_groups[0]["params"]
+        return params
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        """The dtype of the vectors: the parameters' common dtype, at least float32."""
+        return np.result_type(np.float32, *[param.dtype for param in self._params])
+
+    def _evaluate(self, closure: Callable[[], Any]) -> Any:
+        with enable_grad():
+            return closure()
+
+    def _flat_grad(self) -> np.ndarray:
+        """The gradients as one new vector; zeros for a missing gradient."""
+        grads = []
+        for param in self._params:
+            if param.grad is None:
+                grads.append(np.zeros(param.size))
+                continue
+            if param.grad.shape != param.shape:
+                self._refuse("grad", param.grad.data, param)
+            grads.append(param.grad.data.reshape(-1))
+        return np.concatenate(grads, dtype=self._dtype, casting="same_kind")
+
+    def _move(self, t: float, direction: np.ndarray) -> None:
+        """θ ← θ + t · direction."""
+        begin = 0
+        for param in self._params:
+            end = begin + param.size
+            param.data[...] += (t * direction[begin:end]).reshape(param.shape)
+            mark_written(param.data)
+            begin = end
+
+    def _line(self, closure: Callable[[], Any], direction: np.ndarray) -> Callable[[float], Point]:
+        """The loss as a function of the step size; each call restores the parameters."""
+        origin = [param.data.copy() for param in self._params]
+
+        def at(t: float) -> Point:
+            self._move(t, direction)
+            try:
+                loss, grad = float(self._evaluate(closure)), self._flat_grad()
+            finally:
+                for param, values in zip(self._params, origin, strict=True):
+                    param.data[...] = values
+                    mark_written(param.data)
+            return Point(t, loss, grad, float(grad.dot(direction)))
+
+        return at
+
+    def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
+        counts = {"func_evals", "n_iter"}
+        every = counts.union(_VECTORS, _NUMBERS)
+        given = saved.keys() - {"al", "prev_loss"}  # PyTorch stores these; nothing reads them
+        if param is not self._params[0] or given not in (counts, every):
+            raise ValueError(
+                f"LBFGS: the state of parameter {number} has {sorted(saved)}; {sorted(every)} of "
+                f"parameter 0 expected, for all of them"
+            )
+        size = sum(param.size for param in self._params)
+
+        def vector(name: str, value: Any) -> np.ndarray:
+            array = np.asarray(value).astype(self._dtype)
+            if array.shape != (size,):
+                raise ValueError(
+                    f"LBFGS: {name} has shape {array.shape}, the parameters together ({size},)"
+                )
+            return array
+
+        state: State = {}
+        for name, value in saved.items():
+            if name in counts:
+                state[name] = int(value)
+            elif name in _NUMBERS:
+                state[name] = [float(v) for v in value] if name == "ro" else float(value)
+            elif name in _VECTORS:
+                listed = isinstance(value, (list, tuple))
+                state[name] = [vector(name, v) for v in value] if listed else vector(name, value)
+        lengths = {len(state[name]) for name in ("old_dirs", "old_stps", "ro") if name in state}
+        if len(lengths) > 1:
+            raise ValueError("LBFGS: old_dirs, old_stps and ro of a state have different lengths")
+        return state
+
+
+_VECTORS = ("d", "prev_flat_grad", "old_dirs", "old_stps")
+_NUMBERS = ("t", "ro", "H_diag")

@@ -1,0 +1,177 @@
+"""Distributions: draws, values, derivatives, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor
+from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.distributions import Categorical, Distribution, Normal, kl_divergence
+
+LOC, SCALE = np.array([0.5, -1.0, 2.0]), np.array([[0.5], [2.0]])
+LOGITS = np.array([[0.2, -1.0, 3.0], [0.0, 0.5, -0.5]])
+PROBS = np.exp(LOGITS)
+VALUES, CLASSES = np.array([[0.1, 1.0, -3.0], [0.5, 2.0, 2.0]]), np.array([[2, 0], [1, 1], [0, 2]])
+
+METHODS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
+    "log_prob": (lambda m, s, x: Normal(m, s).log_prob(x), (LOC, SCALE, VALUES)),
+    "cdf": (lambda m, s, x: Normal(m, s).cdf(x), (LOC, SCALE, VALUES)),
+    "entropy": (lambda m, s: Normal(m, s).entropy(), (LOC, SCALE)),
+    "kl of normals": (
+        lambda m, s, n, t: kl_divergence(Normal(m, s), Normal(n, t)),
+        (LOC, SCALE, LOC[:1] - 1, np.array(0.7)),
+    ),
+    "log_prob of logits": (lambda z: Categorical(logits=z).log_prob(CLASSES), (LOGITS,)),
+    "log_prob of probs": (lambda p: Categorical(p).log_prob(CLASSES), (PROBS,)),
+    "entropy of logits": (lambda z: Categorical(logits=z).entropy(), (LOGITS,)),
+    "entropy of probs": (lambda p: Categorical(p).entropy(), (PROBS,)),
+    "kl of classes": (
+        lambda z, p: kl_divergence(Categorical(logits=z), Categorical(p)),
+        (LOGITS, PROBS[::-1].copy()),
+    ),
+}
+
+
+@pytest.mark.parametrize(("method", "inputs"), METHODS.values(), ids=METHODS)
+def test_derivatives(method: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> None:
+    tensors = [Tensor(array, requires_grad=True) for array in inputs]
+    assert gradcheck(method, tensors)
+    assert gradgradcheck(method, tensors)
+
+
+class TestNormal:
+    def test_draws(self) -> None:
+        normal = Normal(LOC, SCALE)
+        minigrad.random.seed(0)
+        draws = normal.sample((20_000,))
+        assert draws.shape == (20_000, 2, 3)
+        np.testing.assert_allclose(draws.numpy().mean(0), np.tile(LOC, (2, 1)), atol=0.06)
+        np.testing.assert_allclose(draws.numpy().std(0), np.tile(SCALE, 3), rtol=0.03)
+        minigrad.random.seed(0)
+        assert (normal.rsample((20_000,)) == draws).all()
+        for shape in (3, (), (2, 0)):
+            expected = (shape,) if shape == 3 else shape
+            assert normal.sample(shape).shape == (*expected, 2, 3)
+        assert Normal(0.0, 1.0).sample().shape == ()
+
+    def test_gradients_of_draws(self) -> None:
+        loc, scale = Tensor(LOC, requires_grad=True), Tensor(SCALE, requires_grad=True)
+        normal = Normal(loc, scale)
+        assert not normal.sample((4,)).requires_grad
+        draws = normal.rsample((4,))
+        draws.sum().backward()
+        np.testing.assert_allclose(loc.grad.numpy(), 8.0)
+        noise = (draws.detach() - LOC) / SCALE
+        np.testing.assert_allclose(scale.grad.numpy(), noise.numpy().sum((0, 2))[:, None])
+
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+    def test_dtypes(self, dtype: Any) -> None:
+        normal = Normal(Tensor(LOC, dtype=dtype), Tensor(SCALE, dtype=dtype))
+        for value in (
+            normal.sample(), normal.rsample(), normal.entropy(), normal.mean, normal.stddev,
+            normal.variance, normal.mode, normal.log_prob(1), normal.cdf(0.5),
+            kl_divergence(normal, Normal(0, 1)),
+        ):  # fmt: skip
+            assert (value.dtype, value.shape) == (dtype, (2, 3))
+        assert Normal(0, 1).log_prob(2).dtype == np.float32
+
+
+class TestCategorical:
+    def test_draws(self) -> None:
+        minigrad.random.seed(0)
+        for classes in (Categorical(logits=LOGITS), Categorical(PROBS)):
+            draws = classes.sample((20_000,))
+            assert (draws.shape, draws.dtype) == ((20_000, 2), np.int64)
+            shares = [np.bincount(row, minlength=3) / 20_000 for row in draws.numpy().T]
+            expected = PROBS / PROBS.sum(1, keepdims=True)
+            np.testing.assert_allclose(shares, expected, atol=0.015)
+            assert classes.sample().shape == (2,)
+            assert classes.sample((2, 5)).shape == (2, 5, 2)
+            assert classes.mode.tolist() == [2, 1]
+        assert Categorical([0.0, 0.0, 2.0]).sample(3).tolist() == [2, 2, 2]
+        assert Categorical(np.ones((0, 3))).sample((4,)).shape == (4, 0)
+
+    def test_draws_repeat(self) -> None:
+        classes = Categorical(PROBS)
+        minigrad.random.seed(1)
+        first = classes.sample((20,)).tolist()
+        assert classes.sample((20,)).tolist() != first
+        minigrad.random.seed(1)
+        assert classes.sample((20,)).tolist() == first
+
+    def test_a_class_that_never_comes(self) -> None:
+        z = Tensor([[0.0, 1.0, -np.inf], [-np.inf, 0.0, -np.inf]], requires_grad=True)
+        classes = Categorical(logits=z)
+        entropy = classes.entropy()
+        p = 1 / (1 + np.e)
+        expected = [-p * np.log(p) - (1 - p) * np.log(1 - p), 0.0]
+        np.testing.assert_allclose(entropy.numpy(), expected, rtol=1e-6)
+        entropy.sum().backward()
+        assert np.isfinite(z.grad.numpy()).all()
+        z.grad = None
+        classes = Categorical(logits=z)
+        divergence = kl_divergence(classes, Categorical([[0.5, 0.5, 0.0], [0.0, 0.2, 0.8]]))
+        divergence.sum().backward()
+        assert np.isfinite(divergence.numpy()).all()
+        assert np.isfinite(z.grad.numpy()).all()
+        other = kl_divergence(Categorical([0.5, 0.5]), Categorical([1.0, 0.0]))
+        assert other.item() == np.inf
+
+    def test_a_policy_learns(self) -> None:
+        """REINFORCE on a bandit with one good arm."""
+        minigrad.random.seed(0)
+        z = Tensor(np.zeros(3), requires_grad=True)
+        optimizer = minigrad.optim.SGD([z], lr=0.5)
+        for _ in range(200):
+            policy = Categorical(logits=z)
+            arm = policy.sample()
+            optimizer.zero_grad()
+            (-policy.log_prob(arm) * (arm.item() == 1)).backward()
+            optimizer.step()
+        assert Categorical(logits=z).probs[1].item() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Normal(0.0, 0.0), ValueError, "Normal: scale must be above 0"),
+        (lambda: Normal(0.0, [1.0, -1.0]), ValueError, "Normal: scale must be above 0"),
+        (lambda: Normal(0.0, np.nan), ValueError, "Normal: scale is NaN"),
+        (lambda: Normal(np.nan, 1.0), ValueError, "Normal: loc is NaN"),
+        (lambda: Normal(0.0, 1.0).log_prob(np.nan), ValueError, "Normal.log_prob: value is NaN"),
+        (lambda: Normal(0.0, 1.0).sample(-1), TypeError, "Normal.sample: a shape"),
+        (lambda: Categorical(), ValueError, "Categorical: either probs or logits"),
+        (lambda: Categorical([1.0], [0.0]), ValueError, "Categorical: either probs or logits"),
+        (lambda: Categorical(1.0), ValueError, r"probs of shape \(..., classes\) .* got \(\)"),
+        (lambda: Categorical([]), ValueError, r"at least one class, got \(0,\)"),
+        (lambda: Categorical([-1.0, 2.0]), ValueError, "Categorical: probs must be"),
+        (lambda: Categorical([[1.0, 2.0], [0.0, 0.0]]), ValueError, "Categorical: probs must be"),
+        (lambda: Categorical([np.inf, 2.0]), ValueError, "Categorical: probs must be"),
+        (lambda: Categorical(logits=[-np.inf, -np.inf]), ValueError, "row of logits needs"),
+        (lambda: Categorical(logits=[np.inf, 0.0]), ValueError, "row of logits needs"),
+        (lambda: Categorical(logits=[np.nan, 0.0]), ValueError, "logits is NaN"),
+        (lambda: Categorical([1.0, 1.0]).log_prob(2), ValueError, "classes from 0 to 1, got 2"),
+        (lambda: Categorical([1.0, 1.0]).log_prob(-1), ValueError, "classes from 0 to 1, got -1"),
+        (lambda: Categorical([1.0, 1.0]).log_prob(0.5), ValueError, "classes from 0 to 1"),
+        (lambda: Categorical([1.0]).rsample(), NotImplementedError, "use sample.. and log_prob"),
+        (lambda: Distribution(()).sample(), NotImplementedError, "Distribution does not define"),
+        (
+            lambda: kl_divergence(Normal(0.0, 1.0), Categorical([1.0])),
+            TypeError,
+            "got Normal and Categorical",
+        ),
+        (
+            lambda: kl_divergence(Categorical([1.0]), Categorical([1.0, 1.0])),
+            ValueError,
+            "over 1 and 2 classes",
+        ),
+    ],
+)
+def test_refusals(make: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
