@@ -77,11 +77,6 @@ def _block(arrays: Any) -> Any:
     return joined(arrays, -depth)
 
 
-def _column_stack(tensors: Any) -> Any:
-    columns = [as_tensor(x) for x in tensors]
-    return ops.concatenate([x if x.ndim > 1 else ops.reshape(x, (-1, 1)) for x in columns], 1)
-
-
 def _floating(x: Any) -> Any:
     x = as_tensor(x)
     return x if x.dtype.kind == "f" else ops.astype(x, float)
@@ -97,21 +92,23 @@ def _rollaxis(x: Any, axis: int, start: int = 0) -> Any:
 
 
 _TABLE: dict[Any, Callable[..., Any]] = {
+    np.allclose: ops.allclose,
     np.amax: ops.max,
     np.amin: ops.min,
     np.append: _append,
     np.average: _average,
     np.block: _block,
-    np.column_stack: _column_stack,
+    np.column_stack: ops.column_stack,
     np.conjugate: lambda x: +x,
     np.diagflat: lambda x, k=0: ops.diag(ops.ravel(x), k),
-    np.dsplit: lambda x, indices_or_sections: ops.split(x, indices_or_sections, 2),
+    np.dsplit: ops.dsplit,
     np.fabs: lambda x: ops.abs(_floating(x)),
     np.fix: ops.trunc,
     np.float_power: lambda x1, x2: ops.power(
         ops.astype(x1, np.float64), ops.astype(x2, np.float64)
     ),
-    np.hsplit: lambda x, indices_or_sections: ops.split(x, indices_or_sections, int(x.ndim > 1)),
+    np.histogram: ops.histogram,
+    np.hsplit: ops.hsplit,
     np.matrix_transpose: _array_api.matrix_transpose,
     np.positive: lambda x: +x,
     np.ptp: lambda x, axis=None, keepdims=False: ops.subtract(
@@ -120,7 +117,8 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.real: lambda x: +x,
     np.rollaxis: _rollaxis,
     np.unique_values: ops.unique,
-    np.vsplit: ops.split,
+    np.quantile: ops.quantile,
+    np.vsplit: ops.vsplit,
     np.atleast_1d: ops.atleast_1d,
     np.atleast_2d: ops.atleast_2d,
     np.atleast_3d: ops.atleast_3d,
@@ -142,6 +140,7 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.diag: ops.diag,
     np.take: ops.take,
     np.take_along_axis: ops.take_along_axis,
+    np.put_along_axis: ops.put_along_axis,
     np.where: ops.where,
     np.isin: ops.isin,
     np.searchsorted: ops.searchsorted,
@@ -194,9 +193,9 @@ _TABLE |= {getattr(np, name): op for name, op in _NEWER.items() if hasattr(np, n
 
 # Their results have no gradient: comparisons, shapes, indices, memory, printing.
 _ABOUT = frozenset({
-    np.allclose, np.argpartition, np.array2string, np.array_equal, np.array_equiv, np.array_repr,
+    np.argpartition, np.array2string, np.array_equal, np.array_equiv, np.array_repr,
     np.array_str, np.can_cast, np.common_type, np.diag_indices_from, np.digitize, np.einsum_path,
-    np.empty_like, np.isclose, np.iscomplex, np.iscomplexobj, np.isnat, np.isneginf, np.isposinf,
+    np.empty_like, np.iscomplex, np.iscomplexobj, np.isnat, np.isneginf, np.isposinf,
     np.isreal, np.isrealobj, np.lexsort, np.may_share_memory, np.min_scalar_type, np.nanargmax,
     np.nanargmin, np.ndim, np.ones_like, np.result_type, np.save, np.savetxt, np.savez,
     np.savez_compressed, np.shape, np.shares_memory, np.signbit, np.size, np.tril_indices_from,

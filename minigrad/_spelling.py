@@ -49,7 +49,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
-            name = function.__name__
+            name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
             if isinstance(error, ValueError) or fits(function, args, kwargs):
                 message = remedied(name, str(error), args, kwargs)
                 if message == str(error):

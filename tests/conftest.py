@@ -28,6 +28,7 @@ IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 OPTIONAL = {
     "torch": "parity with PyTorch is not checked: pip install torch",
+    "expecttest": "PyTorch's op database is not tried: pip install expecttest",
     "safetensors": "files of weights are not read: pip install safetensors",
     "tokenizers": "models from outside are not tried on texts: pip install tokenizers",
     "onnxruntime": "ONNX files are not tried: pip install onnx onnxruntime",

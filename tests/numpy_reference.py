@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,24 @@ from minigrad.ops.dropout import dropout_factor
 __all__ = ["NAIVE"]
 
 
+class NaiveLinalg:
+    """numpy.linalg, and what it lacks."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np.linalg, name)
+
+    @staticmethod
+    def solve_triangular(a: Any, b: Any, *, upper: bool, left: bool, unitriangular: bool) -> Any:
+        a = (np.triu if upper else np.tril)(a)
+        if unitriangular:
+            a = a * (1 - np.eye(a.shape[-1])) + np.eye(a.shape[-1])
+        return np.linalg.inv(a) @ b if left else b @ np.linalg.inv(a)
+
+
 class Naive:
     """NumPy, with the functions it lacks written without a thought for range or speed."""
 
+    linalg = NaiveLinalg()
     alias = staticmethod(lambda x: x)
     astype = staticmethod(lambda x, dtype: x.astype(dtype))
     clone = staticmethod(np.copy)
@@ -24,6 +40,8 @@ class Naive:
     softplus = staticmethod(lambda x, beta=1.0: np.log(1 + np.exp(beta * x)) / beta)
     hardtanh = staticmethod(lambda x, low=-1.0, high=1.0: np.clip(x, low, high))
     erf = staticmethod(lambda x: np.vectorize(math.erf, otypes=[float])(x))
+    erfc = staticmethod(lambda x: np.vectorize(math.erfc, otypes=[float])(x))
+    rsqrt = staticmethod(lambda x: 1 / np.sqrt(x))
     getitem = staticmethod(lambda x, index: x[index])
     dropout = staticmethod(lambda x, p, key: x * dropout_factor(key, x.shape, p, x.dtype))
     embedding = staticmethod(lambda ids, weight, padding_idx=None: weight[ids])
@@ -31,6 +49,32 @@ class Naive:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
+
+    @staticmethod
+    def erfinv(x: Any) -> Any:
+        quantile = NormalDist().inv_cdf
+        return np.vectorize(lambda x: quantile((1 + x) / 2) / math.sqrt(2), otypes=[float])(x)
+
+    @staticmethod
+    def logit(x: Any, eps: float = 0.0) -> Any:
+        x = np.minimum(np.maximum(x, eps), 1 - eps)
+        return np.log(x) - np.log(1 - x)
+
+    @staticmethod
+    def masked_select(x: Any, mask: Any) -> Any:
+        x, mask = np.broadcast_arrays(x, mask)
+        return np.array([x[place] for place in np.ndindex(x.shape) if mask[place]])
+
+    @staticmethod
+    def cdist(a: Any, b: Any, p: float) -> Any:
+        return np.linalg.norm(a[..., :, None, :] - b[..., None, :, :], p, -1)
+
+    @staticmethod
+    def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Any:
+        flat = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+        n = x.shape[-1] + abs(offset)
+        made = np.array([np.diag(row, offset) for row in flat]).reshape(*x.shape[:-1], n, n)
+        return np.moveaxis(made, (-2, -1), (axis1, axis2))
 
     @staticmethod
     def gelu(x: Any, approximate: str = "none") -> Any:
@@ -57,7 +101,7 @@ class Naive:
         return np.log(Naive.softmax(x, axis))
 
     @staticmethod
-    def scatter(value: Any, index: Any, shape: Any) -> Any:
+    def scatter_index(value: Any, index: Any, shape: Any) -> Any:
         out = np.zeros(shape, value.dtype)
         np.add.at(out, index, value)
         return out
@@ -106,6 +150,22 @@ class Naive:
             source = list(place)
             source[axis] = index[place]
             out[place] = x[tuple(source)]
+        return out
+
+    @staticmethod
+    def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+        out = np.array(x)
+        for i, place in enumerate(index):
+            np.moveaxis(out, axis, 0)[place] += alpha * source.take(i, axis)
+        return out
+
+    @staticmethod
+    def scatter(x: Any, axis: int, index: Any, src: Any) -> Any:
+        out = np.array(x)
+        for place in np.ndindex(index.shape):
+            target = list(place)
+            target[axis] = index[place]
+            out[tuple(target)] = src[place] if np.ndim(src) else src
         return out
 
     @staticmethod

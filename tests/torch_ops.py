@@ -115,6 +115,18 @@ class Torch:
     def logaddexp(self, a: Any, b: Any) -> Any:
         return self.binary("logaddexp", a, b)
 
+    def fmax(self, a: Any, b: Any) -> Any:
+        return self.binary("fmax", a, b)
+
+    def fmin(self, a: Any, b: Any) -> Any:
+        return self.binary("fmin", a, b)
+
+    def fmod(self, a: Any, b: Any) -> Any:
+        return self.binary("fmod", a, b)
+
+    def nan_to_num(self, x: Any, **options: Any) -> Any:
+        return torch.nan_to_num(x, **options)
+
     def copysign(self, a: Any, b: Any) -> Any:
         return self.binary("copysign", a, b)
 
@@ -129,6 +141,9 @@ class Torch:
     def where(self, condition: Any, *choices: Any) -> Any:
         return torch.where(torch.as_tensor(condition), *choices)
 
+    def masked_select(self, x: Any, mask: Any) -> Any:
+        return torch.masked_select(x, torch.as_tensor(mask))
+
     def masked_fill(self, x: Any, mask: Any, value: Any) -> Any:
         if torch.is_tensor(value):
             value = value.reshape(())
@@ -141,6 +156,19 @@ class Torch:
 
     def mean(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         return torch.mean(x, *self.dim(x, axis), keepdim=keepdims)
+
+    def nansum(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return torch.nansum(x, *self.dim(x, axis), keepdim=keepdims)
+
+    def nanmean(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return torch.nanmean(x, *self.dim(x, axis), keepdim=keepdims)
+
+    def bincount(self, x: Any, weights: Any, minlength: int = 0) -> Any:
+        n = max(minlength, int(x.max(initial=-1)) + 1)  # theirs has no derivative
+        return torch.zeros(n, dtype=weights.dtype).index_add(0, torch.as_tensor(x), weights)
+
+    def cdist(self, a: Any, b: Any, p: float) -> Any:
+        return torch.cdist(a, b, float(p))
 
     def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         return torch.amax(x, *self.dim(x, axis), keepdim=keepdims)
@@ -303,7 +331,7 @@ class Torch:
         made = tuple(map(converted, parts))
         return made if isinstance(index, tuple) else made[0]
 
-    def scatter(self, value: Any, index: Any, shape: Any) -> Any:
+    def scatter_index(self, value: Any, index: Any, shape: Any) -> Any:
         zero = torch.zeros(shape, dtype=value.dtype)
         if (isinstance(index, np.ndarray) and index.dtype != bool) or isinstance(index, tuple):
             parts = self.index(index if isinstance(index, tuple) else (index,))
@@ -322,6 +350,32 @@ class Torch:
     def take_along_axis(self, x: Any, indices: Any, axis: int | None = -1) -> Any:
         x, axis = (x.reshape(-1), 0) if axis is None else (x, axis)
         return torch.take_along_dim(x, torch.as_tensor(indices % x.shape[axis]), axis)
+
+    def put_along_axis(self, x: Any, indices: Any, values: Any, axis: int | None) -> None:
+        numbers = np.arange(x.numel()).reshape(x.shape)
+        places = np.take_along_axis(numbers, indices, axis)
+        if repeats(x.shape, np.unravel_index(places, x.shape)):
+            raise Elsewhere
+        x.view(-1)[torch.as_tensor(places)] = values
+
+    def scatter(self, x: Any, axis: int, index: Any, src: Any) -> Any:
+        x = array(x).to(src.dtype) if torch.is_tensor(src) else array(x)
+        if torch.is_tensor(src):
+            if np.ndim(src):
+                src = src[tuple(slice(n) for n in index.shape)]
+            if repeats(x.shape, self.grid(index, axis)):
+                raise Elsewhere  # all that is written to one place receives a gradient there
+            src = src.broadcast_to(index.shape)
+        return torch.scatter(x, axis, torch.as_tensor(index), src)
+
+    def index_add(self, x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
+        return torch.index_add(x, axis, torch.as_tensor(index), source, alpha=alpha)
+
+    @staticmethod
+    def grid(index: Any, axis: int) -> Any:
+        places = list(np.indices(index.shape, sparse=True))
+        places[axis] = index
+        return tuple(places)
 
     def scatter_add(self, x: Any, axis: int, index: Any, src: Any) -> Any:
         src = src[tuple(slice(n) for n in index.shape)]  # their gradient knows no longer ones
@@ -345,6 +399,18 @@ class Torch:
         if isinstance(axis, tuple) or not x.numel():
             raise Elsewhere
         return torch.quantile(x, 0.5, axis, keepdims)
+
+    def quantile(
+        self, x: Any, q: Any, axis: Any = None, keepdims: bool = False, method: str = "linear"
+    ) -> Any:
+        known = method in ("linear", "lower", "higher", "midpoint", "nearest")
+        if isinstance(axis, tuple) or not x.numel() or not known:
+            raise Elsewhere
+        q = torch.as_tensor(q, dtype=x.dtype)
+        return torch.quantile(x, q, axis, keepdims, interpolation=method)
+
+    def histogram(self, *args: Any, **options: Any) -> Any:
+        raise Elsewhere  # it has no derivative there
 
     def unique(self, *args: Any, **kwargs: Any) -> Any:
         raise Elsewhere  # it has no derivative there

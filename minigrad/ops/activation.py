@@ -1,4 +1,4 @@
-"""Activations: ReLU, sigmoid, softplus, SiLU, GELU, and the error function."""
+"""Activations: ReLU, sigmoid, softplus, SiLU, GELU; the error function and inverses."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import SMALL, array_of, erf_array, formula, within_rule, zero, zeroed
+from minigrad.ops._numerics import (
+    SMALL,
+    array_of,
+    erf_array,
+    erfc_array,
+    erfinv_array,
+    formula,
+    within_rule,
+    zero,
+    zero_safe,
+    zeroed,
+)
 from minigrad.ops._parallel import ELEMENTS, in_blocks
 
-__all__ = ["erf", "gelu", "relu", "sigmoid", "silu", "softplus"]
+__all__ = ["erf", "erfc", "erfinv", "gelu", "logit", "relu", "sigmoid", "silu", "softplus"]
 
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_TWO_OVER_PI = math.sqrt(2 / math.pi)
@@ -166,6 +177,71 @@ def erf(x: Any) -> Any:
 
 
 @primitive(float_inputs=True)
+def erfc(x: Any) -> Any:
+    """The complementary error function of each element, ``1 - erf(x)``, exact where it is small.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        Values between 0 and 2.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.erfc(minigrad.tensor([0.0, 5.0]))
+        Tensor([1.0000000e+00, 1.5374597e-12], dtype=float32)
+    """
+    return in_blocks(erfc_array, 4, x)
+
+
+@primitive(float_inputs=True)
+def erfinv(x: Any) -> Any:
+    """The inverse of the error function, of each element.
+
+    Args:
+        x: Numbers between -1 and 1.
+
+    Returns:
+        Any numbers; infinite at -1 and 1, NaN beyond.
+
+    Source:
+        Winitzki 2008, "A handy approximation for the error function and its inverse", refined.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.erfinv(minigrad.tensor([0.0, 0.8427007]))
+        Tensor([0.       , 0.9999999], dtype=float32)
+    """
+    return in_blocks(erfinv_array, 8, x)
+
+
+@primitive(arrays=1, float_inputs=True)
+def logit(x: Any, eps: float | None = None) -> Any:
+    """The inverse of the sigmoid of each element, ``log(x / (1 - x))``.
+
+    Args:
+        x: Numbers from 0 to 1.
+        eps: Limit them to the range from `eps` to ``1 - eps``; the derivative is 0 beyond.
+
+    Returns:
+        Any numbers; infinite at 0 and 1, NaN beyond.
+
+    Raises:
+        ValueError: `eps` is not between 0 and 0.5.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logit(minigrad.tensor([0.5, 0.75]))
+        Tensor([0.       , 1.0986123], dtype=float32)
+    """
+    if eps is not None:
+        if not 0 <= eps <= 0.5:
+            raise ValueError(f"eps must be from 0 to 0.5, got {eps}")
+        x = np.clip(x, eps, 1 - eps)
+    return np.log(x / (1 - x))
+
+
+@primitive(float_inputs=True)
 def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
     """The Gaussian error linear unit of each element, ``x * P(Z <= x)`` for a standard normal Z.
 
@@ -224,6 +300,20 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
 
 
+@formula(
+    """
+    eps = 0 if eps is None else eps  # 0 where there is none
+    where((eps <= x) & (x <= 1 - eps), g, 0) / (x * (1 - x))
+    """
+)
+def _logit_x(g: Any, x: Any, eps: float | None) -> Any:
+    values = array_of(x)
+    if eps is not None:
+        g = zeroed(g, ~((values >= eps) & (values <= 1 - eps)))
+    slope = 1 / (x * (1 - x))
+    return g * zero_safe(np.where((values < 0) | (values > 1), np.nan, slope), g)
+
+
 # The table.
 relu.defvjp(x=_relu_x)
 hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < array_of(x)) & (array_of(x) < high))))
@@ -231,4 +321,7 @@ sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
 silu.defvjp(x=lambda g, x: in_blocks(_silu_x, 3, g, x))
 erf.defvjp(x=lambda g, x: g * (_TWO_OVER_SQRT_PI * np.exp(-x * x)))
+erfc.defvjp(x=lambda g, x: g * (-_TWO_OVER_SQRT_PI * np.exp(-x * x)))
+erfinv.defvjp(x=lambda g, out: g * zero_safe(np.exp(out * out) / _TWO_OVER_SQRT_PI, g))
+logit.defvjp(x=_logit_x)
 gelu.defvjp(x=lambda g, x, approximate: in_blocks(_gelu_x, 4, g, x, approximate))

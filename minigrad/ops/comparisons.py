@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import OpFunction, primitive
+from minigrad.ops._numerics import array_of
 
 __all__ = [
-    "equal", "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal",
-    "not_equal",
+    "allclose", "equal", "greater", "greater_equal", "isclose", "isfinite", "isinf", "isnan",
+    "less", "less_equal", "not_equal",
 ]  # fmt: skip
 
 
@@ -45,6 +46,57 @@ less = _comparison(np.less, "<")
 less_equal = _comparison(np.less_equal, "<=")
 greater = _comparison(np.greater, ">")
 greater_equal = _comparison(np.greater_equal, ">=")
+
+
+@primitive(np.isclose, arrays=2, promote=("a", "b"))
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+        rtol: The relative tolerance.
+        atol: The absolute tolerance.
+        equal_nan: Whether NaN is close to NaN.
+
+    Returns:
+        A tensor of bools.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.isclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
+        Tensor([ True, False], dtype=bool)
+    """
+    return np.isclose(a, b, rtol, atol, equal_nan)
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """Whether all elements are close, as `isclose` has it.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+        rtol: The relative tolerance.
+        atol: The absolute tolerance.
+        equal_nan: Whether NaN is close to NaN.
+
+    Returns:
+        A bool; True of nothing.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.allclose(minigrad.tensor([1.0, 2.0]), [1.0, 2.1])
+        False
+    """
+    return bool(array_of(isclose(a, b, rtol, atol, equal_nan)).all())
 
 
 @primitive(np.isnan)

@@ -13,7 +13,7 @@ from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor
 
-__all__ = ["diag", "diagonal", "trace"]
+__all__ = ["diag", "diag_embed", "diagonal", "trace"]
 
 
 class DiagonalUpdate(Update):
@@ -157,6 +157,41 @@ def diag(x: Any, k: int = 0) -> Tensor:
         raise ValueError(located(f"diag: one or two axes expected, got shape {x.shape}"))
     n = x.size + abs(k)
     return scatter_diagonal(x, (n, n), k)
+
+
+def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
+    """Matrices that have the last axis on a diagonal, zeros beside it.
+
+    Args:
+        x: Shape (..., n).
+        offset: Which diagonal: above the main one if positive, below it if negative.
+        axis1: The axis of the rows, in the result.
+        axis2: The axis of the columns.
+
+    Returns:
+        The axes of `x` but the last, and two of length ``n + abs(offset)``.
+
+    Raises:
+        ValueError: `x` has no axis, or the axes do not exist or are the same.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.diag_embed(minigrad.tensor([1.0, 2.0]), offset=1).tolist()
+        [[0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+    """
+    x = as_tensor(x)
+    axes, ndim = (axis1, axis2), x.ndim + 1
+    if not x.ndim or not all(-ndim <= axis < ndim for axis in axes) or (axis1 - axis2) % ndim == 0:
+        raise ValueError(
+            located(
+                f"diag_embed: at least one axis, and two different axes of a result with {ndim} "
+                f"expected, got axes {axis1} and {axis2} of shape {x.shape}"
+            )
+        )
+    shape = list(x.shape[:-1])
+    for axis in sorted(axis % ndim for axis in axes):
+        shape.insert(axis, x.shape[-1] + abs(offset))
+    return scatter_diagonal(x, tuple(shape), offset, axis1, axis2)
 
 
 diagonal.defvjp(

@@ -13,8 +13,8 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, flat, formula, signed, stopped, zero_safe
 
 __all__ = [
-    "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "sqrt", "square",
-    "subtract",
+    "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "rsqrt", "sqrt",
+    "square", "subtract",
 ]  # fmt: skip
 
 
@@ -218,6 +218,24 @@ def sqrt(x: Any) -> Any:
     return np.sqrt(x)
 
 
+@primitive(float_inputs=True)
+def rsqrt(x: Any) -> Any:
+    """The reciprocal of the square root of each element.
+
+    Args:
+        x: Tensor, array or number.
+
+    Returns:
+        ``1 / sqrt(x)``; infinite at 0, NaN for negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.rsqrt(minigrad.tensor([1.0, 4.0]))
+        Tensor([1. , 0.5], dtype=float32)
+    """
+    return 1 / np.sqrt(x)
+
+
 @primitive(np.cbrt, float_inputs=True)
 def cbrt(x: Any) -> Any:
     """The cube root of each element.
@@ -275,4 +293,5 @@ negative.defvjp(x=lambda g: -g)
 abs.defvjp(x=lambda g, x: signed(g, x))
 square.defvjp(x=lambda g, x: g * (2 * x))
 sqrt.defvjp(x=lambda g, out: g * zero_safe(0.5 / out, g))
+rsqrt.defvjp(x=lambda g, out: g * zero_safe(-0.5 * (out * out * out), g))
 cbrt.defvjp(x=lambda g, out: g * zero_safe(1 / (3 * out * out), g))

@@ -6,6 +6,7 @@ from minigrad.ops.casting import *
 from minigrad.ops.comparisons import *
 from minigrad.ops.contractions import *
 from minigrad.ops.diagonals import *
+from minigrad.ops.distances import *
 from minigrad.ops.elementwise import *
 from minigrad.ops.exponentials import *
 from minigrad.ops.gathering import *

@@ -1,4 +1,4 @@
-"""Gathering by integer indices along one axis, and its transpose, scatter-add."""
+"""Reading, writing and adding by integer indices along one axis: gather, scatter and others."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
+from minigrad.autograd.mode import located
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import formula
-from minigrad.ops.indexing import IndexUpdate, add_at, integers
+from minigrad.ops._numerics import array_of, formula, zeroed
+from minigrad.ops.indexing import IndexUpdate, add_at, integers, overwritten, written
 from minigrad.ops.shapes import ravel
 
-__all__ = ["gather", "scatter_add", "take", "take_along_axis"]
+__all__ = [
+    "gather", "index_add", "put_along_axis", "scatter", "scatter_add", "take", "take_along_axis",
+]  # fmt: skip
 
 Shape = tuple[int, ...]
 
@@ -107,6 +111,10 @@ def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
 
 @primitive(arrays=2, explain_error=_out_of_range)
 def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
+    return _along_axis(x, indices, axis)
+
+
+def _along_axis(x: np.ndarray, indices: np.ndarray, axis: int | None) -> Any:
     if axis is None:
         if indices.ndim != 1:
             raise ValueError(
@@ -161,6 +169,41 @@ def _take_along_axis_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -
     if axis is None:
         return _take_x(g, indices, None, "raise", x_shape)
     return IndexUpdate(g, open_grid(indices, axis, x_shape), x_shape)
+
+
+def put_along_axis(x: Any, indices: Any, values: Any, axis: int | None) -> None:
+    """Write elements along an axis, in place, with separate indices for each 1-D slice.
+
+    Args:
+        x: The tensor that is written to.
+        indices: Integers with as many axes as `x`, as in `take_along_axis`.
+        values: What to write; it broadcasts. Where an element is written several times, the last
+            one counts, for values and for gradients.
+        axis: The axis; the tensor is flattened if None.
+
+    Raises:
+        IndexError: An index is out of range, or the shapes do not broadcast.
+        TypeError: `x` is no Tensor, or the indices are not integers.
+        ValueError: The axis does not exist, or the numbers of axes differ.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.zeros((2, 3))
+        >>> minigrad.put_along_axis(x, [[0], [2]], 5.0, axis=1)
+        >>> x.tolist()
+        [[5.0, 0.0, 0.0], [0.0, 0.0, 5.0]]
+    """
+    if not isinstance(x, Variable):
+        kind = type(x).__name__
+        raise TypeError(f"put_along_axis: x must be a Tensor, it is written to; got {kind}")
+    indices = np.asarray(array_of(indices))
+    numbers = np.arange(x.size).reshape(x.shape)  # type: ignore[attr-defined]
+    try:
+        places = np.unravel_index(_along_axis(numbers, indices, axis), numbers.shape)
+        x[places] = values  # type: ignore[index]
+    except (IndexError, TypeError, ValueError) as error:
+        problem = _out_of_range(numbers, indices, axis) or error
+        raise type(error)(located(f"put_along_axis: {problem}")) from None
 
 
 def _need_room(index: np.ndarray, other: Any, name: str, but: int | None = None) -> None:
@@ -219,6 +262,96 @@ def gather(x: Any, axis: int, index: Any) -> Tensor:
 
 
 @primitive(arrays=3, promote=("x", "src"))
+def _scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
+    x, src = np.asarray(x), np.asarray(src)
+    grid = _own_grid(x, index, axis)
+    if src.ndim:
+        _need_room(index, src, "src")
+        src = src[_corner(index.shape)]
+    out = x.copy()
+    out[grid] = src
+    return out
+
+
+def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
+    """Write elements where an index points: ``out[index[i, j], j] = src[i, j]`` for axis 0 of two.
+
+    Args:
+        x: Tensor or array, which is not changed.
+        axis: The axis that `index` runs over.
+        index: Integers, at least 0, with as many axes as `x`; on the axes other than `axis` it may
+            be shorter than `x`.
+        src: What to write: a number, or as many axes as `index`, on each at least as long. What
+            lies beyond the shape of `index` is not used.
+
+    Returns:
+        The shape of `x`, in the common dtype of `x` and `src`. Where an element is written several
+        times, the last one counts, for values and for gradients.
+
+    Raises:
+        IndexError: An index is out of range.
+        TypeError: The index does not hold integers.
+        ValueError: The axis does not exist, or the shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.scatter(minigrad.zeros(4), 0, [0, 2], minigrad.tensor([5.0, 7.0]))
+        Tensor([5., 0., 7., 0.], dtype=float32)
+    """
+    return _scatter(x, index, src, axis)
+
+
+@primitive(arrays=3, promote=("x", "source"))
+def _index_add(x: Any, index: Any, source: Any, axis: int, alpha: float) -> Any:
+    x, source, index = np.asarray(x), np.asarray(source), integers(index)
+    axis = normalize_axis_index(axis, x.ndim)
+    n, wanted = x.shape[axis], (*x.shape[:axis], index.size, *x.shape[axis + 1 :])
+    if index.ndim != 1 or source.shape != wanted:
+        raise ValueError(
+            f"an index with one axis, and source of shape {wanted} expected, got shapes "
+            f"{index.shape} and {source.shape}"
+        )
+    outside = index[(index < 0) | (index >= n)]
+    if outside.size:
+        raise IndexError(
+            f"index {outside[0]} is outside of axis {axis} of shape {x.shape} (0 to {n - 1})"
+        )
+    if x.dtype.kind != "f" and isinstance(alpha, float):
+        raise TypeError(f"alpha must be an integer for {x.dtype}, got {alpha}")
+    out = x.copy()
+    added = source if alpha == 1 else (source * alpha).astype(x.dtype, copy=False)
+    add_at(np.moveaxis(out, axis, 0), (index,), np.moveaxis(added, axis, 0))
+    return out
+
+
+def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
+    """Add slices where an index points: ``out[index[i]] += alpha * source[i]`` for axis 0.
+
+    Args:
+        x: Tensor or array, which is not changed.
+        axis: The axis that `index` runs over.
+        index: Integers, at least 0, shape (n,).
+        source: What to add: the shape of `x` with length n along the axis.
+        alpha: A factor.
+
+    Returns:
+        The shape of `x`, in the common dtype of `x` and `source`. Slices that are hit several
+        times receive the sum.
+
+    Raises:
+        IndexError: An index is out of range.
+        TypeError: The index does not hold integers, or `alpha` is no integer for integers.
+        ValueError: The axis does not exist, or the shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.index_add(minigrad.zeros((3, 2)), 0, [2, 2], minigrad.ones((2, 2))).tolist()
+        [[0.0, 0.0], [0.0, 0.0], [2.0, 2.0]]
+    """
+    return _index_add(x, index, source, axis, alpha)
+
+
+@primitive(arrays=3, promote=("x", "src"))
 def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
     x, src = np.asarray(x), np.asarray(src)
     grid = _own_grid(x, index, axis)
@@ -268,11 +401,28 @@ def _src_of_scatter_add(g: Any, index: Any, axis: int, src_shape: Shape) -> Any:
     return read if index.shape == src_shape else IndexUpdate(read, _corner(index.shape), src_shape)
 
 
+def _src_of_scatter(g: Any, index: Any, axis: int, x_shape: Shape, src_shape: Shape) -> Any:
+    grid = open_grid(index, axis, index.shape)
+    read = zeroed(g[grid], overwritten(x_shape, grid))
+    if not src_shape or index.shape == src_shape:
+        return read
+    return IndexUpdate(read, _corner(index.shape), src_shape)
+
+
 # The table.
 _take.defvjp(x=_take_x)
 _take_along_axis.defvjp(x=_take_along_axis_x)
 _gather.defvjp(
     x=lambda g, index, axis, x_shape: IndexUpdate(g, open_grid(index, axis, index.shape), x_shape),
+)
+_scatter.defvjp(
+    x=lambda g, index, axis, x_shape: zeroed(
+        g, written(x_shape, open_grid(index, axis, index.shape))
+    ),
+    src=_src_of_scatter,
+)
+_index_add.defvjp(
+    x=lambda g: g, source=lambda g, index, axis, alpha: g.take(integers(index), axis) * alpha
 )
 _scatter_add.defvjp(
     x=lambda g: g,

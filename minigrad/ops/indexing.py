@@ -39,7 +39,7 @@ class IndexUpdate(Update):
             buffer[self.index] += self.value
 
     def dense(self) -> Any:
-        return scatter(self.value, self.index, self.shape)
+        return scatter_index(self.value, self.index, self.shape)
 
 
 def add_at(buffer: np.ndarray, index: Any, value: Any) -> None:
@@ -198,7 +198,7 @@ def getitem(x: Any, index: Any) -> Tensor:
 
 
 @primitive(arrays=1)
-def scatter(value: Any, index: Any, shape: Any) -> Any:
+def scatter_index(value: Any, index: Any, shape: Any) -> Any:
     """Zeros of `shape` with `value` added at `index`: the transpose of reading.
 
     Args:
@@ -211,7 +211,8 @@ def scatter(value: Any, index: Any, shape: Any) -> Any:
 
     Example:
         >>> import minigrad, numpy
-        >>> minigrad.ops.indexing.scatter(minigrad.ones(3), numpy.array([0, 0, 2]), (4,))
+        >>> index = numpy.array([0, 0, 2])
+        >>> minigrad.ops.indexing.scatter_index(minigrad.ones(3), index, (4,))
         Tensor([2., 0., 1., 0.], dtype=float32)
     """
     buffer = np.zeros(shape, value.dtype)
@@ -272,14 +273,14 @@ def write(x: Any, index: Any, value: Any) -> Any:
     return _setitem(x, value, normalized(index))
 
 
-def _written(shape: tuple[int, ...], index: Any) -> np.ndarray:
+def written(shape: tuple[int, ...], index: Any) -> np.ndarray:
     """A mask of the elements that a write replaced."""
-    written = np.zeros(shape, bool)
-    written[index] = True
-    return written
+    places = np.zeros(shape, bool)
+    places[index] = True
+    return places
 
 
-def _overwritten(shape: tuple[int, ...], index: Any) -> Any:
+def overwritten(shape: tuple[int, ...], index: Any) -> Any:
     """A mask of the values that a later value of the same write replaced."""
     if not _reads_twice(index):
         return np.False_
@@ -292,8 +293,8 @@ def _overwritten(shape: tuple[int, ...], index: Any) -> Any:
 
 
 _getitem.defvjp(x=lambda g, index, x_shape: IndexUpdate(g, index, x_shape))
-scatter.defvjp(value=lambda g, index: g[index])
+scatter_index.defvjp(value=lambda g, index: g[index])
 _setitem.defvjp(
-    x=lambda g, x_shape, index: zeroed(g, _written(x_shape, index)),
-    value=lambda g, x_shape, index: zeroed(g[index], _overwritten(x_shape, index)),
+    x=lambda g, x_shape, index: zeroed(g, written(x_shape, index)),
+    value=lambda g, x_shape, index: zeroed(g[index], overwritten(x_shape, index)),
 )

@@ -17,8 +17,8 @@ from minigrad.ops.indexing import getitem
 from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
 
 __all__ = [
-    "array_split", "chunk", "concatenate", "dstack", "hstack", "split", "stack", "unbind",
-    "vstack",
+    "array_split", "chunk", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
+    "split", "stack", "unbind", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -144,6 +144,28 @@ def dstack(tensors: Sequence[Any]) -> Tensor:
     return concatenate([atleast_3d(tensor) for tensor in tensors], axis=2)
 
 
+def column_stack(tensors: Sequence[Any]) -> Tensor:
+    """Join as columns: along the second axis, where what has less than two axes is one column.
+
+    Args:
+        tensors: At least one tensor.
+
+    Returns:
+        The joined tensor, in the common dtype.
+
+    Raises:
+        ValueError: There is nothing to join, or the shapes do not agree.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.column_stack([minigrad.ones(2), minigrad.zeros((2, 1))]).tolist()
+        [[1.0, 0.0], [1.0, 0.0]]
+    """
+    _refuse_nothing("column_stack", tensors)
+    parts = [as_tensor(tensor) for tensor in tensors]
+    return concatenate([part if part.ndim > 1 else reshape(part, (-1, 1)) for part in parts], 1)
+
+
 @spelled
 def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
     """Split along an axis, into equal parts or at given indices.
@@ -192,6 +214,71 @@ def array_split(
         [[0, 1], [2, 3], [4]]
     """
     return _split("array_split", x, indices_or_sections, axis, equal=False)
+
+
+def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Split horizontally, as `split` does: along the second axis, or the only one.
+
+    Args:
+        x: Tensor or array with at least one axis.
+        indices_or_sections: The number of equal parts, or where to cut.
+
+    Returns:
+        The parts, as views.
+
+    Raises:
+        ValueError: There is no such axis, or its length is not divisible.
+
+    Example:
+        >>> import minigrad
+        >>> [part.tolist() for part in minigrad.hsplit(minigrad.arange(4), 2)]
+        [[0, 1], [2, 3]]
+    """
+    x = as_tensor(x)
+    return _split("hsplit", x, indices_or_sections, int(x.ndim > 1), equal=True)
+
+
+def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Split vertically, as `split` does: along the first axis of at least two.
+
+    Args:
+        x: Tensor or array with at least two axes.
+        indices_or_sections: The number of equal parts, or where to cut.
+
+    Returns:
+        The parts, as views.
+
+    Raises:
+        ValueError: There are less axes, or the length is not divisible.
+
+    Example:
+        >>> import minigrad
+        >>> [part.shape for part in minigrad.vsplit(minigrad.ones((4, 3)), 2)]
+        [(2, 3), (2, 3)]
+    """
+    x, _, _ = _along("vsplit", x, 1)
+    return _split("vsplit", x, indices_or_sections, 0, equal=True)
+
+
+def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Split in depth, as `split` does: along the third axis.
+
+    Args:
+        x: Tensor or array with at least three axes.
+        indices_or_sections: The number of equal parts, or where to cut.
+
+    Returns:
+        The parts, as views.
+
+    Raises:
+        ValueError: There are less axes, or the length is not divisible.
+
+    Example:
+        >>> import minigrad
+        >>> [part.shape for part in minigrad.dsplit(minigrad.ones((2, 3, 4)), 2)]
+        [(2, 3, 2), (2, 3, 2)]
+    """
+    return _split("dsplit", x, indices_or_sections, 2, equal=True)
 
 
 @spelled

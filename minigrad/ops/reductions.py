@@ -1,4 +1,4 @@
-"""Reductions over axes: sum, prod, max, min, norm, logsumexp, argmax, argmin."""
+"""Reductions over axes: sum, nansum, prod, max, min, norm, logsumexp, argmax, argmin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from minigrad.ops._numerics import (
 )
 from minigrad.ops.scans import products_before
 
-__all__ = ["argmax", "argmin", "logsumexp", "max", "min", "norm", "prod", "sum"]
+__all__ = ["argmax", "argmin", "logsumexp", "max", "min", "nansum", "norm", "prod", "sum"]
 
 
 @primitive(np.sum, arrays=1)
@@ -50,6 +50,30 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         Tensor([4., 6.], dtype=float32)
     """
     out = add_up(x, axis, keepdims)
+    return out.astype(np.float16) if x.dtype == np.float16 else out
+
+
+@primitive(np.nansum, arrays=1)
+def nansum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Sum over axes, where NaN counts as 0.
+
+    Args:
+        x: Tensor, array or number.
+        axis: The axis or axes to sum over; all of them if None.
+        keepdims: Keep the reduced axes with length 1.
+
+    Returns:
+        The sum, in the dtype of `x` as for `sum`. What is NaN has gradient 0.
+
+    Raises:
+        ValueError: An axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.nansum(minigrad.tensor([1.0, float("nan"), 2.0]))
+        Tensor(3., dtype=float32)
+    """
+    out = add_up(np.where(np.isnan(x), x.dtype.type(0), x), axis, keepdims)
     return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
@@ -290,6 +314,7 @@ def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
 
 
 sum.defvjp(x=lambda g, x_shape, axis: undo_reduction(g, x_shape, axis))
+nansum.defvjp(x=lambda g, x, axis: zeroed(undo_reduction(g, x.shape, axis), np.isnan(array_of(x))))
 prod.defvjp(x=_prod_x)
 max.defvjp(x=_extreme)
 min.defvjp(x=_extreme)

@@ -13,7 +13,17 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import flat, stopped, zero_safe
 
-__all__ = ["ceil", "copysign", "floor", "floor_divide", "remainder", "round", "sign", "trunc"]
+__all__ = [
+    "ceil",
+    "copysign",
+    "floor",
+    "floor_divide",
+    "fmod",
+    "remainder",
+    "round",
+    "sign",
+    "trunc",
+]
 
 
 def _stepped(function: Any, x: Any) -> Any:
@@ -186,6 +196,30 @@ def remainder(a: Any, b: Any) -> Any:
     return np.remainder(a, b)
 
 
+@primitive(np.fmod)
+def fmod(a: Any, b: Any) -> Any:
+    """The remainder of division rounded towards 0, element by element, with broadcasting.
+
+    ``a - b * trunc(a / b)``, so its derivatives are 1 and ``-trunc(a / b)``.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        The remainder, which has the sign of `a`, as in C; integers stay integers.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fmod(minigrad.tensor([7.0, -7.0]), 3)
+        Tensor([ 1., -1.], dtype=float32)
+    """
+    return np.fmod(a, b)
+
+
 # The table.
 floor.defvjp(x=flat)
 ceil.defvjp(x=flat)
@@ -194,4 +228,6 @@ round.defvjp(x=flat)
 sign.defvjp(x=flat)
 copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=flat)
 floor_divide.defvjp(a=flat, b=flat)
+# The quotient from the remainder: a / b may be rounded up to the next whole number.
+fmod.defvjp(a=lambda g: g, b=lambda g, a, b, out: g * zero_safe(np.round((out - a) / b), g))
 remainder.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(-np.floor_divide(a, b), g))

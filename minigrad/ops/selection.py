@@ -1,4 +1,4 @@
-"""Elementwise selection: maximum, minimum, clip, where, masked_fill."""
+"""Elementwise selection: extremes, clip, where, masks, and NaN replaced."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, zeroed
+from minigrad.ops.broadcasting import broadcast_to
+from minigrad.ops.casting import as_tensor
+from minigrad.ops.indexing import getitem
 from minigrad.ops.searching import nonzero
 
-__all__ = ["clip", "masked_fill", "maximum", "minimum", "where"]
+__all__ = [
+    "clip", "fmax", "fmin", "masked_fill", "masked_select", "maximum", "minimum", "nan_to_num",
+    "where",
+]  # fmt: skip
 
 
 @primitive(np.maximum)
@@ -59,6 +65,86 @@ def minimum(a: Any, b: Any) -> Any:
         Tensor([1., 3.], dtype=float32)
     """
     return np.minimum(a, b)
+
+
+@primitive(np.fmax)
+def fmax(a: Any, b: Any) -> Any:
+    """The greater of two, element by element, where NaN counts as missing.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        The maximum; NaN where both are. Of equal ones, `a` receives the gradient.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fmax(minigrad.tensor([1.0, float("nan")]), 3)
+        Tensor([3., 3.], dtype=float32)
+    """
+    return np.fmax(a, b)
+
+
+@primitive(np.fmin)
+def fmin(a: Any, b: Any) -> Any:
+    """The lesser of two, element by element, where NaN counts as missing.
+
+    Args:
+        a: Tensor, array or number.
+        b: The same, of a shape that broadcasts with `a`.
+
+    Returns:
+        The minimum; NaN where both are. Of equal ones, `a` receives the gradient.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.fmin(minigrad.tensor([1.0, float("nan")]), 3)
+        Tensor([1., 3.], dtype=float32)
+    """
+    return np.fmin(a, b)
+
+
+@primitive(np.nan_to_num, arrays=1)
+def nan_to_num(
+    x: Any,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Any:
+    """Replace NaN and the infinities by numbers; the derivative is 0 there.
+
+    Args:
+        x: Tensor, array or number.
+        copy: Only True: the result is always new.
+        nan: What stands for NaN.
+        posinf: What stands for inf; the greatest number of the dtype if None.
+        neginf: What stands for -inf; the least number of the dtype if None.
+
+    Returns:
+        A tensor of the dtype of `x`.
+
+    Raises:
+        ValueError: `copy` is something else than True.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.nan_to_num(minigrad.tensor([1.0, float("nan"), float("inf")]), posinf=9)
+        Tensor([1., 0., 9.], dtype=float32)
+    """
+    if copy is not True:
+        raise ValueError(
+            f"copy must be True, got {copy!r}: x is not written to; the number that stands for "
+            f"NaN is named, nan={copy!r}"
+        )
+    return np.nan_to_num(x, True, nan, posinf, neginf)
 
 
 @primitive(np.clip, arrays=3, promote=("x", "low", "high"))
@@ -162,6 +248,44 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     return _masked_fill(x, mask, value)
 
 
+def masked_select(x: Any, mask: Any) -> Tensor:
+    """The elements where the mask is True, in a row.
+
+    Args:
+        x: Tensor or array.
+        mask: Bools of a shape that broadcasts with `x`.
+
+    Returns:
+        One axis: ``x[mask]`` of both broadcast together.
+
+    Raises:
+        TypeError: The mask does not hold bools.
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.masked_select(minigrad.tensor([1.0, 2.0, 3.0]), [True, False, True])
+        Tensor([1., 3.], dtype=float32)
+    """
+    x, where_true = as_tensor(x), np.asarray(array_of(mask))
+    if where_true.dtype != np.bool_:
+        raise TypeError(
+            located(
+                f"masked_select: the mask must hold bools, got {where_true.dtype}; write mask != 0"
+            )
+        )
+    try:
+        shape = np.broadcast_shapes(x.shape, where_true.shape)
+    except ValueError:
+        raise ValueError(
+            located(
+                f"masked_select: shapes {x.shape} and {where_true.shape} do not broadcast together"
+            )
+        ) from None
+    wide = x if x.shape == shape else broadcast_to(x, shape)
+    return getitem(wide, np.broadcast_to(where_true, shape))
+
+
 @formula(
     """
     low = -np.inf if low is None else low  # −∞ where there is none
@@ -202,6 +326,17 @@ def _chosen(g: Any, condition: Any) -> Any:
     return zeroed(g, np.logical_not(condition))
 
 
+@formula("where((a >= b) | isnan(b), g, 0)")
+def _if_first_greater(g: Any, a: Any, b: Any) -> Any:
+    """The cotangent where `fmax` takes `a`: it is at least `b`, or `b` is NaN."""
+    return zeroed(g, ~((array_of(a) >= array_of(b)) | np.isnan(array_of(b))))
+
+
+@formula("where((a >= b) | isnan(b), 0, g)")
+def _if_not_first_greater(g: Any, a: Any, b: Any) -> Any:
+    return zeroed(g, (array_of(a) >= array_of(b)) | np.isnan(array_of(b)))
+
+
 @formula("g * (a > b) + 0.5 * g * (a == b)")
 def _if_greater(g: Any, a: Any, b: Any) -> Any:
     """The cotangent where `a` is greater than `b`, half of it where they are equal.
@@ -224,6 +359,13 @@ _masked_fill.defvjp(
 )
 maximum.defvjp(a=lambda g, a, b: _if_greater(g, a, b), b=lambda g, a, b: _if_greater(g, b, a))
 minimum.defvjp(a=lambda g, a, b: _if_greater(g, b, a), b=lambda g, a, b: _if_greater(g, a, b))
+# fmin(a, b) is -fmax(-a, -b).
+fmax.defvjp(a=_if_first_greater, b=_if_not_first_greater)
+fmin.defvjp(
+    a=lambda g, a, b: _if_first_greater(g, -a, -b),
+    b=lambda g, a, b: _if_not_first_greater(g, -a, -b),
+)
+nan_to_num.defvjp(x=lambda g, x: zeroed(g, ~np.isfinite(array_of(x))))
 _where.defvjp(
     a=lambda g, condition: _chosen(g, condition),
     b=lambda g, condition: zeroed(g, np.asarray(condition, bool)),

@@ -1,7 +1,11 @@
-"""Sorting along an axis. Equal elements keep their order, and NaN is greater than any number."""
+"""Sorting along an axis, and quantiles.
+
+Equal elements keep their order, and NaN is greater than any number.
+"""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, NamedTuple
 
@@ -10,13 +14,22 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import Axis, array_of, kept_shape, undo_reduction, zeroed
+from minigrad.ops._numerics import (
+    Axis,
+    array_of,
+    flat,
+    formula,
+    kept_shape,
+    reduced_axes,
+    zeroed,
+)
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
 
-__all__ = ["argsort", "median", "sort", "topk"]
+__all__ = ["argsort", "median", "quantile", "sort", "topk"]
 
 
 class ValuesAndIndices(NamedTuple):
@@ -188,14 +201,81 @@ def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return np.median(x, axis, keepdims=keepdims).astype(x.dtype, copy=False)
 
 
+@primitive(arrays=1, float_inputs=True)
+def _quantile(x: Any, q: Any, axis: Axis, keepdims: bool, method: Any) -> Any:
+    q = np.asarray(q, np.float64)
+    if not ((q >= 0) & (q <= 1)).all():
+        raise ValueError(f"q must be from 0 to 1, got {q.tolist()}")
+    if not x.size and 0 not in kept_shape(x.shape, axis):
+        raise ValueError(f"nothing to choose from, got shape {x.shape}")
+    found = np.quantile(x, q, axis, method=method, keepdims=keepdims)
+    return np.asarray(found).astype(x.dtype, copy=False)
+
+
+def quantile(
+    x: Any, q: Any, axis: Axis = None, keepdims: bool = False, method: str = "linear"
+) -> Tensor:
+    """The value below which a given part of the elements lies, over axes.
+
+    Args:
+        x: Tensor, array or number.
+        q: The part, from 0 to 1, or an array of them, of shape S. It receives no gradient.
+        axis: The axis or axes to reduce; all of them if None.
+        keepdims: Keep the reduced axes with length 1.
+        method: What is taken between two elements: "linear", "lower", "higher", "midpoint",
+            "nearest", or another of `numpy.quantile`.
+
+    Returns:
+        Shape (*S, the other axes of `x`), in the dtype of `x`; NaN where an element is. Elements
+        that are equal share their gradient evenly.
+
+    Raises:
+        ValueError: `q` or the method is out of range, an axis does not exist, or there is nothing
+            to choose from.
+
+    Source:
+        Hyndman and Fan 1996, "Sample quantiles in statistical packages".
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.quantile(minigrad.tensor([4.0, 1.0, 2.0, 9.0]), [0.25, 0.5])
+        Tensor([1.75, 3.  ], dtype=float32)
+    """
+    # A copy: the caller may write to it before the backward pass.
+    return _quantile(x, q if isinstance(q, Variable) else np.array(q), axis, keepdims, method)
+
+
+def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
+    values, q, kept = array_of(x), np.asarray(q, np.float64), kept_shape(x.shape, axis)
+    if not g.size:
+        return flat(x)
+    gone = sorted(reduced_axes(x.ndim, axis))
+    rows = np.moveaxis(values, gone, range(-len(gone), 0))
+    ordered = np.sort(rows.reshape(*rows.shape[: x.ndim - len(gone)], -1))
+    # The quantile of 0, 1, 2 ... is the place among the ordered elements, or between two.
+    places = np.quantile(np.arange(ordered.shape[-1]), q.ravel(), method=method)
+    g, total = g.reshape((q.size, *kept)), 0
+    for i, place in enumerate(places.tolist()):
+        share: Any = 0
+        for rank, part in ((math.floor(place), 1 - place % 1), (math.ceil(place), place % 1)):
+            found = np.where(np.isnan(ordered[..., -1]), np.nan, ordered[..., rank])
+            attained = values == found.reshape(kept)
+            share = share + part * attained / attained.sum(axis=axis, keepdims=True)
+        total = total + zeroed(g[i], share == 0) * share
+    return total
+
+
+@formula(
+    """
+    low = np.quantile(x, 0.5, axis, method="lower", keepdims=True)  # the lower middle element
+    high = np.quantile(x, 0.5, axis, method="higher", keepdims=True)  # the higher one
+    low = (x == low) / np.sum(x == low, axis, keepdims=True)  # 1 there, shared if there are several
+    high = (x == high) / np.sum(x == high, axis, keepdims=True)  # the same
+    spread(g, x.shape, axis) * (low + high) / 2
+    """
+)
 def _median_x(g: Any, x: Any, axis: Axis) -> Any:
-    values = array_of(x)
-    share: Any = 0
-    for middle in ("lower", "higher"):  # the same element for an odd number
-        found = np.quantile(values, 0.5, axis, method=middle, keepdims=True)
-        attained = values == found
-        share = share + 0.5 * attained / attained.sum(axis=axis, keepdims=True)
-    return zeroed(undo_reduction(g, x.shape, axis), share == 0) * share.astype(x.dtype)
+    return _quantile_x(g, x, 0.5, axis, "linear")
 
 
 # The table.
@@ -205,3 +285,4 @@ _sort.defvjp(
     ),
 )
 median.defvjp(x=_median_x)
+_quantile.defvjp(x=_quantile_x)

@@ -1,4 +1,4 @@
-"""Statistics over axes: mean, var, std."""
+"""Statistics: mean, variance and deviation over axes, counts and histograms."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._dtypes import get_default_dtype
+from minigrad._typing import Tensor
+from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import (
     Axis,
     add_up,
+    array_of,
     flat_at_zero,
     formula,
     kept_shape,
@@ -17,9 +21,13 @@ from minigrad.ops._numerics import (
     stopped,
     undo_reduction,
     widened,
+    zeroed,
 )
+from minigrad.ops.casting import as_tensor
+from minigrad.ops.indexing import getitem, integers
+from minigrad.ops.shapes import reshape
 
-__all__ = ["mean", "std", "var"]
+__all__ = ["bincount", "histogram", "mean", "nanmean", "std", "var"]
 
 
 def _degrees(n: int, ddof: int) -> int:
@@ -61,6 +69,34 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """
     with np.errstate(invalid="ignore"):
         average = add_up(x, axis, keepdims) / reduced_size(x.shape, axis)
+    return average.astype(x.dtype, copy=False)
+
+
+@primitive(np.nanmean, float_inputs=True)
+def nanmean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    """Average over axes, without what is NaN.
+
+    Args:
+        x: Tensor, array or number.
+        axis: The axis or axes to average over; all of them if None.
+        keepdims: Keep the reduced axes with length 1.
+
+    Returns:
+        The mean, in the dtype of `x`; NaN where all is NaN. What is NaN has gradient 0.
+
+    Raises:
+        ValueError: An axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.nanmean(minigrad.tensor([1.0, float("nan"), 2.0]))
+        Tensor(1.5, dtype=float32)
+    """
+    gone = np.isnan(x)
+    with np.errstate(invalid="ignore"):
+        average = add_up(np.where(gone, x.dtype.type(0), x), axis, keepdims) / (~gone).sum(
+            axis=axis, keepdims=keepdims
+        )
     return average.astype(x.dtype, copy=False)
 
 
@@ -112,6 +148,102 @@ def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
     return np.sqrt(_variance(x, axis, ddof, keepdims)).astype(x.dtype, copy=False)
 
 
+@primitive(np.bincount, arrays=2)
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each integer occurs, or the sum of the weights that stand beside it.
+
+    Args:
+        x: Integers of at least 0, shape (n,).
+        weights: Shape (n,); it receives a gradient.
+        minlength: The least length of the result.
+
+    Returns:
+        A count for each number from 0 to the greatest of `x`, int64; sums in the dtype of the
+        weights, which integers have as floats.
+
+    Raises:
+        TypeError: `x` does not hold integers.
+        ValueError: An integer is negative, or the shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.bincount(minigrad.tensor([0, 2, 2])).tolist()
+        [1, 0, 2]
+    """
+    places = integers(x, "what is counted")
+    if places.ndim != 1 or (weights is not None and weights.shape != places.shape):
+        shown = "" if weights is None else f" and weights of shape {weights.shape}"
+        raise ValueError(f"one axis expected, of x and of weights alike, got {x.shape}{shown}")
+    if (places < 0).any():
+        raise ValueError(f"integers of at least 0 expected, got {places.min()}")
+    if weights is None:
+        return np.bincount(places, minlength=minlength)
+    dtype = weights.dtype if weights.dtype.kind == "f" else get_default_dtype()
+    return np.bincount(places, weights, minlength).astype(dtype)
+
+
+def histogram(
+    x: Any,
+    bins: Any = 10,
+    range: tuple[float, float] | None = None,  # noqa: A002
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """How many elements fall into each of a row of intervals. Not differentiable in `x`.
+
+    Args:
+        x: Tensor or array of any shape.
+        bins: The number of intervals, which have one width, or their edges, in ascending order.
+        range: The lower and the upper end of all intervals; the extremes of `x` if None. What lies
+            outside is not counted.
+        density: Divide by the width of the interval and by the sum of all.
+        weights: Numbers of the shape of `x`, to add up in place of 1; they receive a gradient.
+
+    Returns:
+        The counts (int64) or sums, shape (n,), and the edges, shape (n + 1,). Only the last
+        interval contains its upper edge.
+
+    Raises:
+        ValueError: The edges descend, the range is not finite, or the weights have another shape.
+
+    Example:
+        >>> import minigrad
+        >>> counts, edges = minigrad.histogram(minigrad.tensor([1.0, 2.0, 1.0, 4.0]), bins=3)
+        >>> counts.tolist(), edges.tolist()
+        ([2, 1, 1], [1.0, 2.0, 3.0, 4.0])
+    """
+    values = np.asarray(array_of(x)).ravel()
+    try:
+        edges = np.histogram_bin_edges(values, array_of(bins), range)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            located(f"histogram: {error}; got bins {bins!r}, range {range}")
+        ) from None
+    n = len(edges) - 1
+    if not (edges[:-1] <= edges[1:]).all():  # NaN, which NumPy lets pass
+        raise ValueError(located(f"histogram: edges must ascend, got {edges.tolist()}"))
+    places = np.searchsorted(edges, values, "right") - 1
+    places[values == edges[-1]] = n - 1
+    inside = (places >= 0) & (places < n)
+    if weights is not None:
+        weights = as_tensor(weights)
+        if weights.shape != np.shape(array_of(x)):
+            raise ValueError(
+                located(
+                    f"histogram: weights of the shape of x, {np.shape(array_of(x))}, expected, got "
+                    f"{weights.shape}"
+                )
+            )
+        weights = getitem(reshape(weights, -1), inside)
+    counts = bincount(places[inside], weights, n)
+    dtype = values.dtype if values.dtype.kind == "f" else get_default_dtype()
+    borders = as_tensor(edges.astype(dtype))
+    if density:
+        widths = np.diff(edges).astype(dtype if weights is None else counts.dtype)
+        counts = counts / widths / counts.sum()
+    return counts, borders
+
+
 def _centred(x: Any, axis: Axis) -> Any:
     """`x` minus its mean, as in the forward pass."""
     centred = x - x.mean(axis=axis, keepdims=True)
@@ -150,6 +282,20 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
     return 1 / n if n else np.inf
 
 
+@formula(
+    """
+    n = np.sum(~np.isnan(x), axis, keepdims=True)  # how many elements are not NaN
+    where(isnan(x), 0, spread(g, x.shape, axis) / n)
+    """
+)
+def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
+    gone = np.isnan(array_of(x))
+    n = (~gone).sum(axis=axis, keepdims=True)
+    return zeroed(undo_reduction(g, x.shape, axis), gone) / np.maximum(n, 1)
+
+
+nanmean.defvjp(x=_nanmean_x)
+bincount.defvjp(weights=lambda g, x: g.take(integers(x)))
 mean.defvjp(x=lambda g, x_shape, axis: undo_reduction(g * _part(x_shape, axis), x_shape, axis))
 var.defvjp(x=_var_x)
 std.defvjp(x=_std_x)

@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from minigrad.spellings import answers
 from minigrad.spellings.table import (
     ABSENT,
@@ -18,6 +20,7 @@ from minigrad.spellings.table import (
     MODULES,
     NAMES,
     REMEDIES,
+    UNUSED,
 )
 
 __all__ = ["Spelling", "attribute", "method", "remedy", "renamed", "respelled", "spellings"]
@@ -91,10 +94,17 @@ def called(name: str, lines: list[Spelling], args: Any, kwargs: Any) -> Any:
     for line in lines:
         function = compiled(line)
         if _fits(function, args, kwargs):
-            return function(*args, **kwargs)
+            return function(*_tensors(line, args), **kwargs)
     takes = " or ".join(line.call.partition("(")[2].removesuffix(")") for line in lines)
     given = [type(value).__name__ for value in args] + [f"{key}=" for key in kwargs]
     raise TypeError(f"{name}: it takes ({takes}), got ({', '.join(given)})")
+
+
+def _tensors(line: Spelling, args: Any) -> Any:
+    """The arguments of a line, the first as a tensor: ``x.data`` is an ndarray here."""
+    if line.is_method and args and isinstance(args[0], np.ndarray):
+        return answers.as_tensor(args[0], None, None), *args[1:]
+    return args
 
 
 def _fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
@@ -179,7 +189,7 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
     """
     for line in spellings().get(name, ()):
         if _fits(compiled(line), args, kwargs):
-            return compiled(line)(*args, **kwargs)
+            return compiled(line)(*_tensors(line, args), **kwargs)
     names = [parameter.name for parameter in inspect.signature(function).parameters.values()]
     ours = renamed(name, names, kwargs)
     if ours.keys() != kwargs.keys() and _fits(function, args, ours):
@@ -219,5 +229,6 @@ def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[st
     ours = {}
     for key, value in kwargs.items():
         name = key if key in names else others.get(key, key)
-        ours[name if name in names else key] = value
+        if name in names or key not in UNUSED:
+            ours[name if name in names else key] = value
     return ours

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 __all__ = [
     "ABSENT", "ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES", "REMEDIES",
+    "UNUSED",
 ]  # fmt: skip
 
 KEYWORDS = {
@@ -39,6 +40,9 @@ int int32
 short int16
 bool bool_
 """
+
+UNUSED = {"enable_nested_tensor", "mask_check", "foreach", "fused", "capturable"}
+"""Keywords of others that change no number, only their speed: they are left out."""
 
 ATTRIBUTES = {
     "is_cuda": "False", "is_sparse": "False", "itemsize": "self.dtype.itemsize",

@@ -13,7 +13,7 @@ from minigrad.autograd.mode import located
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
-from minigrad.ops.indexing import scatter
+from minigrad.ops.indexing import scatter_index
 
 __all__ = ["fold", "unfold"]
 
@@ -102,7 +102,7 @@ def fold(
     (top, bottom), (left, right) = window.padding
     height, width = size[0] + top + bottom, size[1] + left + right
     index = (*(slice(None) for _ in shape), places)
-    pixels = scatter(
+    pixels = scatter_index(
         widened(input_).reshape(*shape, *places.shape), index, (*shape, height * width)
     )
     image = pixels.reshape(*shape, height, width)[..., top : top + size[0], left : left + size[1]]

@@ -320,7 +320,7 @@ def test_rules_may_name_shapes_and_return_updates() -> None:
             buffer[0] += self.g
 
         def dense(self) -> Any:
-            return ops.indexing.scatter(self.g, 0, self.shape)
+            return ops.indexing.scatter_index(self.g, 0, self.shape)
 
     @primitive
     def my_first(x: Any) -> Any:

@@ -54,6 +54,7 @@ EXTREME = "by the order: of the extremes and of 1, a branch; of the others, wher
 MASKED = "what may not be attended is a branch; what reaches it through products is a number"
 WINDOWS = "what no window reaches is a branch; a weight is a number"
 SKIPPED = "the branches of ReLU; else numbers, of which a matrix product may skip those that are 0"
+READ = "what is not read or counted is a branch; what is, a number"
 TRACED = "beside a diagonal a branch; a product is a number"
 
 # For each op what its zero slopes are, argument by argument; None where it has none.
@@ -63,6 +64,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "attention": (MASKED, MASKED, MASKED, MASKED),
     "attention_weights": (MASKED, MASKED, MASKED),
     "batch_norm": (None, NUMBER),
+    "cdist": (EXTREME, EXTREME),
     "ceil": (BRANCH,),
     "clip": (BRANCH, BRANCH, BRANCH),
     "convolution": (WINDOWS, NUMBER),
@@ -83,10 +85,14 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "embedding": (BRANCH,),
     "floor": (BRANCH,),
     "floor_divide": (BRANCH, BRANCH),
+    "fmax": (BRANCH, BRANCH),
+    "fmin": (BRANCH, BRANCH),
+    "fmod": (NUMBER, NUMBER),
     "gather": (BRANCH,),
     "getitem": (BRANCH,),
     "gru": (NUMBER, SKIPPED, NUMBER),
     "hardtanh": (BRANCH,),
+    "histogram": (READ,),
     "hypot": (ORIGIN, ORIGIN),
     "inner": (NUMBER, NUMBER),
     "kron": (NUMBER, NUMBER),
@@ -102,12 +108,15 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "linalg.norm": (EXTREME,),
     "linalg.slogdet": (NUMBER,),
     "linalg.solve": (NUMBER,),
+    "linalg.solve_triangular": (READ,),
     "linalg.svd": (NUMBER,),
     "linalg.svdvals": (NUMBER,),
     "linalg.vector_norm": (EXTREME,),
     "linear": (NUMBER, NUMBER),
+    "logit": (BRANCH,),
     "lstm": (NUMBER, SKIPPED, NUMBER),
     "masked_fill": (BRANCH,),
+    "masked_select": (BRANCH,),
     "matmul": (NUMBER, NUMBER),
     "max": (BRANCH,),
     "max_pool": (BRANCH,),
@@ -116,16 +125,22 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "min": (BRANCH,),
     "minimum": (BRANCH, BRANCH),
     "multiply": (NUMBER, NUMBER),
+    "nan_to_num": (BRANCH,),
+    "nanmean": (BRANCH,),
+    "nansum": (BRANCH,),
     "norm": (EXTREME,),
     "outer": (NUMBER, NUMBER),
     "power": (POWER, BRANCH),
     "prod": (NUMBER,),
+    "put_along_axis": (BRANCH, BRANCH),
+    "quantile": (BRANCH,),
     "relu": (BRANCH,),
     "remainder": (NUMBER, NUMBER),
     "repeat": (BRANCH,),
     "rms_norm": (NUMBER, NUMBER),
     "rnn": (BRANCH, SKIPPED, SKIPPED),
     "round": (BRANCH,),
+    "scatter": (BRANCH, BRANCH),
     "scatter_add": (None, BRANCH),
     "setitem": (BRANCH, BRANCH),
     "sign": (BRANCH,),
@@ -273,7 +288,7 @@ def test_a_mask_keeps_every_bit_or_none(size: int, dtype: type) -> None:
 ULPS = {
     # sums in another order
     "softmax": 4, "log_softmax": 4, "broadcast_to": 4, "expand": 4, "matmul": 4, "dot": 4,
-    "vecdot": 8, "attention_weights": 8,
+    "vecdot": 8, "attention_weights": 8, "put_along_axis": 4,
     # a kernel beside its decomposition
     "cross_entropy": 8, "batch_norm": 8, "rnn": 8, "gru": 16, "lstm": 16, "convolution": 16,
     "attention": 64,

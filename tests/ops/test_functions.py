@@ -223,3 +223,77 @@ def test_second_derivatives_of_logaddexp_beside_infinity() -> None:
     a, b = variable(-INF, -INF, 1000.0, 0.0), variable(-INF, 2.0, 0.0, 0.0)
     first = grad(ops.logaddexp(a, b), a, np.ones(4), create_graph=True)
     assert grad(first, a, np.ones(4)).tolist() == [0.0, 0.0, 0.0, 0.25]
+
+
+# Error functions and logits ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_error_functions_keep_their_digits(dtype: Any) -> None:
+    """Far out, where 1 - erf(x) has none left, and beside 1, where erf is flat."""
+    eps = float(np.finfo(dtype).eps)
+    x = np.linspace(-3, 26 if dtype == np.float64 else 9, 300).astype(dtype)
+    wanted = np.array([math.erfc(value) for value in x.tolist()])
+    seen = wanted > np.finfo(dtype).tiny
+    found = ops.erfc(Tensor(x)).numpy()
+    np.testing.assert_allclose(found[seen], wanted[seen], rtol=4 * eps)
+    y = np.concatenate([np.linspace(-0.99, 0.99, 101), [1 - eps, -1 + eps, 2 * eps]]).astype(dtype)
+    inverse = ops.erfinv(Tensor(y.astype(dtype))).numpy().astype(np.float64)
+    back = np.array([math.erf(value) for value in inverse.tolist()])
+    steep = 2 / math.sqrt(math.pi) * np.exp(-(inverse**2)) * np.abs(inverse)
+    np.testing.assert_allclose(back, y, rtol=0, atol=(4 * eps * (steep + 1e-3)).max())
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_error_functions_and_logit_at_the_edges() -> None:
+    """PyTorch's values and slopes."""
+    for call, at, value, wanted in (
+        (ops.erfc, INF, 0.0, 0.0), (ops.erfc, -INF, 2.0, 0.0), (ops.erfinv, 1.0, INF, INF),
+        (ops.erfinv, -1.0, -INF, INF), (ops.erfinv, 2.0, NAN, NAN), (ops.erfinv, -0.0, -0.0, None),
+        (ops.logit, 0.0, -INF, INF), (ops.logit, 1.0, INF, INF), (ops.logit, 1.5, NAN, NAN),
+        (ops.rsqrt, 0.0, INF, -INF), (ops.rsqrt, -0.0, -INF, INF), (ops.rsqrt, INF, 0.0, 0.0),
+        (ops.rsqrt, -1.0, NAN, NAN),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(call(variable(at)).item(), value)
+        if wanted is not None:
+            np.testing.assert_array_equal(slope(call, at), [wanted])
+    assert math.copysign(1, ops.erfinv(variable(-0.0)).item()) == -1
+
+
+def test_of_numbers_and_nan_the_number_is_chosen() -> None:
+    """In values and gradients; of equal ones the first receives all, as in PyTorch."""
+    a, b = variable(1.0, NAN, 2.0, NAN, 5.0), variable(NAN, 1.0, 2.0, NAN, 4.0)
+    for op, last in ((ops.fmax, [1.0, 0.0]), (ops.fmin, [0.0, 1.0])):
+        np.testing.assert_array_equal(op(a, b)[:4].numpy(), [1.0, 1.0, 2.0, NAN])
+        to_a, to_b = grad(op(a, b), (a, b), np.ones(5))
+        assert to_a.tolist() == [1.0, 0.0, 1.0, 1.0, last[0]]
+        assert to_b.tolist() == [0.0, 1.0, 0.0, 0.0, last[1]]
+
+
+def test_the_slope_of_fmod_is_that_of_its_value() -> None:
+    """1 / 0.1 is rounded up to 10, and 0.1 does not go into 1 so often."""
+    for a, b in ((1.0, 0.1), (-1.0, 0.1), (3.0, -0.3), (1.0, 1 / 49)):
+        times = round((a - math.fmod(a, b)) / b)
+        assert slope(ops.fmod, a, b) == [1.0, -times]
+    with np.errstate(invalid="ignore"):
+        assert math.isnan(slope(ops.fmod, 1.0, 0.0)[1])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_an_infinite_slope_that_is_not_wanted_is_zero(create_graph: bool) -> None:
+    for call, at in (
+        (ops.rsqrt, 0.0), (ops.erfinv, 1.0), (ops.erfinv, -1.0), (ops.logit, 0.0), (ops.logit, 1.0),
+        (lambda x: ops.fmod(1.0, x), 0.0), (lambda x: ops.fmod(x, x), 0.0),
+    ):  # fmt: skip
+        x = variable(at, 0.5)
+        y = ops.where([False, True], call(x), 0.0)
+        assert grad(y, x, np.ones(2), create_graph=create_graph)[0].item() == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_logit_beyond_its_domain_and_its_limits() -> None:
+    assert all(math.isnan(slope(ops.logit, x)[0]) for x in (-0.5, -3.0, 1.25, NAN))
+    x = variable(0.1, 0.25, 0.5, 0.75, 0.9)
+    found = grad(ops.logit(x, 0.25), x, np.ones(5))
+    np.testing.assert_allclose(found.numpy(), [0.0, 16 / 3, 4.0, 16 / 3, 0.0])

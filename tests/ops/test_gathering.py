@@ -1,4 +1,4 @@
-"""Reading and adding by integers along an axis: take, take_along_axis, gather, scatter_add."""
+"""Reading, writing and adding by integers along an axis."""
 
 from __future__ import annotations
 
@@ -97,6 +97,9 @@ READS: dict[str, Callable[[Any, np.ndarray], Any]] = {
     "take along": lambda x, i: ops.take_along_axis(x, i),
     "gather": lambda x, i: ops.gather(x, 0, i),
     "scatter_add": lambda x, i: ops.scatter_add(np.zeros(4), 0, i, x),
+    "scatter": lambda x, i: ops.scatter(np.zeros(4), 0, i, x),
+    "index_add": lambda x, i: ops.index_add(np.zeros(4), 0, i, x),
+    "bincount": lambda x, i: ops.bincount(i, x),
     "repeat": lambda x, i: ops.repeat(x, i),
     "roll": lambda x, i: ops.roll(x, i, (0, 0, 0)),
     "pad": lambda x, i: ops.pad(x, i[1:], "wrap"),
@@ -251,3 +254,64 @@ def test_scatter_add_takes_the_common_dtype() -> None:
     x.requires_grad = True
     found = grad(ops.scatter_add(x, 0, [0, 0], src).sum(), (x, src))
     assert [g.dtype for g in found] == [np.float32, np.float64]
+
+
+def test_scatter_writes_the_last_and_gives_it_the_gradient() -> None:
+    for create_graph in (False, True):
+        x, src = Tensor(np.zeros(3), requires_grad=True), Tensor([1.0, 2.0, 3.0, 9.0])
+        src.requires_grad = True
+        out = ops.scatter(x, 0, [1, 0, 1], src)
+        assert out.tolist() == [2.0, 3.0, 0.0]
+        assert x.tolist() == [0.0] * 3
+        to_x, to_src = grad(out, (x, src), [1.0, 10.0, 100.0], create_graph=create_graph)
+        assert to_x.tolist() == [0.0, 0.0, 100.0]
+        assert to_src.tolist() == [0.0, 1.0, 10.0, 0.0]
+
+
+def test_writes_in_place_carry_gradients() -> None:
+    """As the functions do; of what was overwritten nothing is left."""
+    for write in (
+        lambda x, v: x.scatter_(0, [2, 0], v),
+        lambda x, v: x.scatter_add_(0, [2, 0], v),
+        lambda x, v: x.index_add_(0, [2, 0], v),
+        lambda x, v: (ops.put_along_axis(x, [2, 0], v, 0), x)[1],
+    ):
+        leaf, values = Tensor(np.ones(3), requires_grad=True), Tensor([5.0, 7.0])
+        values.requires_grad = True
+        x = leaf * 1.0
+        out = write(x, values)
+        assert out is x
+        assert x.tolist() in ([7.0, 1.0, 5.0], [8.0, 1.0, 6.0])
+        (x * [1.0, 10.0, 100.0]).sum().backward()
+        assert values.grad.tolist() == [100.0, 1.0]
+        assert leaf.grad.tolist() in ([0.0, 10.0, 0.0], [1.0, 10.0, 100.0])
+    with pytest.raises(RuntimeError, match="leaf"):
+        ops.put_along_axis(leaf, [0], 1.0, 0)
+
+
+@given(data=st.data(), shape=SHAPES)
+def test_put_along_axis_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    wanted = [data.draw(st.sampled_from([1, n])) for n in shape]
+    wanted[axis] = data.draw(st.integers(1, 5))
+    indices = integers(data, tuple(wanted), -shape[axis], shape[axis] - 1)
+    theirs, ours = np.zeros(shape), Tensor(np.zeros(shape))
+    np.put_along_axis(theirs, indices, np.arange(wanted[axis] * 1.0)[:1], axis)
+    np.put_along_axis(ours, indices, np.arange(wanted[axis] * 1.0)[:1], axis)
+    np.testing.assert_array_equal(ours.numpy(), theirs)
+
+
+@given(data=st.data(), shape=SHAPES)
+def test_index_add_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
+    """It is a scatter_add with one index for each slice, in float16 too."""
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    index = integers(data, (data.draw(st.integers(0, 5)),), 0, shape[axis] - 1)
+    longer = [*shape]
+    longer[axis] = index.size
+    source = np.cos(np.arange(math.prod(longer))).reshape(longer)
+    spread = np.moveaxis(np.broadcast_to(index, (*np.delete(longer, axis), index.size)), -1, axis)
+    for dtype, tolerance in ((np.float64, 1e-14), (np.float16, 4e-3)):
+        found = ops.index_add(np.zeros(shape, dtype), axis, index, source.astype(dtype), alpha=0.5)
+        wanted = ops.scatter_add(np.zeros(shape), axis, spread, 0.5 * source)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), atol=tolerance)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, ops
+from minigrad import Tensor, linalg, nn, ops
 
 
 def t(*shape: int) -> Tensor:
@@ -209,6 +209,126 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: ops.take_along_axis(t(2, 3), [[0]] * 3),
         IndexError,
         r"^take_along_axis: .*\(3,1\)",
+    ),
+    "scatter": (
+        lambda: ops.scatter(t(2, 3), 1, [[3]], t(1, 1)),
+        IndexError,
+        r"^scatter: .*index 3.*axis 1.*\(2, 3\).*0 to 2",
+    ),
+    "scatter src": (
+        lambda: ops.scatter(t(2, 3), 1, [[0, 0]], t(1, 1)),
+        ValueError,
+        r"^scatter: .*axis 1.*src.*\(1, 2\).*\(1, 1\)",
+    ),
+    "index_add": (
+        lambda: ops.index_add(t(2, 3), 0, [2], t(1, 3)),
+        IndexError,
+        r"^index_add: index 2.*axis 0.*\(2, 3\).*0 to 1",
+    ),
+    "index_add source": (
+        lambda: ops.index_add(t(2, 3), 1, [0, 0], t(2, 3)),
+        ValueError,
+        r"^index_add: .*source.*\(2, 2\).*\(2,\).*\(2, 3\)",
+    ),
+    "index_add alpha": (
+        lambda: ops.index_add(Tensor([1]), 0, [0], [1], alpha=0.5),
+        TypeError,
+        r"^index_add: alpha.*integer.*int64.*0\.5",
+    ),
+    "put_along_axis": (
+        lambda: ops.put_along_axis(minigrad.zeros((2, 3)), [[3]], 1.0, 1),
+        IndexError,
+        r"^put_along_axis: .*index 3.*axis 1.*\(2, 3\)",
+    ),
+    "put_along_axis values": (
+        lambda: ops.put_along_axis(minigrad.zeros((2, 3)), [[0]], np.ones((3, 1)), 1),
+        ValueError,
+        r"^put_along_axis: .*\(3, 1\).*\(2, 3\)",
+    ),
+    "put_along_axis array": (
+        lambda: ops.put_along_axis(np.zeros((2, 3)), [[0]], 1.0, 1),
+        TypeError,
+        r"^put_along_axis: .*Tensor.*ndarray",
+    ),
+    "masked_select": (
+        lambda: ops.masked_select(t(3), [1, 0, 1]),
+        TypeError,
+        "^masked_select: .*mask.*bools.*int64.*!= 0",
+    ),
+    "masked_select shape": (
+        lambda: ops.masked_select(t(3), [True, False]),
+        ValueError,
+        r"^masked_select: .*\(3,\).*\(2,\)",
+    ),
+    "nan_to_num": (lambda: ops.nan_to_num(t(2), 0.0), ValueError, "^nan_to_num: copy.*True.*nan="),
+    "logit": (lambda: ops.logit(t(2), 0.7), ValueError, r"^logit: eps.*0 to 0\.5.*0\.7"),
+    "quantile": (lambda: ops.quantile(t(2), 1.5), ValueError, r"^quantile: q .*0 to 1.*1\.5"),
+    "quantile method": (
+        lambda: ops.quantile(t(2), 0.5, method="middle"),
+        ValueError,
+        "^quantile: 'middle'.*linear",
+    ),
+    "quantile of nothing": (lambda: ops.quantile(t(0), 0.5), ValueError, r"^quantile: .*\(0,\)"),
+    "quantile q grad": (lambda: ops.quantile(t(2), 0.5 * t()), TypeError, "^quantile: .*detach"),
+    "bincount": (lambda: ops.bincount([0, -1]), ValueError, "^bincount: .*at least 0.*-1"),
+    "bincount floats": (lambda: ops.bincount([0.5]), TypeError, "^bincount: .*integers.*float32"),
+    "bincount weights": (
+        lambda: ops.bincount([0, 1], t(3)),
+        ValueError,
+        r"^bincount: .*\(2,\).*\(3,\)",
+    ),
+    "histogram": (lambda: ops.histogram(t(2), [2, 1]), ValueError, r"^histogram: .*\[2, 1\]"),
+    "histogram range": (
+        lambda: ops.histogram(t(2), 3, (0, np.inf)),
+        ValueError,
+        r"^histogram: .*finite.*inf",
+    ),
+    "histogram edges": (
+        lambda: ops.histogram(t(2), [0.0, np.nan]),
+        ValueError,
+        r"^histogram: .*ascend.*nan",
+    ),
+    "histogram weights": (
+        lambda: ops.histogram(t(2), weights=t(3)),
+        ValueError,
+        r"^histogram: .*weights.*\(2,\).*\(3,\)",
+    ),
+    "diag_embed": (
+        lambda: ops.diag_embed(t(2), 0, 1, -1),
+        ValueError,
+        r"^diag_embed: .*axes 1 and -1.*\(2,\)",
+    ),
+    "vsplit": (lambda: ops.vsplit(t(4), 2), ValueError, r"^vsplit: axis 1 .*\(4,\)"),
+    "hsplit": (lambda: ops.hsplit(t(2, 3), 2), ValueError, "^hsplit: length 3.*axis 1.*2 equal"),
+    "dsplit": (lambda: ops.dsplit(t(2, 3), 2), ValueError, r"^dsplit: axis 2 .*\(2, 3\)"),
+    "column_stack": (lambda: ops.column_stack([]), ValueError, r"^column_stack: at least one"),
+    "cdist": (
+        lambda: ops.cdist(t(2, 3), t(2, 4)),
+        ValueError,
+        r"^cdist: .*d.*\(2, 3\).*\(2, 4\)",
+    ),
+    "cdist axes": (
+        lambda: ops.cdist(t(2, 2, 3), t(3, 2, 3)),
+        ValueError,
+        r"^cdist: .*leading axes.*\(2, 2, 3\).*\(3, 2, 3\)",
+    ),
+    "cdist order": (lambda: ops.cdist(t(2, 3), t(2, 3), -1), ValueError, "^cdist: p .*-1"),
+    "solve_triangular": (
+        lambda: linalg.solve_triangular(t(3, 3), t(3), upper=True),
+        ValueError,
+        r"^solve_triangular: .*\(3, 3\).*\(3,\).*axis -2.*3",
+    ),
+    "solve_triangular right": (
+        lambda: linalg.solve_triangular(t(3, 3), t(3, 2), upper=True, left=False),
+        ValueError,
+        r"^solve_triangular: .*\(3, 3\).*\(3, 2\).*axis -1.*3",
+    ),
+    "solve_triangular zero": (
+        lambda: linalg.solve_triangular(
+            np.stack([np.eye(2), np.ones((2, 2)) - np.eye(2)]), t(2, 1), upper=False
+        ),
+        np.linalg.LinAlgError,
+        r"^solve_triangular: .*matrix \(1,\) of the stack.*0 on its diagonal",
     ),
     "gather": (
         lambda: ops.gather(t(2, 3), 1, [[3]]),

@@ -583,7 +583,7 @@ SAMPLES: list[tuple[Any, ...]] = [
     (SQUARE,), (ROW,), (GAPS,), (ROW * np.inf,), (CUBE,), (SQUARE, SQUARE.T), (ROW, GAPS),
     (ROW, ROW), (SQUARE, ROW[:2]), ([SQUARE, SQUARE.T],), ([ROW, GAPS],), (SQUARE, 1), (CUBE, 2),
     (ROW, 0), (CUBE, 0, 1), (ROW, [0, 2]), (ROW > 0, ROW), (ROW, 0.5), (SQUARE, (0, 1)),
-    (ROW, ROW, ROW),
+    (ROW, ROW, ROW), (GAPS, 0.5),
 ]  # fmt: skip
 INDEPENDENT = {np.zeros_like, np.ones_like, np.full_like}  # of the values
 

@@ -200,3 +200,51 @@ def test_where_without_choices_is_an_index() -> None:
     negative = x[ops.where(x < 0)]
     assert negative.tolist() == [-2.0, -3.0]
     assert grad(negative.sum(), x).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+# Quantiles ------------------------------------------------------------------------------------
+
+METHODS = [
+    "linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf", "averaged_inverted_cdf",
+    "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased",
+    "normal_unbiased",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_quantiles_are_numpys_and_add_up_to_one(method: str) -> None:
+    """The gradient says how much of each element is in the value."""
+    values = np.random.default_rng(0).permutation(np.arange(12.0)).reshape(4, 3)
+    x = Tensor(values, requires_grad=True)
+    for q, axis in itertools.product((0.0, 0.2, 0.5, 0.81, 1.0), (None, 0, 1)):
+        found = ops.quantile(x, q, axis, method=method)
+        np.testing.assert_allclose(found.numpy(), np.quantile(x.data, q, axis, method=method))
+        parts = grad(found.sum(), x)
+        np.testing.assert_allclose((parts * x.data).sum(axis=axis).numpy(), found.numpy())
+        np.testing.assert_allclose(parts.sum(axis=axis).numpy(), 1)
+
+
+def test_the_median_is_a_quantile() -> None:
+    """In values and gradients, among equal elements and NaN."""
+    for values in ([3.0, 1.0, 1.0, 7.0], [1.0, 1.0, 1.0], [1.0, 2.0, 2.0, 2.0], [1.0, NAN]):
+        x = Tensor(values, requires_grad=True)
+        one, other = ops.median(x), ops.quantile(x, 0.5)
+        same(one.numpy(), other.numpy())
+        same(grad(one, x).numpy(), grad(other, x).numpy())
+    x = Tensor([3.0, 1.0, 1.0, 7.0], requires_grad=True)
+    assert grad(ops.quantile(x, 0.5), x).tolist() == [0.5, 0.25, 0.25, 0.0]
+
+
+def test_what_has_no_quantile_has_no_gradient() -> None:
+    x = Tensor([[1.0, NAN, 2.0], [1.0, 3.0, 2.0]], requires_grad=True)
+    same(grad(ops.quantile(x, 0.0, 1).sum(), x).numpy(), [[NAN] * 3, [1.0, 0.0, 0.0]])
+
+
+def test_the_callers_fractions_may_change_between_forward_and_backward() -> None:
+    x, q = Tensor([1.0, 2.0, 3.0], requires_grad=True), np.array([0.0])
+    out = ops.quantile(x, q)
+    q[:] = 1
+    assert grad(out, x, [1.0]).tolist() == [1.0, 0.0, 0.0]
+    assert ops.quantile(x, Tensor([0.0, 1.0])).tolist() == [1.0, 3.0]
+    assert ops.quantile(x, []).shape == (0,)
+    assert grad(ops.quantile(x, []).sum(), x).tolist() == [0.0] * 3

@@ -1,4 +1,4 @@
-"""std beside var: of constants, of few, of many, far from zero."""
+"""std beside var: of constants, of few, of many, far from zero; counts and histograms."""
 
 from __future__ import annotations
 
@@ -112,3 +112,43 @@ def test_integers_have_a_deviation_of_the_default_float() -> None:
         y = ops.std(Tensor(np.array([0, 1, 1, 0], dtype)))
         assert y.dtype == np.float32
         assert y.item() == 0.5
+
+
+# Counts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64, np.uint8])
+def test_histograms_are_numpys(dtype: Any) -> None:
+    """Also on the edges of an interval, outside of all, and of nothing."""
+    x = (np.arange(60) % 13 - (0 if dtype == np.uint8 else 3)).astype(dtype).reshape(3, 20)
+    for bins, options in itertools.product(
+        (1, 4, 10, [0, 2, 7], [0.0, 0.5, 0.5, 3.0, 9.0]),
+        ({}, {"range": (1, 7)}, {"density": True}, {"weights": np.cos(x.astype(float))}),
+    ):
+        for rows in (slice(None), slice(0), slice(1)):
+            values = x[rows]
+            kept = {k: v[rows] if k == "weights" else v for k, v in options.items()}
+            if "density" in kept and (not values.size or bins == [0.0, 0.5, 0.5, 3.0, 9.0]):
+                continue  # 0 / 0
+            wanted, places = np.histogram(values, bins, **kept)
+            counts, edges = ops.histogram(Tensor(values), bins, **kept)
+            exact = 0 if wanted.dtype.kind == "i" else 2e-3 if dtype == np.float16 else 1e-6
+            np.testing.assert_allclose(counts.numpy(), wanted, exact, exact)
+            np.testing.assert_allclose(edges.numpy(), places, rtol=2e-7)
+
+
+@pytest.mark.parametrize("call", [ops.bincount, lambda x, w: ops.histogram(x, 3, weights=w)[0]])
+def test_weights_keep_their_dtype(call: Any) -> None:
+    for dtype, wanted in ((np.float16,) * 2, (np.float32,) * 2, (np.float64,) * 2):
+        assert call([0, 2, 2], np.ones(3, dtype)).dtype == wanted
+    assert call([0, 2, 2], np.ones(3, int)).dtype == np.float32
+    assert call([0, 2, 2], None).dtype == np.int64
+    assert call([0, 2, 2], None).tolist() == [1, 0, 2]
+
+
+def test_a_row_of_nan_has_no_mean_and_gradient_zero() -> None:
+    x = variable([[np.nan, np.nan], [1.0, np.nan]])
+    for create_graph in (False, True):
+        y = ops.nanmean(x, axis=1)
+        np.testing.assert_array_equal(y.numpy(), [np.nan, 1.0])
+        assert grad(y, x, [np.inf, 3.0], create_graph=create_graph).tolist() == [[0, 0], [3, 0]]

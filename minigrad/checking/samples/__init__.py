@@ -1,9 +1,9 @@
 """The table of sample calls: for each op the arguments that `check` and the tests try it with.
 
-To add a case of an op, add one line to the list of its family: ``case("logit", inside(2, 3))``
-calls ``logit`` with an array of shape (2, 3). Where plain arguments will not do, a `Case` holds the
-call as a function. The arrays of a case are float64, away from kinks and poles, and small: every
-element is moved.
+To add a case of an op, add one line to the list of its family: ``case("logcosh", normal(2, 3))``
+calls ``logcosh`` with an array of shape (2, 3). Where plain arguments will not do, a `Case` holds
+the call as a function. The arrays of a case are float64, away from kinks and poles, and small:
+every element is moved.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from minigrad.ops.activation import hardtanh
 from minigrad.ops.casting import _astype
 from minigrad.ops.convolution import convolution_weight
 from minigrad.ops.diagonals import scatter_diagonal
-from minigrad.ops.indexing import scatter
+from minigrad.ops.indexing import scatter_index
 from minigrad.ops.pooling import sum_parts, sum_pool_transpose
 
 __all__ = ["CASES", "FAMILIES", "OURS", "Case"]
@@ -41,5 +41,6 @@ CASES: list[Case] = [case for family in FAMILIES for case in family.CASES]
 OURS = SimpleNamespace(**{name: getattr(ops, name) for name in ops.__all__})
 """Where the calls look up minigrad's ops: the public ones, and those that only rules call."""
 OURS.alias, OURS.astype, OURS.hardtanh, OURS.linalg = alias, _astype, hardtanh, linalg_ops
-OURS.scatter, OURS.scatter_diagonal, OURS.sum_parts = scatter, scatter_diagonal, sum_parts
+OURS.scatter_index, OURS.scatter_diagonal = scatter_index, scatter_diagonal
+OURS.sum_parts = sum_parts
 OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_transpose

@@ -83,6 +83,17 @@ def _binary(op: str, first: Any, second: Any) -> list[Case]:
     ]
 
 
+def _unit(*shape: int) -> np.ndarray:
+    """Numbers between 0.05 and 0.95."""
+    return 0.5 + 0.5 * inside(*shape)
+
+
+def _holed(op: str, *arguments: Any, **options: Any) -> Case:
+    """The call with NaN in places of the first argument."""
+    call = lambda m, x, *rest: getattr(m, op)(m.where(_CONDITION, np.nan, x), *rest, **options)
+    return Case(op, f"beside NaN {len(arguments)} {options}", call, (normal(2, 3), *arguments))
+
+
 def _divisor(*shape: int) -> np.ndarray:
     return np.copysign(1.3, normal(*shape))
 
@@ -97,6 +108,7 @@ def _dividing(op: str) -> list[Case]:
     ]
 
 
+_LATER: dict[str, Any] = {"rsqrt": positive, "erfc": normal, "erfinv": inside, "logit": _unit}
 _WHOLE = np.array([0.0, 1.0, 2.0, 3.0, -1.0, -2.0])
 _ROWS = np.array([[-2.0, -0.5, 0.3, 0.9, 2.0]] * 2)
 
@@ -135,4 +147,17 @@ CASES: list[Case] = [
     *[case("dropout", normal(4, 5), p, 5) for p in (0.0, 0.4, 1.0)],
     case("dropout", normal(), 0.5, 5),
     case("astype", normal(2, 3), np.float64, name="to float64"),
+    *[case(op, make(*s)) for op, make in _LATER.items() for s in _SHAPES],
+    case("erfc", _WIDE, name="wide"),
+    *[case("logit", x, 0.2) for x in (_unit(2, 5), np.array([0.1, 0.3, 0.9]))],
+    *[found for op in ("fmax", "fmin") for found in _binary(op, spaced, spaced)],
+    *[_holed(op, spaced(2, 3)) for op in ("fmax", "fmin")],
+    *_dividing("fmod"),
+    case("nan_to_num", normal(2, 3)),
+    *[_holed("nan_to_num", **options) for options in ({}, {"nan": -1.5})],
+    *[
+        case("masked_select", normal(*x), mask)
+        for x, mask in [((2, 3), _CONDITION), ((3,), _CONDITION), ((4, 2, 3), _CONDITION),
+                        ((2, 1), _CONDITION), ((), np.array(True)), ((0, 3), np.ones(3, bool))]
+    ],
 ]  # fmt: skip

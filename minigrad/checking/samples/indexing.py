@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -108,6 +109,17 @@ def _embedding(padding: int | None) -> Case:
     return Case("embedding", f"many, padding {padding}", call, (normal(4, 2),))
 
 
+def _put(indices: np.ndarray, axis: int | None) -> Callable[..., Any]:
+    """A copy that is written to."""
+
+    def call(m: Any, x: Any, values: Any) -> Any:
+        out = m.clone(x)
+        m.put_along_axis(out, indices, values, axis)
+        return out
+
+    return call
+
+
 def _topk(k: int, axis: int, largest: bool, ordered: bool) -> Case:
     call = lambda m, x: m.topk(x, k, axis=axis, largest=largest, sorted=ordered)[0]
     return Case("topk", f"{k} along {axis}, {largest}, {ordered}", call, (spaced(2, 3, 4),))
@@ -140,7 +152,7 @@ CASES: list[Case] = [
     Case("getitem", "nonzero", lambda m, x: m.getitem(x, m.nonzero(_CONDITION)), (normal(2, 3),)),
     Case("getitem", "where", lambda m, x: m.getitem(x, m.where(_CONDITION)), (normal(2, 3),)),
     *[
-        case("scatter", normal(*_X[INDICES[name]].shape), INDICES[name], (3, 4, 5), name=name)
+        case("scatter_index", normal(*_X[INDICES[name]].shape), INDICES[name], (3, 4, 5), name=name)
         for name in _SCATTERED
     ],
     case("embedding", _IDS, normal(4, 2)),
@@ -184,4 +196,27 @@ CASES: list[Case] = [
     *[case("sort", normal(*shape)) for shape in ((1,), (0,), (2, 0), (0, 2))],
     case("sort", normal(), None),
     *[_topk(*options) for options in product((0, 1, 2), (-1, 1, 0), (True, False), (True, False))],
+    *[
+        case("scatter", _X, axis, _squares(index, axis), normal(*src))
+        for axis, index, src in [
+            (-1, (3, 4, 3), (3, 4, 3)), (1, (2, 3, 2), (3, 4, 5)), (0, (7, 1, 1), ()),
+            (1, (3, 0, 5), ()),
+        ]
+    ],
+    case("scatter", normal(4), 0, np.array([0, 3, 1]), normal(3)),
+    case("scatter", normal(4), 0, np.array([0, 2, 2]), 1.5),
+    *[
+        case("index_add", _X, axis, np.array(index, int), normal(*shape), alpha=alpha)
+        for axis, index, shape, alpha in [
+            (0, [2, 0, 2], (3, 4, 5), 1), (1, [0, 0], (3, 2, 5), -0.5), (-1, [], (3, 4, 0), 2),
+        ]
+    ],
+    case("index_add", normal(3), 0, np.array([1, 1]), normal(2)),
+    *[
+        Case("put_along_axis", f"{axis}, {values}", _put(indices, axis), (_X, normal(*values)))
+        for axis, indices, values in [
+            (-1, _some_negative((3, 4, 2), -1), (3, 4, 2)), (0, _squares((1, 4, 5), 0), (4, 1)),
+            (1, np.array([[[-1]], [[0]], [[2]]]), ()), (None, np.array([59, 0, -7]), (3,)),
+        ]
+    ],
 ]  # fmt: skip

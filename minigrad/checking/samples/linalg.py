@@ -132,6 +132,12 @@ def _matrix_norm(shape: tuple[int, ...], ord: Any, **options: Any) -> Case:
     return _of("matrix_norm", f"{ord} of {shape} {options}", call, shape)
 
 
+def _triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Case:
+    options = {"upper": upper, "left": left, "unitriangular": unitriangular}
+    call = lambda m, a, b: m.linalg.solve_triangular(_regular(m, a), b, **options)
+    return _of("solve_triangular", f"{a}{b}, {options}", call, a, b)
+
+
 def _cond(p: Any) -> Case:
     return _of("cond", p, lambda m, x: m.linalg.cond(_regular(m, x), p), _STACK)
 
@@ -167,4 +173,16 @@ CASES: list[Case] = [
     *[case("linalg.norm", _matrix(*shape), **options) for shape, options in _NORMS],
     *[_cond(p) for p in (None, 2, -2, "fro", 1, -1, math.inf)],
     _of("cond", "wide", lambda m, x: m.linalg.cond(_regular(m, x)), (2, 3)),
+    *[
+        _triangular(a, b, upper, left, unitriangular)
+        for a, b, upper, left, unitriangular in [
+            ((3, 3), (3, 2), True, True, False),
+            ((3, 3), (3, 2), False, True, True),
+            ((3, 3), (2, 3), False, False, False),
+            ((2, 3, 3), (3, 1), False, True, False),
+            ((3, 3), (2, 1, 3), True, False, True),
+            ((0, 0), (0, 2), True, True, False),
+            ((0, 2, 2), (2, 1), True, True, False),
+        ]
+    ],
 ]

@@ -61,6 +61,20 @@ def _softmax(op: str) -> list[Case]:
     ]
 
 
+_GONE = np.array([[True, False, False], [False, True, True]])[..., None]
+_COUNTED = np.array([[1, 4, 2], [0, 4, 5]])
+
+
+def _holed(op: str, axis: Any) -> Case:
+    call = lambda m, x: getattr(m, op)(m.where(_GONE, np.nan, x), axis=axis)
+    return Case(op, f"beside NaN over {axis}", call, (normal(2, 3, 2),))
+
+
+def _histogram(**options: Any) -> Case:
+    call = lambda m, w: m.histogram(_COUNTED, weights=w, **options)[0]
+    return Case("histogram", f"weights, {options}", call, (normal(2, 3),))
+
+
 CASES: list[Case] = [
     *[found for op in _OPTIONS for found in _reduction(op)],
     *[case(op, normal(0, 3), axis=axis) for op in ("sum", "prod") for axis in (None, 0, -1)],
@@ -86,4 +100,34 @@ CASES: list[Case] = [
         (normal(2, 3), normal(2, 2), normal(2, 1)),
     ),
     case("diff", normal(2, 3), axis=0, prepend=0.5, append=-1),
+    *[
+        found
+        for op, axis in product(("nansum", "nanmean"), (None, 1, (0, -1)))
+        for found in (case(op, normal(2, 3, 2), axis=axis, keepdims=axis == 1), _holed(op, axis))
+    ],
+    *[case("nansum", normal(*shape)) for shape in ((), (0, 3))],
+    *[case("nanmean", normal(*shape), -1) for shape in ((0, 3), (3, 1))],
+    *[
+        case("quantile", spaced(2, 3, 4), q, axis=axis)
+        for q, axis in product((0.3, 1, [0.5, 0.25, 0.9]), (None, 1, (0, -1)))
+    ],
+    *[
+        case("quantile", spaced(5, 2), 0.34, axis=0, keepdims=True, method=method)
+        for method in ("lower", "higher", "midpoint", "nearest", "hazen", "inverted_cdf", "weibull")
+    ],
+    *[case("quantile", spaced(*shape), [0.2, 0.5], -1) for shape in ((0, 3), (1,))],
+    case("quantile", spaced(), 0.5),
+    *[case("bincount", np.array([0, 3, 3, 1]), normal(4), minlength=n) for n in (0, 7)],
+    case("bincount", np.zeros(0, int), normal(0), 2),
+    *[_histogram(bins=bins) for bins in (3, [0, 2, 5])],
+    _histogram(bins=2, range=(1.0, 4.0), density=True),
+    *[
+        Case("cdist", f"{a}{b} {p}", lambda m, a, b, p=p: m.cdist(a, b, p),
+             (normal(*a), normal(*b)))
+        for a, b, p in [
+            ((2, 3), (4, 3), 2.0), ((2, 3), (4, 3), 1), ((2, 3), (4, 3), 3),
+            ((1, 2), (3, 2), math.inf),
+            ((2, 2, 3), (4, 3), 2.0), ((2, 1, 2, 1), (3, 2, 1), 2.0), ((0, 3), (2, 3), 2.0),
+        ]
+    ],
 ]  # fmt: skip

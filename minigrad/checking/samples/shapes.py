@@ -38,6 +38,9 @@ _STACKS: dict[str, list[Any]] = {
 _SPLITS: list[Any] = [
     (3, 0), ([1, 4], 0), (2, 1), ([1], -1), ([], 0), ([-2], 0), ([4, 2], 0), (np.int64(2), 0),
 ]  # fmt: skip
+_SPLITS_OF: dict[str, Any] = {
+    "hsplit": ((4,), (2, 4)), "vsplit": ((4, 1), (4, 0, 2)), "dsplit": ((2, 1, 4),),
+}  # fmt: skip
 _ROLLS: list[Any] = [
     (1, None), (-2, 0), (7, -1), ((1, 2), (0, 1)), ((1, -1), (0, 0)), (1, (0, 2)), (0, 1),
     (np.array([1, 1]), [1, -1]),
@@ -187,5 +190,23 @@ CASES: list[Case] = [
     *[
         case("diag", normal(*shape), k)
         for shape, k in product(((3,), (3, 3), (2, 4), (0,), (0, 2)), (0, 1, -1, 3))
+    ],
+    *[
+        case("diag_embed", normal(*shape), *options)
+        for shape, options in [
+            ((3,), ()), ((2, 3), (1,)), ((2, 3), (-2, 0, 2)), ((2, 3), (1, -1, 0)), ((0,), (1,)),
+            ((2, 0), ()),
+        ]
+    ],
+    *[
+        case(op, normal(*shape), cuts)
+        for op, shapes in _SPLITS_OF.items()
+        for shape, cuts in product(shapes, (2, [1, 3]))
+    ],
+    *[
+        case("column_stack", [normal(*a), normal(*b)])
+        for a, b in [
+            ((2,), (2,)), ((2, 3), (2,)), ((), (1, 2)), ((0,), (0, 2)), ((2, 1, 2), (2, 3, 2)),
+        ]
     ],
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Inverses and systems of linear equations: inv and solve."""
+"""Inverses and systems of linear equations: inv, solve and solve_triangular."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import within_rule
 from minigrad.ops.linalg._matrices import mT, no_square, singular, which, wide
 
-__all__ = ["inv", "solve"]
+__all__ = ["inv", "solve", "solve_triangular"]
 
 
 def _cannot_invert(x: Any) -> str | None:
@@ -103,6 +104,81 @@ def solve(a: Any, b: Any) -> Any:
 
 def _solve_columns(a: np.ndarray, b: Any) -> np.ndarray:
     return _despite_nan(np.linalg.solve, wide(a), wide(b)).astype(a.dtype, copy=False)
+
+
+def _cannot_solve_triangular(a: Any, b: Any, upper: bool, left: bool, *_: Any) -> str | None:
+    if no_square(a):
+        return no_square(a)
+    shapes, axis = f"a {a.shape} and b {np.shape(b)}", -2 if left else -1
+    if np.ndim(b) < 2 or np.shape(b)[axis] != a.shape[-1]:
+        return f"{shapes}: b must have two axes or more, and axis {axis} length {a.shape[-1]}"
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        return f"{shapes}: the leading axes do not broadcast"
+    zeros = (a.diagonal(0, -2, -1) == 0).any(-1)
+    return f"{shapes}: {which(zeros)} has a 0 on its diagonal, so there is no one solution"
+
+
+@primitive(float_inputs=True, arrays=2, explain_error=_cannot_solve_triangular)
+def _solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
+    if np.ndim(b) < 2:  # NumPy would take a vector
+        raise ValueError(f"b must have two axes or more, got shape {np.shape(b)}")
+    if not left:
+        return mT(_solve_triangular.op.forward(mT(a), mT(b), not upper, True, unitriangular))
+    triangle = _triangle(a, upper, unitriangular)
+    if unitriangular:
+        triangle = triangle + np.eye(a.shape[-1], dtype=a.dtype)
+    if upper:
+        return _solve_columns(triangle, b)
+    # Turned around it is an upper triangle, where LU exchanges no rows: it is substitution.
+    return _solve_columns(triangle[..., ::-1, ::-1], b[..., ::-1, :])[..., ::-1, :]
+
+
+def _triangle(a: Any, upper: bool, unitriangular: bool) -> Any:
+    """The part that is read, zeros elsewhere."""
+    return np.triu(a, int(unitriangular)) if upper else np.tril(a, -int(unitriangular))
+
+
+def solve_triangular(
+    a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """The solution `x` of ``a @ x = b`` for a triangular `a`; the other triangle is not read.
+
+    Args:
+        a: Shape (..., n, n).
+        b: Shape (..., n, k), or (..., k, n) if not `left`. The leading axes broadcast.
+        upper: Whether the upper triangle is read, or the lower one.
+        left: Whether `a` stands on the left; otherwise ``x @ a = b`` is solved.
+        unitriangular: Take the diagonal of `a` for ones, and do not read it.
+
+    Returns:
+        The shape of `b`, with the broadcast leading axes.
+
+    Raises:
+        numpy.linalg.LinAlgError: An element of a diagonal is 0, or a matrix is not square.
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> import minigrad
+        >>> a = minigrad.tensor([[2.0, 1.0], [0.0, 4.0]])
+        >>> minigrad.linalg.solve_triangular(a, minigrad.ones((2, 1)), upper=True).tolist()
+        [[0.375], [0.25]]
+    """
+    return _solve_triangular(a, b, upper, left, unitriangular)
+
+
+@_solve_triangular.defjoint("a", "b")
+def _solve_triangular_pull(
+    g: Any, needed: tuple[bool, bool], a: Any, out: Any, upper: bool, left: bool,
+    unitriangular: bool,
+) -> tuple[Any, Any]:  # fmt: skip
+    """As for `solve`, from either side; what is not read has gradient 0."""
+    h = within_rule(_solve_triangular, mT(a), g, not upper, left, unitriangular)
+    if not needed[0]:
+        return None, h
+    grad_a = -h @ mT(out) if left else -mT(out) @ h
+    return _triangle(grad_a, upper, unitriangular), h
 
 
 @solve.defjoint("a", "b")
