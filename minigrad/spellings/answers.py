@@ -71,6 +71,20 @@ class set_detect_anomaly(contextlib.ExitStack):
             self.enter_context(ours.detect_anomaly())
 
 
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """`clip_grad_norm` with PyTorch's 1e-6 in the divisor, and the norm as a tensor."""
+    norm = ours.nn.utils.clip_grad_norm(
+        parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite
+    )
+    return ours.tensor(norm)
+
+
 def refuse_gpu(device: Any) -> NoReturn:
     """Say that there is no GPU."""
     raise RuntimeError(f"cuda: minigrad runs on the CPU; leave .cuda() out (got {device!r})")
@@ -227,6 +241,7 @@ class _Data:
 ANSWERS: dict[str, Any] = {
     "utils": _Data(),
     "autocast": autocast,
+    "clip_grad_norm_": clip_grad_norm_,
     "set_detect_anomaly": set_detect_anomaly,
     "jit": types.SimpleNamespace(is_scripting=lambda: False, is_tracing=lambda: False),
 }

@@ -72,7 +72,8 @@ MODULES = {
         )
     },
     "nn.utils": {
-        "clip_grad_norm_": "nn.utils.clip_grad_norm", "clip_grad_value_": "nn.utils.clip_grad_value",
+        "clip_grad_norm_": "answers.clip_grad_norm_",
+        "clip_grad_value_": "nn.utils.clip_grad_value",
     },
     "autograd": {"set_detect_anomaly": "answers.set_detect_anomaly"},
 }  # fmt: skip

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, MutableSequence
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from minigrad.nn.module.base import Module
 
@@ -188,6 +188,8 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         >>> heads = nn.ModuleDict({"digits": nn.Linear(8, 10), "letters": nn.Linear(8, 26)})
         >>> sorted(heads.keys())
         ['digits', 'letters']
+        >>> heads.digits is heads["digits"]
+        True
     """
 
     __hash__ = Module.__hash__
@@ -209,6 +211,12 @@ class ModuleDict(Module, MutableMapping[str, Module]):
     def _check_name(self, name: str, value: Any) -> None:
         super()._check_name(name, value)
         _check_free(self, name, self._entries)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            entries = self.__dict__.get("_entries", ())
+            return entries[name] if name in entries else super().__getattr__(name)
 
     def __getitem__(self, key: str) -> Module:
         if key not in self._entries:
