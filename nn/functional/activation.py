@@ -236,6 +236,7 @@ def mish(input_: Tensor, inplace: bool = False) -> Tensor:
     return input_ * tanh(softplus(input_))
 
 
+@spelled
 def hardtanh(
     input_: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
@@ -265,6 +266,7 @@ def hardtanh(
     return own.hardtanh(input_, float(min_val), float(max_val))
 
 
+@spelled
 def logsigmoid(input_: Tensor) -> Tensor:
     """Compute the logarithm of the sigmoid, -log(1 + e⁻ˣ), without overflow.
 
@@ -282,6 +284,7 @@ def logsigmoid(input_: Tensor) -> Tensor:
     return -softplus(-input_)
 
 
+@spelled
 def softsign(input_: Tensor) -> Tensor:
     """Compute softsign, x / (1 + |x|).
 
@@ -299,6 +302,7 @@ def softsign(input_: Tensor) -> Tensor:
     return input_ / (1.0 + ops.abs(input_))
 
 
+@spelled
 def prelu(input_: Tensor, weight: Tensor) -> Tensor:
     """Compute leaky ReLU with a slope below 0 that is a tensor.
 
@@ -332,6 +336,7 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
     return ops.where(positive, input_, slope * ops.where(positive, 0.0, input_))
 
 
+@spelled
 def glu(input_: Tensor, axis: int = -1) -> Tensor:
     """Compute the gated linear unit: the first half of an axis times the sigmoid of the second.
 
@@ -362,6 +367,7 @@ def glu(input_: Tensor, axis: int = -1) -> Tensor:
     return input_[(*ahead, slice(size // 2))] * sigmoid(input_[(*ahead, slice(size // 2, None))])
 
 
+@spelled
 def gumbel_softmax(
     logits: Tensor, tau: float = 1.0, hard: bool = False, *, axis: int = -1
 ) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_flag, check_number
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.loss import Reduction, like, reduced
@@ -144,6 +145,7 @@ def cosine_embedding_loss(
     return reduced(name, losses, reduction)
 
 
+@spelled
 def gaussian_nll_loss(
     input_: Tensor,
     target: Any,

@@ -234,6 +234,7 @@ def group_norm(
     return out if bias is None else out + bias.reshape(column)
 
 
+@spelled
 def instance_norm(
     input_: Tensor,
     running_mean: Tensor | None = None,
@@ -298,6 +299,7 @@ def instance_norm(
     return group_norm(input_, max(input_.shape[1], 1), weight, bias, eps)
 
 
+@spelled
 def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
     r"""Divide vectors by their p-norm: :math:`x / \max(\|x\|_p, \epsilon)`.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from minigrad import ops
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 
@@ -17,6 +18,7 @@ MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 """PyTorch's modes that repeat elements, and NumPy's."""
 
 
+@spelled
 def pad(
     input_: Tensor, pad: Sequence[int], mode: PadMode = "constant", value: float | None = None
 ) -> Tensor:

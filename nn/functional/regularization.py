@@ -51,6 +51,7 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
     return overwritten(input_, ops.dropout, p, key) if inplace else ops.dropout(input_, p, key)
 
 
+@spelled
 def dropout1d(
     input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -79,6 +80,7 @@ def dropout1d(
     return _channel_dropout(dropout1d, "(N, C, L) or (C, L)", (2, 3), input_, p, training, inplace)
 
 
+@spelled
 def dropout2d(
     input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad._checks import check_flag, check_number, check_size, check_sizes
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
@@ -22,6 +23,7 @@ Scale = float | Sequence[float]
 _LINEAR = {1: "linear", 2: "bilinear"}
 
 
+@spelled
 def interpolate(
     input_: Tensor,
     size: int | Sequence[int] | None = None,
@@ -158,6 +160,7 @@ def _picked(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
     return x.take(places, axis)
 
 
+@spelled
 def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
     """Rearrange channels into pixels: (..., C·r², H, W) to (..., C, H·r, W·r).
 

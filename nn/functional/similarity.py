@@ -42,6 +42,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     return ops.sum(ops.multiply(*directions), axis=axis)
 
 
+@spelled
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False
 ) -> Tensor:

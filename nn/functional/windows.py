@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_sizes
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
@@ -18,6 +19,7 @@ from minigrad.ops.indexing import scatter_index
 __all__ = ["fold", "unfold"]
 
 
+@spelled
 def unfold(
     input_: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
@@ -55,6 +57,7 @@ def unfold(
     return over_a_batch("unfold", 2, input_, unfolded)
 
 
+@spelled
 def fold(
     input_: Tensor,
     output_size: Sizes,

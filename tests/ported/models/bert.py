@@ -79,17 +79,14 @@ def draw(numbers):
 
 def losses(model, batches):
     no_decay = ["bias", "norm"]
+    named = list(model.named_parameters())
     groups = [
         {
-            "params": [
-                p for n, p in model.named_parameters() if not any(nd in n.lower() for nd in no_decay)
-            ],
+            "params": [p for n, p in named if not any(nd in n.lower() for nd in no_decay)],
             "weight_decay": 0.01,
         },
         {
-            "params": [
-                p for n, p in model.named_parameters() if any(nd in n.lower() for nd in no_decay)
-            ],
+            "params": [p for n, p in named if any(nd in n.lower() for nd in no_decay)],
             "weight_decay": 0.0,
         },
     ]
