@@ -15,6 +15,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@functools.cache
 def table() -> ModuleType:
     """The package `minigrad.spellings`, loaded when it is first needed: it imports all others."""
     return importlib.import_module("minigrad.spellings")
@@ -43,6 +44,8 @@ def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[st
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function take the keywords of other libraries too, such as ``dim=`` for ``axis=``."""
+    code: Any = inspect.unwrap(function).__code__
+    known = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -50,7 +53,8 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
             name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
-            if isinstance(error, ValueError) or fits(function, args, kwargs):
+            ours = kwargs.keys() <= known
+            if isinstance(error, ValueError) or (ours and fits(function, args, kwargs)):
                 message = remedied(name, str(error), args, kwargs)
                 if message == str(error):
                     raise

@@ -159,6 +159,7 @@ def diag(x: Any, k: int = 0) -> Tensor:
     return scatter_diagonal(x, (n, n), k)
 
 
+@spelled
 def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
     """Matrices that have the last axis on a diagonal, zeros beside it.
 

@@ -171,6 +171,7 @@ def _take_along_axis_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -
     return IndexUpdate(g, open_grid(indices, axis, x_shape), x_shape)
 
 
+@spelled
 def put_along_axis(x: Any, indices: Any, values: Any, axis: int | None) -> None:
     """Write elements along an axis, in place, with separate indices for each 1-D slice.
 
@@ -273,6 +274,7 @@ def _scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
     return out
 
 
+@spelled
 def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Write elements where an index points: ``out[index[i, j], j] = src[i, j]`` for axis 0 of two.
 
@@ -324,6 +326,7 @@ def _index_add(x: Any, index: Any, source: Any, axis: int, alpha: float) -> Any:
     return out
 
 
+@spelled
 def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
     """Add slices where an index points: ``out[index[i]] += alpha * source[i]`` for axis 0.
 

@@ -216,6 +216,7 @@ def array_split(
     return _split("array_split", x, indices_or_sections, axis, equal=False)
 
 
+@spelled
 def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split horizontally, as `split` does: along the second axis, or the only one.
 
@@ -238,6 +239,7 @@ def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
     return _split("hsplit", x, indices_or_sections, int(x.ndim > 1), equal=True)
 
 
+@spelled
 def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split vertically, as `split` does: along the first axis of at least two.
 
@@ -260,6 +262,7 @@ def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
     return _split("vsplit", x, indices_or_sections, 0, equal=True)
 
 
+@spelled
 def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split in depth, as `split` does: along the third axis.
 

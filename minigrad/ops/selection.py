@@ -248,6 +248,7 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     return _masked_fill(x, mask, value)
 
 
+@spelled
 def masked_select(x: Any, mask: Any) -> Tensor:
     """The elements where the mask is True, in a row.
 

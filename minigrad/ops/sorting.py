@@ -212,6 +212,7 @@ def _quantile(x: Any, q: Any, axis: Axis, keepdims: bool, method: Any) -> Any:
     return np.asarray(found).astype(x.dtype, copy=False)
 
 
+@spelled
 def quantile(
     x: Any, q: Any, axis: Axis = None, keepdims: bool = False, method: str = "linear"
 ) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import get_default_dtype
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
@@ -182,6 +183,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     return np.bincount(places, weights, minlength).astype(dtype)
 
 
+@spelled
 def histogram(
     x: Any,
     bins: Any = 10,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,43 +85,47 @@ def compiled(spelling: Spelling) -> Callable[..., Any]:
     return function
 
 
-def called(name: str, lines: list[Spelling], args: Any, kwargs: Any) -> Any:
-    """Run the first of the lines whose signature fits.
+@functools.lru_cache(maxsize=4096)
+def fitting(name: str, as_method: bool, count: int, keys: tuple[str, ...]) -> Any:
+    """The function of the first line that takes `count` positional arguments and these keywords.
 
     Raises:
-        TypeError: None fits.
+        TypeError: There is none.
     """
+    lines = _lines(name, as_method)
     for line in lines:
-        function = compiled(line)
-        if _fits(function, args, kwargs):
-            return function(*_tensors(line, args), **kwargs)
+        if _fits(compiled(line), count, keys):
+            return compiled(line)
     takes = " or ".join(line.call.partition("(")[2].removesuffix(")") for line in lines)
-    given = [type(value).__name__ for value in args] + [f"{key}=" for key in kwargs]
-    raise TypeError(f"{name}: it takes ({takes}), got ({', '.join(given)})")
+    given = ", ".join([f"{count} by position", *(f"{key}=" for key in keys)])
+    raise TypeError(f"{name}: it takes ({takes}), got {given}")
 
 
-def _tensors(line: Spelling, args: Any) -> Any:
-    """The arguments of a line, the first as a tensor: ``x.data`` is an ndarray here."""
-    if line.is_method and args and isinstance(args[0], np.ndarray):
-        return answers.as_tensor(args[0], None, None), *args[1:]
-    return args
+def _lines(name: str, as_method: bool) -> list[Spelling]:
+    lines = spellings().get(name, ())
+    return [line for line in lines if (line.is_method if as_method else line.is_function)]
 
 
-def _fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+def _fits(function: Callable[..., Any], count: int, keys: Iterable[str]) -> bool:
     try:
-        inspect.signature(function).bind(*args, **kwargs)
+        inspect.signature(function).bind(*[None] * count, **dict.fromkeys(keys))
     except TypeError:
         return False
     return True
 
 
-def _of(name: str, lines: list[Spelling]) -> Callable[..., Any]:
-    """What a name of others stands for, as one function."""
-    if len(lines) == 1 and "=>" not in lines[0].ours:
-        return compiled(lines[0])
-    return functools.wraps(compiled(lines[0]))(
-        lambda *args, **kwargs: called(name, lines, args, kwargs)
-    )
+@functools.cache
+def _of(name: str, as_method: bool) -> Callable[..., Any] | None:
+    """What a name of others stands for, as one function; None if it is unknown."""
+    lines = _lines(name, as_method)
+    if len(lines) < 2:
+        return compiled(lines[0]) if lines else None
+
+    @functools.wraps(compiled(lines[0]))
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return fitting(name, as_method, len(args), tuple(kwargs))(*args, **kwargs)
+
+    return call
 
 
 def attribute(module: str, name: str, known: Sequence[str]) -> Any:
@@ -137,9 +141,9 @@ def attribute(module: str, name: str, known: Sequence[str]) -> Any:
         raise AttributeError(
             _unknown(f"minigrad.{module}", name, [*known, *MODULES.get(module, ())])
         )
-    lines = [line for line in spellings().get(name, ()) if line.is_function]
-    if lines:
-        return _of(name, lines)
+    function = _of(name, False)
+    if function is not None:
+        return function
     if name in dtype_names():
         return answers.namespace()[dtype_names()[name]]
     if name in answers.VALUES:
@@ -155,9 +159,9 @@ def method(tensor: Any, name: str) -> Any:
     """
     if name in ATTRIBUTES:
         return eval(ATTRIBUTES[name], {**answers.namespace(), "self": tensor})
-    lines = [line for line in spellings().get(name, ()) if line.is_method]
-    if lines:
-        return functools.partial(_of(name, lines), tensor)
+    function = _of(name, True)
+    if function is not None:
+        return functools.partial(function, tensor)
     if name.startswith("__"):
         raise AttributeError(f"{type(tensor).__name__!r} object has no attribute {name!r}")
     plain = name.removesuffix("_")
@@ -187,19 +191,37 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
     Raises:
         TypeError: It is none; the error names what the function takes.
     """
-    for line in spellings().get(name, ()):
-        if _fits(compiled(line), args, kwargs):
-            return compiled(line)(*_tensors(line, args), **kwargs)
-    names = [parameter.name for parameter in inspect.signature(function).parameters.values()]
-    ours = renamed(name, names, kwargs)
-    if ours.keys() != kwargs.keys() and _fits(function, args, ours):
-        return function(*args, **ours)
+    found = _translation(name, function, len(args), tuple(kwargs))
+    if found is not None:
+        target, keys = found
+        if target is not function and args and isinstance(args[0], np.ndarray):
+            args = answers.as_tensor(args[0], None, None), *args[1:]  # x.data is an ndarray here
+        pairs = zip(keys, kwargs.values(), strict=True)
+        return target(*args, **{key: value for key, value in pairs if key})
+    signature = inspect.signature(function)
     try:
-        inspect.signature(function).bind(*args, **kwargs)
+        signature.bind(*args, **kwargs)
     except TypeError as error:
+        takes = ", ".join(signature.parameters)
         meant = remedy(name, args, kwargs)
-        raise TypeError(f"{name}: {error}; it takes {', '.join(names)}{meant}") from None
+        raise TypeError(f"{name}: {error}; it takes {takes}{meant}") from None
     raise AssertionError(f"{name}: the call fits")
+
+
+@functools.lru_cache(maxsize=4096)
+def _translation(
+    name: str, function: Callable[..., Any], count: int, keys: tuple[str, ...]
+) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
+    """What answers a call with these keywords, and its own names for them; "" for one left out."""
+    for line in spellings().get(name, ()):
+        if _fits(compiled(line), count, keys):
+            return compiled(line), keys
+    names = list(inspect.signature(function).parameters)
+    ours = tuple("".join(renamed(name, names, {key: None})) for key in keys)
+    used = [key for key in ours if key]
+    if ours != keys and len({*used}) == len(used) and _fits(function, count, used):
+        return function, ours
+    return None
 
 
 @functools.cache
@@ -219,7 +241,7 @@ def remedy(name: str, args: Any, kwargs: Any) -> str:
     if name not in remedies():
         return ""
     meant, advice = remedies()[name]
-    return f"; {advice}" if _fits(meant, args, kwargs) and meant(*args, **kwargs) else ""
+    return f"; {advice}" if _fits(meant, len(args), kwargs) and meant(*args, **kwargs) else ""
 
 
 def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -244,4 +244,10 @@ finfo(type) => np.finfo(type)
 iinfo(type) => np.iinfo(type)
 inference_mode(mode=True) => set_grad_enabled(not mode)
 compile(model, **options) => model
+to_tensor(a, requires_grad=False, keep_grad=False, dtype=None, device="cpu") => tensor(a, requires_grad, dtype, device)  # 2
+cube(input) => input ** 3  # 2
+grad_enabled() => is_grad_enabled()  # 2
+char(self) => self.astype(int8)  # 2
+is_cpu(self) => True  # 2
+is_gpu(self) => False  # 2
 """

@@ -286,7 +286,7 @@ def logsigmoid(input_: Tensor) -> Tensor:
 
 @spelled
 def softsign(input_: Tensor) -> Tensor:
-    """Compute softsign, x / (1 + |x|).
+    """Compute softsign, ``x / (1 + |x|)``.
 
     Args:
         input_: x, a tensor of any shape.
@@ -363,8 +363,8 @@ def glu(input_: Tensor, axis: int = -1) -> Tensor:
         raise ValueError(
             located(f"glu: axis {axis} of shape {input_.shape} must have an even size, got {size}")
         )
-    ahead = (slice(None),) * place
-    return input_[(*ahead, slice(size // 2))] * sigmoid(input_[(*ahead, slice(size // 2, None))])
+    values, gates = ops.split(input_, 2, place)
+    return values * sigmoid(gates)
 
 
 @spelled

@@ -14,6 +14,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad
 from minigrad.autograd.mode import located
 from minigrad.linalg import vector_norm
+from minigrad.ops.casting import as_tensor
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
 
@@ -293,7 +294,7 @@ def instance_norm(
     _check_channels(owner, input_, weight=weight, bias=bias)
     _check_channels(owner, input_, running_mean=running_mean, running_var=running_var)
     if (running_mean is not None or running_var is not None) and input_.size:
-        values = input_.detach().reshape(*input_.shape[:2], within)
+        values = as_tensor(input_).detach().reshape(*input_.shape[:2], within)
         _update(running_mean, values.mean(axis=2).mean(axis=0), momentum)
         _update(running_var, values.var(axis=2, ddof=1).mean(axis=0), momentum)
     return group_norm(input_, max(input_.shape[1], 1), weight, bias, eps)

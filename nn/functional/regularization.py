@@ -117,6 +117,7 @@ def dropout2d(
     return _channel_dropout(dropout2d, "(N, C, H, W)", (3, 4), input_, p, training, inplace)
 
 
+@spelled
 def drop_path(
     input_: Tensor, p: float = 0.1, scale_by_keep: bool = True, training: bool = True
 ) -> Tensor:

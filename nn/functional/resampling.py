@@ -14,6 +14,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
+from minigrad.ops.casting import as_tensor
 
 __all__ = ["interpolate", "pixel_shuffle"]
 
@@ -49,6 +50,7 @@ def interpolate(
         Shape (N, C, P) or (N, C, P, P').
 
     Raises:
+        TypeError: A linear mode gets integers.
         ValueError: The input has another number of axes, not just one of `size` and `scale_factor`
             is given, a size is less than 1, or the mode is unknown or not for this input.
 
@@ -60,6 +62,7 @@ def interpolate(
         >>> nn.functional.interpolate(x, size=3, mode="linear", align_corners=True).tolist()
         [[[1.0, 2.0, 3.0]]]
     """
+    input_ = as_tensor(input_)
     axes = input_.ndim - 2
     check_interpolation("interpolate", size, scale_factor, mode, align_corners)
     if axes not in _LINEAR or (mode in _LINEAR.values() and mode != _LINEAR[axes]):
@@ -69,30 +72,21 @@ def interpolate(
             located(f"interpolate: mode={mode!r} needs an input of shape {expected}, "
                     f"got {input_.shape}")
         )  # fmt: skip
+    linear = mode in _LINEAR.values()
+    if linear and input_.dtype.kind != "f":
+        raise TypeError(
+            located(f"interpolate: mode={mode!r} needs a floating-point input, got {input_.dtype}; "
+                    f"convert it with .astype(minigrad.float32)")
+        )  # fmt: skip
     if 0 in input_.shape[2:]:
         raise ValueError(located(f"interpolate: nothing to resize in shape {input_.shape}"))
-    factors: Sequence[float | None] = (None,) * axes
-    if size is not None:
-        sizes = check_sizes("interpolate", "size", size, axes)
-    else:
-        given = scale_factor if isinstance(scale_factor, Sequence) else (scale_factor,) * axes
-        if len(given) != axes:
-            raise ValueError(
-                located(f"interpolate: scale_factor must be a number or {axes} of them, one for "
-                        f"each axis, got {scale_factor!r}")
-            )  # fmt: skip
-        sizes = tuple(int(n * f) for n, f in zip(input_.shape[2:], given, strict=True))  # type: ignore[operator]
-        if min(sizes) < 1:
-            raise ValueError(
-                located(f"interpolate: scale_factor={scale_factor!r} leaves sizes {sizes} of shape "
-                        f"{input_.shape}; each must be at least 1")
-            )  # fmt: skip
-        factors = factors if recompute_scale_factor else given
+    sizes, factors = _target(input_.shape[2:], size, scale_factor)
+    if recompute_scale_factor:
+        factors = (None,) * axes
     if mode == "area":
         return adaptive_avg_pool1d(input_, sizes[0]) if axes == 1 else adaptive_avg_pool2d(
             input_, sizes
         )  # fmt: skip
-    linear = mode in _LINEAR.values()
     x = widened(input_) if linear else input_
     for axis in reversed(range(2, input_.ndim)):  # the last one first, as PyTorch rounds
         n, count, factor = x.shape[axis], sizes[axis - 2], factors[axis - 2]
@@ -135,6 +129,32 @@ def check_interpolation(
             )
 
 
+def _target(
+    before: tuple[int, ...], size: int | Sequence[int] | None, scale_factor: Scale | None
+) -> tuple[tuple[int, ...], Sequence[float | None]]:
+    """The output size and the given factor of each axis."""
+    owner, axes = "interpolate", len(before)
+    if scale_factor is None:
+        return check_sizes(owner, "size", size, axes), (None,) * axes
+    factors = scale_factor if isinstance(scale_factor, Sequence) else (scale_factor,) * axes
+    if len(factors) != axes:
+        raise ValueError(
+            located(
+                f"{owner}: scale_factor must be a number or {axes} of them, one for each axis, "
+                f"got {scale_factor!r}"
+            )
+        )
+    sizes = tuple(int(n * factor) for n, factor in zip(before, factors, strict=True))
+    if min(sizes) < 1:
+        raise ValueError(
+            located(
+                f"{owner}: scale_factor={scale_factor!r} leaves sizes {sizes} of {before}; "
+                f"each must be at least 1"
+            )
+        )
+    return sizes, factors
+
+
 def _places(n: int, count: int, factor: float | None, align_corners: bool) -> np.ndarray:
     """Where the elements of the output lie in the input, as real numbers from 0."""
     places = np.arange(count, dtype=float)
@@ -147,7 +167,7 @@ def _between(x: Tensor, axis: int, count: int, places: np.ndarray) -> Tensor:
     """Interpolate linearly between the two neighbours of each place."""
     n = x.shape[axis]
     low = np.minimum(places.astype(np.intp), n - 1)
-    share = np.clip(places - low, 0.0, 1.0).astype(x.dtype if x.dtype.kind == "f" else None)
+    share = np.clip(places - low, 0.0, 1.0).astype(x.dtype)
     share = share.reshape(-1, *(1,) * (x.ndim - axis - 1))
     return x.take(low, axis) * (1 - share) + x.take(np.minimum(low + 1, n - 1), axis) * share
 
@@ -183,6 +203,7 @@ def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
         [[[1.0, 2.0], [3.0, 4.0]]]
     """
     r = check_size("pixel_shuffle", "upscale_factor", upscale_factor)
+    input_ = as_tensor(input_)
     if input_.ndim < 3 or input_.shape[-3] % (r * r):
         raise ValueError(
             located(f"pixel_shuffle: an input of shape (..., C, H, W) with C divisible by {r * r} "

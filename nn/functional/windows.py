@@ -14,6 +14,7 @@ from minigrad.autograd.mode import located
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
+from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import scatter_index
 
 __all__ = ["fold", "unfold"]
@@ -50,7 +51,7 @@ def unfold(
     def unfolded(x: Tensor) -> Tensor:
         places = _places("unfold", window, x.shape[2:])  # (K·K', L)
         wide = ops.pad(x, ((0, 0), (0, 0), *window.padding)) if any(map(any, window.padding)) else x
-        pixels = wide.reshape(*x.shape[:2], math.prod(wide.shape[2:]))
+        pixels = as_tensor(wide).reshape(*x.shape[:2], math.prod(wide.shape[2:]))
         columns = pixels.take(places, 2)  # (N, C, K·K', L)
         return columns.reshape(len(x), x.shape[1] * len(places), places.shape[1])
 
@@ -106,7 +107,7 @@ def fold(
     height, width = size[0] + top + bottom, size[1] + left + right
     index = (*(slice(None) for _ in shape), places)
     pixels = scatter_index(
-        widened(input_).reshape(*shape, *places.shape), index, (*shape, height * width)
+        widened(as_tensor(input_)).reshape(*shape, *places.shape), index, (*shape, height * width)
     )
     image = pixels.reshape(*shape, height, width)[..., top : top + size[0], left : left + size[1]]
     return image.astype(input_.dtype) if input_.dtype == np.float16 else image

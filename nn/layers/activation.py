@@ -405,7 +405,7 @@ class LogSigmoid(Module):
 
 
 class Softsign(Module):
-    """Softsign, x / (1 + |x|).
+    """Softsign, ``x / (1 + |x|)``.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -12,6 +12,7 @@ from minigrad._checks import check_flag
 from minigrad._creation import full
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
+from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
 
 __all__ = [
@@ -178,7 +179,7 @@ def pack_padded_sequence(
         raise ValueError(
             located(f"{owner}: an input of shape (L, N, ...) expected, got {input_.shape}")
         )
-    x = input_.swapaxes(0, 1) if batch_first else input_
+    x = as_tensor(input_.swapaxes(0, 1) if batch_first else input_)
     if counts.shape != x.shape[1:2] or not counts.size or (
         counts.min() < 1 or counts.max() > x.shape[0]
     ):  # fmt: skip

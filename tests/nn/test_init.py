@@ -142,3 +142,9 @@ def test_orthogonal(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(short @ short.T, 4 * np.eye(len(short)), atol=1e-12)
     with pytest.raises(ValueError, match=r"orthogonal: .*got \(3,\)"):
         nn.init.orthogonal(minigrad.empty(3))
+
+
+def test_orthogonal_matrices_of_either_sign_are_drawn() -> None:
+    minigrad.random.seed(0)
+    drawn = [round(nn.init.orthogonal(minigrad.empty(1, 1)).item()) for _ in range(20)]
+    assert {*drawn} == {-1, 1}

@@ -170,3 +170,13 @@ class TestFunction:
         expected.backward(torch.tensor(cotangent))
         for a, b in zip(mine, other, strict=True):
             assert_close(a.grad, b.grad)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("lead", [(), (2,)])
+def test_grouped_queries(causal: bool, lead: tuple[int, ...]) -> None:
+    arrays = [draw(*lead, 6, 3, 4), draw(*lead, 2, 5, 4, seed=1), draw(*lead, 2, 5, 3, seed=2)]
+    options: dict[str, Any] = {"is_causal": causal, "enable_gqa": True}
+    ours = F.scaled_dot_product_attention(*map(Tensor, arrays), **options)
+    theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.tensor, arrays), **options)
+    assert_close(ours, theirs)

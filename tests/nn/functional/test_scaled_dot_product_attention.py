@@ -78,3 +78,20 @@ def test_the_module() -> None:
     assert (module.train()(q, k, v).data != expected.data).any()
     with pytest.raises(ValueError, match="dropout_p .* 0 to 1.* 3"):
         nn.ScaledDotProductAttention(dropout_p=3)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("mask", [None, (L, S), (N, 1, L, S), (N, 4, L, S)], ids=str)
+def test_heads_of_queries_that_share_keys(causal: bool, mask: Any) -> None:
+    q, k, v = draw(N, 4, L, 3), draw(N, 2, S, 3), draw(N, 2, S, 2)
+    keep = None if mask is None else np.random.default_rng(0).random(mask) < 0.7
+    options: dict[str, Any] = {"attn_mask": keep, "is_causal": causal, "output_weight": True}
+    found = F.scaled_dot_product_attention(q, k, v, enable_gqa=True, **options)
+    expected = F.scaled_dot_product_attention(q, k.repeat(2, 1), v.repeat(2, 1), **options)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one.data, other.data)
+    for heads in (3, 5):
+        with pytest.raises(ValueError, match=rf"H divisible by G, got \(2, {heads}, 4, 3\) and"):
+            F.scaled_dot_product_attention(draw(N, heads, L, 3), k, v, enable_gqa=True)
+    with pytest.raises(ValueError, match="do not broadcast"):
+        F.scaled_dot_product_attention(q, k, v)

@@ -13,6 +13,7 @@ import minigrad
 from minigrad import Tensor, nn
 from minigrad.autograd import call as calls
 from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.autograd.call import wrap
 from minigrad.nn import functional as F
 from minigrad.nn.layers.activation import ACTIVATIONS, activation_function
 
@@ -41,6 +42,28 @@ LAYERS: dict[str, tuple[Any, tuple[int, ...]]] = {
     "LogSoftmax": (nn.LogSoftmax, (2, 3)),
     "Dropout in evaluation": (lambda: nn.Dropout().eval(), (2, 3)),
 }
+# Their derivatives: test_higher_orders_of_layers.py.
+OTHERS: dict[str, tuple[Any, tuple[int, ...]]] = {
+    "InstanceNorm1d": (
+        lambda: nn.InstanceNorm1d(3, affine=True, track_running_stats=True), (2, 3, 4)),
+    "InstanceNorm2d": (lambda: nn.InstanceNorm2d(3), (2, 3, 2, 2)),
+    "Upsample": (lambda: nn.Upsample(scale_factor=2), (1, 2, 2, 3)),
+    "Upsample, linear": (lambda: nn.Upsample(5, mode="linear"), (1, 2, 3)),
+    "Upsample, bilinear": (lambda: nn.Upsample((3, 2), mode="bilinear"), (1, 2, 2, 3)),
+    "Upsample, area": (lambda: nn.Upsample((3, 2), mode="area"), (1, 2, 4, 3)),
+    "PixelShuffle": (lambda: nn.PixelShuffle(2), (4, 2, 3)),
+    "ZeroPad2d": (lambda: nn.ZeroPad2d((1, 0, -1, 2)), (2, 3)),
+    "ReflectionPad2d": (lambda: nn.ReflectionPad2d(1), (2, 3)),
+    "Unfold": (lambda: nn.Unfold(2, padding=1), (2, 2, 3)),
+    "Fold": (lambda: nn.Fold((2, 3), 2, padding=1), (1, 8, 12)),
+    "PReLU": (lambda: nn.PReLU(3), (2, 3)),
+    "GLU": (lambda: nn.GLU(), (2, 4)),
+    "Hardtanh": (lambda: nn.Hardtanh(-1.5, 0.5), (2, 3)),
+    "LogSigmoid": (nn.LogSigmoid, (2, 3)),
+    "Softsign": (nn.Softsign, (2, 3)),
+    "weight norm": (lambda: nn.utils.weight_norm(nn.Linear(3, 4)), (2, 3)),
+}  # fmt: skip
+BOTH = LAYERS | OTHERS
 
 
 @pytest.mark.parametrize(("make", "shape"), LAYERS.values(), ids=LAYERS)
@@ -53,7 +76,7 @@ def test_derivatives_of_inputs_and_parameters(make: Any, shape: tuple[int, ...])
     gradgradcheck(lambda x, *_: layer(x), leaves)
 
 
-@pytest.mark.parametrize(("make", "shape"), LAYERS.values(), ids=LAYERS)
+@pytest.mark.parametrize(("make", "shape"), BOTH.values(), ids=BOTH)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_dtypes_stay(make: Any, shape: tuple[int, ...], dtype: Any) -> None:
     layer = make().to(dtype)
@@ -63,6 +86,29 @@ def test_dtypes_stay(make: Any, shape: tuple[int, ...], dtype: Any) -> None:
     y.sum().backward()
     assert x.grad.dtype == dtype
     assert all(p.grad.dtype == dtype for p in layer.parameters())
+
+
+@pytest.mark.parametrize(("make", "shape"), BOTH.values(), ids=BOTH)
+def test_any_memory_layout(make: Any, shape: tuple[int, ...]) -> None:
+    """Arrays, columns first, backwards and repeated in memory: the same values and gradients."""
+    layer = make().double()
+    array = np.random.default_rng(0).standard_normal(shape)
+    repeated = np.broadcast_to(array[:1], shape)
+    for given, plain in (
+        (array, array), (np.asfortranarray(array), array),
+        (np.flip(array), np.flip(array).copy()), (repeated, repeated.copy()),
+    ):  # fmt: skip
+        minigrad.random.seed(0)
+        expected = layer(Tensor(plain))
+        found = layer(given)
+        assert found is given or isinstance(found, Tensor)
+        x, y = wrap(given).requires_grad_(), Tensor(plain, requires_grad=True)
+        np.testing.assert_allclose(layer(x).data, expected.data, rtol=1e-12, atol=1e-14)
+        cotangent = np.random.default_rng(1).standard_normal(expected.shape)
+        turned = np.asfortranarray(np.flip(cotangent))
+        (layer(x) * np.flip(turned)).sum().backward()
+        (layer(y) * cotangent).sum().backward()
+        np.testing.assert_allclose(x.grad.data, y.grad.data, rtol=1e-12, atol=1e-14)
 
 
 class TestLinear:
@@ -154,6 +200,51 @@ class TestDropout:
         minigrad.random.seed(3)
         np.testing.assert_array_equal(drop(x).data, first)
         assert (first != second).any()
+
+    @pytest.mark.parametrize(
+        ("layer", "shape", "whole"),
+        [
+            (nn.Dropout1d(0.25), (40, 50, 3), (2,)),
+            (nn.Dropout1d(0.25), (2000, 3), (1,)),
+            (nn.Dropout2d(0.25), (40, 50, 2, 3), (2, 3)),
+            (nn.DropPath(0.25), (2000, 2, 3), (1, 2)),
+            (nn.DropPath(0.25, scale_by_keep=False), (2000, 3), (1,)),
+        ],
+        ids=str,
+    )  # fmt: skip
+    def test_channels_and_samples_are_dropped_whole(
+        self, layer: Any, shape: tuple[int, ...], whole: tuple[int, ...]
+    ) -> None:
+        minigrad.random.seed(0)
+        x = minigrad.ones(shape, requires_grad=True)
+        y = layer(x)
+        scale = 1 if getattr(layer, "scale_by_keep", True) is False else 4 / 3
+        np.testing.assert_array_equal(y.data.min(whole), y.data.max(whole))
+        np.testing.assert_allclose(np.unique(y.data), [0, scale], rtol=1e-6)
+        assert abs((y.data == 0).mean() - 0.25) < 0.04
+        y.sum().backward()
+        np.testing.assert_array_equal(x.grad.data, y.data)
+        assert layer.eval()(x) is x
+        layer.train()
+        assert layer(minigrad.ones((0, *shape[1:]))).shape == (0, *shape[1:])
+        broken = minigrad.ones(shape) * np.float32(np.nan)
+        assert set(np.unique(np.isnan(layer(broken).data))) == {False, True}  # dropped is 0
+
+    def test_channels_in_place_and_refusals(self) -> None:
+        x = minigrad.ones((2, 50, 3))
+        assert nn.Dropout1d(0.5, inplace=True)(x) is x
+        np.testing.assert_array_equal(np.unique(x.data), [0, 2])
+        assert not nn.Dropout2d(1.0)(minigrad.ones((1, 2, 2, 2))).data.any()
+        with pytest.warns(UserWarning, match=r"dropout2d: .*\(4, 5, 6\) is read as \(N, C, L\)"):
+            y = nn.Dropout2d(0.5)(minigrad.ones((4, 5, 6)))
+        np.testing.assert_array_equal(y.data.min(2), y.data.max(2))
+        for call, message in (
+            (lambda: F.dropout1d(minigrad.ones(3)), r"dropout1d: .*\(C, L\) .*got \(3,\)"),
+            (lambda: F.dropout2d(minigrad.ones(3, 2)), r"dropout2d: .*H, W\).*got \(3, 2\)"),
+            (lambda: F.drop_path(minigrad.tensor(1.0)), r"drop_path: .*\(N, ...\).*got \(\)"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                call()
 
     @pytest.mark.parametrize("p", [-0.1, 1.1, float("nan"), "0.5", None, True])
     def test_refusals(self, p: Any) -> None:
@@ -275,6 +366,80 @@ class TestActivations:
             nn.GELU("erf")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="Softplus: beta .*0"):
             nn.Softplus(0.0)
+
+
+class TestGumbelSoftmax:
+    def test_hard_samples_follow_the_distribution(self) -> None:
+        minigrad.random.seed(0)
+        logits = np.log(np.array([0.5, 0.3, 0.2], np.float32))
+        x = Tensor(np.tile(logits, (20_000, 1)), requires_grad=True)
+        y = F.gumbel_softmax(x, 0.5, hard=True)
+        assert y.dtype == np.float32 and set(np.unique(y.data)) == {0.0, 1.0}
+        np.testing.assert_allclose(y.data.sum(axis=1), 1)
+        np.testing.assert_allclose(y.data.mean(axis=0), [0.5, 0.3, 0.2], atol=0.015)
+        (y * np.array([1.0, 2, 3], np.float32)).sum().backward()
+        assert (x.grad.data != 0).mean() > 0.9
+
+    def test_the_gradient_of_hard_samples_is_that_of_soft_ones(self) -> None:
+        x = draw(3, 4)
+        gradients = []
+        for hard in (False, True):
+            minigrad.random.seed(1)
+            y = F.gumbel_softmax(x, 0.7, hard, axis=0)
+            np.testing.assert_allclose(y.data.sum(axis=0), 1)
+            gradients.append(minigrad.autograd.grad((y * np.arange(4.0)).sum(), x).data)
+        np.testing.assert_allclose(*gradients)
+        for hard in (False, True):
+            assert F.gumbel_softmax(minigrad.zeros((0, 3)), hard=hard).shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: F.glu(x), r"^glu: axis -1 of shape \(2, 3\) must have an even size, got 3"),
+        (lambda x: F.glu(x, 2), "^glu: axis 2 is out of bounds"),
+        (lambda x: F.prelu(x, minigrad.ones(2)), r"^prelu: .*\(2, 3\) has 3 channels.*got \(2,\)"),
+        (lambda x: F.hardtanh(x, 1.0, 0.0), "^hardtanh: max_val must be .*at least 1.0, got 0.0"),
+        (lambda x: nn.Hardtanh(1.0, 0.0), "^Hardtanh: max_val must be .*at least 1.0, got 0.0"),
+        (lambda x: F.bilinear(x, x, x), r"^bilinear: .*got \(2, 3\), \(2, 3\) and \(2, 3\)"),
+        (lambda x: F.pairwise_distance(x, x.T), r"^pairwise_distance: x1 \(2, 3\) and x2"),
+        (lambda x: F.instance_norm(x), r"^instance_norm: .*several values per channel.*\(2, 3\)"),
+        (lambda x: F.instance_norm(x[None], use_input_stats=False), "needs running_mean and"),
+        (lambda x: nn.InstanceNorm1d(2)(x[None, None]), r"^InstanceNorm1d: .*\(C, L\) with C = 2"),
+        (lambda x: nn.InstanceNorm1d(3)(x[None]), r"with C = 3 expected, got \(1, 2, 3\)"),
+        (lambda x: F.pad(x, 1), "^pad: ints .* the last axis first, got 1; minigrad.pad"),
+        (lambda x: F.pad(x, ((0, 0), (1, 1))), r"^pad: ints .* got \(\(0, 0\), \(1, 1\)\)"),
+        (lambda x: F.pad(x, (1,)), r"^pad: two widths for each of at most 2 axes.*\(1,\)"),
+        (lambda x: F.pad(x, (1, 1) * 3), "^pad: two widths for each of at most 2 axes"),
+        (lambda x: F.pad(x, (1, 1), "edge"), "^pad: mode must be one of .*'edge'"),
+        (lambda x: F.pad(x, (1, 1), "reflect", 2.0), "^pad: a value is for mode=.constant."),
+        (lambda x: F.pad(x, (-2, -2)), r"^pad: \(-2, -2\) removes more than shape \(2, 3\)"),
+        (lambda x: F.interpolate(x, 2), r"^interpolate: .*\(N, C, L\) or \(N, C, H, W\).*\(2, 3\)"),
+        (lambda x: F.interpolate(x[None], 2, mode="bilinear"), r"\(N, C, H, W\), got \(1, 2, 3\)"),
+        (lambda x: F.interpolate(x[None]), "one of size and scale_factor expected"),
+        (lambda x: F.interpolate(x[None], 2, 2), "got size=2 and scale_factor=2"),
+        (lambda x: F.interpolate(x[None], (2, 2)), r"size must be an int or 1 ints"),
+        (lambda x: F.interpolate(x[None], scale_factor=(2, 2)), "scale_factor .* or 1 of them"),
+        (lambda x: F.interpolate(x[None], scale_factor=0.1), r"leaves sizes \(0,\)"),
+        (lambda x: F.interpolate(x[None], 2, align_corners=True), "align_corners is for"),
+        (lambda x: F.interpolate(x[None, :, :0], 2), r"nothing to resize in shape \(1, 2, 0\)"),
+        (lambda x: F.interpolate(x[None].astype("int64"), 2, mode="linear"), "floating.*got int64"),
+        (lambda x: nn.Upsample(2, mode="bicubic"), "^Upsample: mode must be one of .*'bicubic'"),
+        (lambda x: F.pixel_shuffle(x[None], 2), r"divisible by 4 expected, got \(1, 2, 3\)"),
+        (lambda x: F.unfold(x[None], 3), r"window of \(3, 3\) does not fit into \(2, 3\)"),
+        (lambda x: F.unfold(x, 2), r"^unfold: .*\(C, H, W\) expected, got \(2, 3\)"),
+        (lambda x: F.fold(x, 2, 2), r"^fold: .*C·4, 1\).*got \(2, 3\)"),
+        (lambda x: F.cosine_embedding_loss(x, x, [1, 0]), r"must be 1 or -1, got \[1, 0\]"),
+        (lambda x: F.cosine_embedding_loss(x, x, [1]), r"got \(2, 3\) and \(1,\)"),
+        (lambda x: F.triplet_margin_loss(x, x, x[:1]), r"\(2, 3\), but negative .*\(1, 3\)"),
+        (lambda x: F.margin_ranking_loss(x, x, [1.0]), r"input .*\(2, 3\), but target .*\(1,\)"),
+        (lambda x: F.gaussian_nll_loss(x, x, -x), "^gaussian_nll_loss: var must not be negative"),
+        (lambda x: F.gaussian_nll_loss(x, x, x[:, :2]), r"\(2, 3\), but var of shape \(2, 2\)"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_the_function_and_what_came(call: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        call(minigrad.ones((2, 3)))
 
 
 def test_arrays_are_taken_as_they_are() -> None:
