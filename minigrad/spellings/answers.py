@@ -243,5 +243,11 @@ ANSWERS: dict[str, Any] = {
     "autocast": autocast,
     "clip_grad_norm_": clip_grad_norm_,
     "set_detect_anomaly": set_detect_anomaly,
-    "jit": types.SimpleNamespace(is_scripting=lambda: False, is_tracing=lambda: False),
+    "jit": types.SimpleNamespace(
+        is_scripting=lambda: False,
+        is_tracing=lambda: False,
+        **dict.fromkeys(
+            ("_overload_method", "export", "ignore", "script", "unused"), lambda function: function
+        ),
+    ),
 }

@@ -473,4 +473,5 @@ torch.nn.functional.relu(x)
 torch.set_num_threads(torch.get_num_threads())
 torch.compile(lambda x: x + 1, backend="eager")(x)
 torch.jit.is_scripting()
+torch.jit.unused(lambda: 1.0)()
 """
