@@ -119,8 +119,11 @@ class TestCategorical:
         divergence.sum().backward()
         assert np.isfinite(divergence.numpy()).all()
         assert np.isfinite(z.grad.numpy()).all()
-        other = kl_divergence(Categorical([0.5, 0.5]), Categorical([1.0, 0.0]))
-        assert other.item() == np.inf
+        same = Categorical(logits=Tensor(z.numpy(), requires_grad=True))
+        divergence = kl_divergence(Categorical(logits=z), same)
+        np.testing.assert_allclose(divergence.numpy(), 0.0, atol=1e-12)
+        for excluding in (Categorical([1.0, 0.0]), Categorical(logits=[0.0, -np.inf])):
+            assert kl_divergence(Categorical([0.5, 0.5]), excluding).item() == np.inf
 
     def test_a_policy_learns(self) -> None:
         """REINFORCE on a bandit with one good arm."""

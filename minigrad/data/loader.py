@@ -23,6 +23,7 @@ from minigrad.data.samplers import (
     batched,
     batches_in,
     count,
+    order_of,
 )
 
 B = TypeVar("B")  # a batch
@@ -212,7 +213,7 @@ class DataLoader(Generic[B]):
         if _length(self._source) is None:
             return _Progress(None, drawn_from, position)
         with random.drawing_from(generator):
-            order = list(self._source)
+            order = order_of(self._source)
         return _Progress(
             order if self.batch_size is None else _indices(order), drawn_from, position
         )
@@ -256,7 +257,8 @@ class DataLoader(Generic[B]):
                 dataset, indices = dataset.dataset, dataset.indices[indices]
             if getattr(type(dataset), "__getitem__", None) is TensorDataset.__getitem__:
                 return dataset[indices]
-        return self._collated([self.dataset[_index(i)] for i in chosen])
+        keys = indices.tolist() if isinstance(indices, np.ndarray) else map(_index, indices)
+        return self._collated([self.dataset[key] for key in keys])
 
     def _collated(self, samples: Any) -> Any:
         if self.collate_fn is not None:

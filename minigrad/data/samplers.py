@@ -66,16 +66,19 @@ class SequentialSampler(Sampler[int]):
 
 
 class _Drawn(Sampler[int]):
-    """A sampler that draws the whole order at once."""
+    """A sampler that draws an array of indices at once."""
 
     generator: np.random.Generator | None
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} does not define _draw()")
 
+    def _order(self) -> np.ndarray:
+        """A new order."""
+        return self._draw(random.generator() if self.generator is None else self.generator)
+
     def __iter__(self) -> Iterator[int]:
-        own = self.generator
-        order: list[int] = self._draw(random.generator() if own is None else own).tolist()
+        order: list[int] = self._order().tolist()
         return iter(order)
 
 
@@ -241,6 +244,13 @@ class BatchSampler(Sampler[list[int]]):
         return batches_in(
             len(_sized("BatchSampler", self.sampler)), self.batch_size, self.drop_last
         )
+
+
+def order_of(sampler: Iterable[Any]) -> Any:
+    """The items of a sampler: an array if it draws one, else a list."""
+    if isinstance(sampler, _Drawn) and type(sampler).__iter__ is _Drawn.__iter__:
+        return sampler._order()
+    return list(sampler)
 
 
 def batched(items: Iterator[Any], size: int, drop_last: bool) -> Iterator[list[Any]]:

@@ -28,8 +28,8 @@ class AveragedModel(Module):
 
     Call `update_parameters` after steps of the optimizer. The first call copies the parameters. By
     default, every call has the same weight (stochastic weight averaging):
-    :math:`m \leftarrow m + (w - m) / (n + 1)`. With ``get_ema_avg_fn(decay)`` it is an exponential moving
-    average (EMA).
+    :math:`m \leftarrow m + (w - m) / (n + 1)`. With ``get_ema_avg_fn(decay)`` it is an exponential
+    moving average (EMA).
 
     Source: Izmailov et al., "Averaging weights leads to wider optima and better generalization",
     2018; Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; as in

@@ -348,6 +348,11 @@ NOT_COMPARED: dict[str, str] = {
     **dict.fromkeys(CREATION, "makes arrays, and has no derivative"),
     "equal": "one bool; eq is compared",
     "nn.functional.dropout": "draws other numbers",
+    "nn.functional.dropout2d": "draws other numbers",
+    "nn.functional.cosine_embedding_loss": "the samples want a gradient of the target",
+    "nn.functional.interpolate.bicubic": "no such mode",
+    "nn.functional.interpolate.trilinear": "no such mode",
+    "nn.functional.pad.replicate_negative": "no negative widths",
 }  # fmt: skip
 
 REFUSED: dict[str, str] = {
@@ -359,6 +364,11 @@ REFUSED: dict[str, str] = {
     "index and x must have the same number of axes": "an empty index has axes too",
     "concatenate: axis 1 is out of bounds": "an empty tensor has axes too",
     "must match": "an axis of length 1 is not repeated",
+    "normalize: p must be a number above": "no norm of order 0 to divide by",
+    "pairwise_distance: p must be a number above": "only norms",
+    "pad: mode=": "no negative widths",
+    "interpolate: mode=": "no volumes",
+    "gaussian_nll_loss: input of shape": "the target has the shape of the input",
     "nonzero: at least one axis expected": "a number has no axis; in PyTorch it has one",
 }
 """What our errors say of calls that PyTorch answers, and why we do not."""
@@ -373,6 +383,7 @@ EXCUSED: dict[tuple[str, str], str] = {
     ("linalg.multi_dot", "infinite"): "infinite parts meet in another order of the products",
     ("linalg.solve_triangular", "infinite"): "LAPACK's solver multiplies zeros by infinity",
     ("nn.functional.layer_norm", "infinite"): _PARTS,
+    ("nn.functional.bilinear", "infinite"): _PARTS,
     **{(f"nn.functional.{name}", "infinite"): _PARTS for name in COMPOSED},
 }
 """For an op and a kind of comparison, why results may differ."""

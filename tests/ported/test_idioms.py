@@ -88,9 +88,13 @@ KINDS = {"device", "dtype"}  # a device is a string here, and a dtype NumPy's
 
 @pytest.mark.parametrize("idioms", [TENSORS, TRAINING], ids=["tensors", "training"])
 def test_every_idiom_is_pytorchs_or_listed(
-    idioms: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+    idioms: str,
+    tmp_path: Path,
+    recwarn: pytest.WarningsRecorder,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     torch = pytest.importorskip("torch")
+    monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)  # torch.compile would leave a thread
     wrong, working = [], 0
     lines = idioms.strip().splitlines()
     for idiom in lines:
@@ -114,7 +118,7 @@ MEANT_OTHERWISE = {
     "x.max(y)": "max(x, axis) reduces, as in NumPy; PyTorch's max(x, other) is maximum",
     "torch.min(x, y)": "min(x, axis) reduces, as in NumPy; PyTorch's min(x, other) is minimum",
     "x.split(3, 1)": "makes n parts, as in NumPy; PyTorch's pieces of size n are split(x, n, dim=",
-    "x.norm('fro')": "of vectors, and norm(x) is PyTorch's norm(x, \"fro\")",
+    "x.norm('fro')": 'of vectors, and norm(x) is PyTorch\'s norm(x, "fro")',
     "x.var(1, True)": "PyTorch's var(x, 1, True) is var(x, 1, ddof=1), Lucid 2's is",
     "x.var(True)": "PyTorch's var(x, 1, True) is var(x, 1, ddof=1), Lucid 2's is",
     "torch.std(x, 1, False)": "PyTorch's std(x, 1, True) is std(x, 1, ddof=1)",
