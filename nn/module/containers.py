@@ -233,6 +233,11 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         _check_free(self, key, dict(super().named_children()))
         self._entries[key] = module
 
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a module under a key, or with None nothing: ``modules[name] = module``."""
+        if module is not None:
+            self[name] = module
+
     def __delitem__(self, key: str) -> None:
         self[key]
         del self._entries[key]
