@@ -75,6 +75,12 @@ class _ModuleSequence(Module, MutableSequence[Module]):
             position = self._position(index)
             self._entries[position] = (self._entries[position][0], self._checked(module))
 
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Append a module under a name; None adds nothing."""
+        if module is not None:
+            key = None if name == str(len(self)) else self._checked_name(name)
+            self._entries.append((key, self._checked(module)))
+
     def __delitem__(self, index: int | slice) -> None:
         del self._entries[index if isinstance(index, slice) else self._position(index)]
 

@@ -408,6 +408,7 @@ parameter.sum().backward(); nn.utils.clip_grad_norm_([parameter], 1.0).item()
 nn.TransformerEncoder(nn.TransformerEncoderLayer(4, nhead=2, batch_first=True), 2, enable_nested_tensor=False)(b).shape
 nn.Transformer(4, nhead=2, dropout=0.0).encoder(b, torch.zeros(2, 2, dtype=torch.bool)).shape
 nn.ModuleDict({"a": nn.Identity()}).a(x)
+m = nn.Sequential(); m.add_module("0", nn.Identity()); m.add_module("b", nn.Softmax(dim=-1)); m(x)
 m = nn.ModuleDict(); m.add_module("a", nn.Identity()); list(m.items())[0][1](x)
 torch.max(x.detach(), dim=1)[1]
 optimizer = torch.optim.SGD([parameter], lr=0.1); optimizer.zero_grad(set_to_none=True); parameter.sum().backward(); optimizer.step(); parameter.detach()
