@@ -52,7 +52,8 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except (TypeError, ValueError) as error:
-            name, ours = function.__name__, kwargs.keys() <= known
+            name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+            ours = kwargs.keys() <= known
             if isinstance(error, ValueError) or (ours and fits(function, args, kwargs)):
                 message = remedied(name, str(error), args, kwargs)
                 if message == str(error):

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad._checks import check_number
 from minigrad._grad_mode import enable_grad
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.optim.blocks import Blocks, Part
@@ -59,6 +60,11 @@ class Optimizer:
     """Those that are not arrays."""
     _elementwise = False
     """Whether `_update` is elementwise; then it is called with blocks."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = spelled(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults

@@ -71,6 +71,20 @@ class set_detect_anomaly(contextlib.ExitStack):
             self.enter_context(ours.detect_anomaly())
 
 
+def clip_grad_norm_(
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """`clip_grad_norm` with PyTorch's 1e-6 in the divisor, and the norm as a tensor."""
+    norm = ours.nn.utils.clip_grad_norm(
+        parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite
+    )
+    return ours.tensor(norm)
+
+
 def refuse_gpu(device: Any) -> NoReturn:
     """An error: there is no GPU."""
     raise RuntimeError(
@@ -235,6 +249,13 @@ class _Data:
 ANSWERS: dict[str, Any] = {
     "utils": _Data(),
     "autocast": autocast,
+    "clip_grad_norm_": clip_grad_norm_,
     "set_detect_anomaly": set_detect_anomaly,
-    "jit": types.SimpleNamespace(is_scripting=lambda: False, is_tracing=lambda: False),
+    "jit": types.SimpleNamespace(
+        is_scripting=lambda: False,
+        is_tracing=lambda: False,
+        **dict.fromkeys(
+            ("_overload_method", "export", "ignore", "script", "unused"), lambda function: function
+        ),
+    ),
 }

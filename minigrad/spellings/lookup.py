@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from minigrad.spellings import answers
 from minigrad.spellings.table import (
     ABSENT,
@@ -18,6 +20,7 @@ from minigrad.spellings.table import (
     MODULES,
     NAMES,
     REMEDIES,
+    UNUSED,
 )
 
 __all__ = ["Spelling", "attribute", "method", "remedy", "renamed", "respelled", "spellings"]
@@ -191,7 +194,10 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
     found = _translation(name, function, len(args), tuple(kwargs))
     if found is not None:
         target, keys = found
-        return target(*args, **dict(zip(keys, kwargs.values(), strict=True)))
+        if target is not function and args and isinstance(args[0], np.ndarray):
+            args = answers.as_tensor(args[0], None, None), *args[1:]  # x.data is an ndarray here
+        pairs = zip(keys, kwargs.values(), strict=True)
+        return target(*args, **{key: value for key, value in pairs if key})
     signature = inspect.signature(function)
     try:
         signature.bind(*args, **kwargs)
@@ -206,12 +212,14 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
 def _translation(
     name: str, function: Callable[..., Any], count: int, keys: tuple[str, ...]
 ) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
-    """What answers a call with these keywords, and its own names for them."""
+    """What answers a call with these keywords, and its own names for them; "" for one left out."""
     for line in spellings().get(name, ()):
         if _fits(compiled(line), count, keys):
             return compiled(line), keys
-    ours = tuple(renamed(name, list(inspect.signature(function).parameters), dict.fromkeys(keys)))
-    if ours != keys and len(ours) == len(keys) and _fits(function, count, ours):
+    names = list(inspect.signature(function).parameters)
+    ours = tuple("".join(renamed(name, names, {key: None})) for key in keys)
+    used = [key for key in ours if key]
+    if ours != keys and len({*used}) == len(used) and _fits(function, count, used):
         return function, ours
     return None
 
@@ -243,5 +251,6 @@ def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[st
     ours = {}
     for key, value in kwargs.items():
         name = key if key in names else others.get(key, key)
-        ours[name if name in names else key] = value
+        if name in names or key not in UNUSED:
+            ours[name if name in names else key] = value
     return ours

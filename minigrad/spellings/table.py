@@ -13,6 +13,7 @@ from __future__ import annotations
 
 __all__ = [
     "ABSENT", "ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES", "REMEDIES",
+    "UNUSED",
 ]  # fmt: skip
 
 KEYWORDS = {
@@ -47,6 +48,9 @@ short int16
 bool bool_
 """
 
+UNUSED = {"enable_nested_tensor", "mask_check", "foreach", "fused", "capturable"}
+"""Keywords of others that change no number, only their speed: they are left out."""
+
 ATTRIBUTES = {
     "is_cuda": "False", "is_sparse": "False", "itemsize": "self.dtype.itemsize",
     "nbytes": "self.data.nbytes",
@@ -77,7 +81,8 @@ MODULES = {
         )
     },
     "nn.utils": {
-        "clip_grad_norm_": "nn.utils.clip_grad_norm", "clip_grad_value_": "nn.utils.clip_grad_value",
+        "clip_grad_norm_": "answers.clip_grad_norm_",
+        "clip_grad_value_": "nn.utils.clip_grad_value",
     },
     "autograd": {"set_detect_anomaly": "answers.set_detect_anomaly"},
 }  # fmt: skip

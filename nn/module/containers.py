@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, MutableSequence
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from minigrad.nn.module.base import Module
 
@@ -74,6 +74,12 @@ class _ModuleSequence(Module, MutableSequence[Module]):
         else:
             position = self._position(index)
             self._entries[position] = (self._entries[position][0], self._checked(module))
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Append a module under a name; None adds nothing."""
+        if module is not None:
+            key = None if name == str(len(self)) else self._checked_name(name)
+            self._entries.append((key, self._checked(module)))
 
     def __delitem__(self, index: int | slice) -> None:
         del self._entries[index if isinstance(index, slice) else self._position(index)]
@@ -188,6 +194,8 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         >>> heads = nn.ModuleDict({"digits": nn.Linear(8, 10), "letters": nn.Linear(8, 26)})
         >>> sorted(heads.keys())
         ['digits', 'letters']
+        >>> heads.digits is heads["digits"]
+        True
     """
 
     __hash__ = Module.__hash__
@@ -210,6 +218,12 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         super()._check_name(name, value)
         _check_free(self, name, self._entries)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            entries = self.__dict__.get("_entries", ())
+            return entries[name] if name in entries else super().__getattr__(name)
+
     def __getitem__(self, key: str) -> Module:
         if key not in self._entries:
             raise KeyError(f"{type(self).__name__}: no module {key!r}; it has {list(self)}")
@@ -224,6 +238,11 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         self._check_child(key, module)
         _check_free(self, key, dict(super().named_children()))
         self._entries[key] = module
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a module under a key, or with None nothing: ``modules[name] = module``."""
+        if module is not None:
+            self[name] = module
 
     def __delitem__(self, key: str) -> None:
         self[key]

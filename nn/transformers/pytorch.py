@@ -21,6 +21,7 @@ from minigrad.nn.attention.multihead import (
     with_batch,
 )
 from minigrad.nn.functional.masks import MaskLike
+from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers import decoder, encoder, transformer
 
@@ -125,10 +126,19 @@ class Transformer(transformer.Transformer):
         norm_first: bool = False,
         bias: bool = True,
     ) -> None:
+        sizes: Any = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
+        options: Any = {"batch_first": batch_first, "norm_first": norm_first, "bias": bias}
+        if custom_encoder is None:
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            layer: Module = TransformerEncoderLayer(*sizes, **options)
+            custom_encoder = encoder.TransformerEncoder(layer, num_encoder_layers, norm)
+        if custom_decoder is None:
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            layer = TransformerDecoderLayer(*sizes, **options)
+            custom_decoder = decoder.TransformerDecoder(layer, num_decoder_layers, norm)
         super().__init__(
-            d_model, nhead, num_encoder_layers, num_decoder_layers, dim_feedforward, dropout,
-            activation, layer_norm_eps, norm_first, bias, custom_encoder, custom_decoder,
-        )  # fmt: skip
+            d_model, nhead, custom_encoder=custom_encoder, custom_decoder=custom_decoder
+        )
         self.batch_first = batch_first
 
     def forward(  # type: ignore[override]
@@ -146,20 +156,12 @@ class Transformer(transformer.Transformer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Transform a target sequence by a source sequence, in PyTorch's layouts."""
-        source, x = (batch_first(each, self.batch_first) for each in (src, tgt))
-        masks: dict[str, Any] = {}
-        given = {
-            "src": (source, src_mask, src_key_padding_mask),
-            "tgt": (x, tgt_mask, tgt_key_padding_mask),
-            "mem": (x, memory_mask, memory_key_padding_mask),
-        }
-        for name, (sequence, mask, padding) in given.items():
-            pair = _masks(sequence, mask, padding)
-            masks[f"{name}_mask"], masks[f"{name}_key_padding_mask"] = pair
-        causal = {"src": src_is_causal, "tgt": tgt_is_causal, "mem": memory_is_causal}
-        masks |= {f"{name}_is_causal": True for name, value in causal.items() if value}
-        output = super().forward(source, x, **masks)
-        return as_given(output, self.batch_first, tgt.ndim == 3)
+        return super().forward(
+            src, tgt, src_mask, tgt_mask, memory_mask,
+            src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask,
+            src_is_causal=bool(src_is_causal), tgt_is_causal=bool(tgt_is_causal),
+            mem_is_causal=memory_is_causal,
+        )  # fmt: skip
 
 
 def _masks(x: Tensor, attn_mask: MaskLike, padding: MaskLike) -> tuple[MaskLike, MaskLike]:

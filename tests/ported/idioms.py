@@ -407,6 +407,14 @@ F.gumbel_softmax(x, tau=1.0, hard=True).sum(dim=-1)
 torch.optim.SGD([parameter], lr=0.1, momentum=0.9)
 torch.optim.Adam([parameter], lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
 torch.optim.AdamW([{"params": [parameter], "weight_decay": 0.0}], lr=1e-3)
+torch.optim.AdamW([parameter], lr=1e-3, fused=False, foreach=False)
+parameter.sum().backward(); nn.utils.clip_grad_norm_([parameter], 1.0).item()
+nn.TransformerEncoder(nn.TransformerEncoderLayer(4, nhead=2, batch_first=True), 2, enable_nested_tensor=False)(b).shape
+nn.Transformer(4, nhead=2, dropout=0.0).encoder(b, torch.zeros(2, 2, dtype=torch.bool)).shape
+nn.ModuleDict({"a": nn.Identity()}).a(x)
+m = nn.Sequential(); m.add_module("0", nn.Identity()); m.add_module("b", nn.Softmax(dim=-1)); m(x)
+m = nn.ModuleDict(); m.add_module("a", nn.Identity()); list(m.items())[0][1](x)
+torch.max(x.detach(), dim=1)[1]
 optimizer = torch.optim.SGD([parameter], lr=0.1); optimizer.zero_grad(set_to_none=True); parameter.sum().backward(); optimizer.step(); parameter.detach()
 torch.optim.lr_scheduler.StepLR(torch.optim.SGD([parameter], lr=0.1), step_size=2, gamma=0.5).get_last_lr()
 torch.optim.lr_scheduler.CosineAnnealingLR(torch.optim.SGD([parameter], lr=0.1), T_max=10).get_last_lr()
@@ -471,6 +479,7 @@ torch.distributions.Categorical(logits=x).log_prob(i[0, :3])
 torch.distributions.Normal(0.0, 1.0).log_prob(x)
 torch.nn.functional.relu(x)
 torch.set_num_threads(torch.get_num_threads())
-torch.compile(lambda x: x + 1)(x)
+torch.compile(lambda x: x + 1, backend="eager")(x)
 torch.jit.is_scripting()
+torch.jit.unused(lambda: 1.0)()
 """
