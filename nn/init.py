@@ -18,33 +18,15 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 
 __all__ = [
-    "calculate_gain",
-    "constant",
-    "kaiming_normal",
-    "kaiming_uniform",
-    "normal",
-    "ones",
-    "orthogonal",
-    "trunc_normal",
-    "uniform",
-    "xavier_normal",
-    "xavier_uniform",
-    "zeros",
-]
+    "calculate_gain", "constant", "kaiming_normal", "kaiming_uniform", "normal", "ones",
+    "orthogonal", "trunc_normal", "uniform", "xavier_normal", "xavier_uniform", "zeros",
+]  # fmt: skip
 
 FanMode = Literal["fan_in", "fan_out"]
 
 
 def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Fill with samples from the uniform distribution on [a, b).
-
-    Args:
-        tensor: A floating-point tensor of any shape; written in place.
-        a: The lower bound.
-        b: The upper bound.
-
-    Returns:
-        The tensor.
 
     Example:
         >>> from minigrad import nn, empty
@@ -57,15 +39,7 @@ def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
 
 
 def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Fill with samples from a normal distribution.
-
-    Args:
-        tensor: A floating-point tensor of any shape; written in place.
-        mean: Its mean.
-        std: Its standard deviation.
-
-    Returns:
-        The tensor.
+    """Fill with samples from the normal distribution of this mean and standard deviation.
 
     Example:
         >>> from minigrad import nn, empty
@@ -78,14 +52,7 @@ def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 
 @spelled
 def constant(tensor: Tensor, value: float) -> Tensor:
-    """Fill with a constant.
-
-    Args:
-        tensor: A tensor of any shape; written in place.
-        value: The number.
-
-    Returns:
-        The tensor.
+    """Fill with a number.
 
     Example:
         >>> from minigrad import nn, empty
@@ -98,12 +65,6 @@ def constant(tensor: Tensor, value: float) -> Tensor:
 def zeros(tensor: Tensor) -> Tensor:
     """Fill with 0.
 
-    Args:
-        tensor: A floating-point tensor of any shape; written in place.
-
-    Returns:
-        The tensor.
-
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.zeros(empty(2)).tolist()
@@ -114,12 +75,6 @@ def zeros(tensor: Tensor) -> Tensor:
 
 def ones(tensor: Tensor) -> Tensor:
     """Fill with 1.
-
-    Args:
-        tensor: A floating-point tensor of any shape; written in place.
-
-    Returns:
-        The tensor.
 
     Example:
         >>> from minigrad import nn, empty
@@ -132,20 +87,7 @@ def ones(tensor: Tensor) -> Tensor:
 def trunc_normal(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
 ) -> Tensor:
-    """Fill with samples from a normal distribution, those outside of [a, b] drawn again.
-
-    Args:
-        tensor: A floating-point tensor of any shape; written in place.
-        mean: The mean of the normal distribution.
-        std: Its standard deviation; positive.
-        a: The least value.
-        b: The greatest value.
-
-    Returns:
-        The tensor.
-
-    Raises:
-        ValueError: a is not below b, or hardly any sample lies between them.
+    """Fill with normally distributed samples; those outside of [a, b] are drawn again.
 
     Example:
         >>> from minigrad import nn, empty
@@ -183,12 +125,6 @@ def orthogonal(tensor: Tensor, gain: float = 1.0) -> Tensor:
         tensor: A tensor of shape (rows, ...), the other axes being the columns; written in place.
         gain: The length of the rows or columns.
 
-    Returns:
-        The tensor.
-
-    Raises:
-        ValueError: The tensor has fewer than two axes.
-
     Example:
         >>> from minigrad import nn, empty
         >>> weight = nn.init.orthogonal(empty(3, 5))
@@ -219,9 +155,6 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
         gain: The factor for the activation that follows: see `calculate_gain`.
 
-    Returns:
-        The tensor.
-
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.xavier_uniform(empty(3, 5)).max() <= (6 / 8) ** 0.5
@@ -236,17 +169,9 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
 def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Fill by Xavier (Glorot) initialization with a normal distribution.
 
+    The arguments are those of `xavier_uniform`.
+
     The standard deviation is gain · √(2 / (fan_in + fan_out)).
-
-    Source: Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural
-    networks", 2010.
-
-    Args:
-        tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        gain: The factor for the activation that follows: see `calculate_gain`.
-
-    Returns:
-        The tensor.
 
     Example:
         >>> from minigrad import nn, empty
@@ -277,9 +202,6 @@ def kaiming_uniform(
         nonlinearity: The activation that follows: see `calculate_gain`.
         a: The negative slope of "leaky_relu".
 
-    Returns:
-        The tensor.
-
     Example:
         >>> from minigrad import nn, empty
         >>> nn.init.kaiming_uniform(empty(3, 6)).max() <= 1.0
@@ -298,18 +220,9 @@ def kaiming_normal(
 ) -> Tensor:
     """Fill by Kaiming (He) initialization with a normal distribution.
 
+    The arguments are those of `kaiming_uniform`.
+
     The standard deviation is gain / √fan.
-
-    Source: He et al., "Delving deep into rectifiers", 2015.
-
-    Args:
-        tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
-        mode: Keep the variance of the forward ("fan_in") or the backward ("fan_out") pass.
-        nonlinearity: The activation that follows: see `calculate_gain`.
-        a: The negative slope of "leaky_relu".
-
-    Returns:
-        The tensor.
 
     Example:
         >>> from minigrad import nn, empty
@@ -330,9 +243,6 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     Returns:
         1, 1, 5/3, √2, √(2 / (1 + slope²)) and 3/4.
 
-    Raises:
-        ValueError: The activation is unknown.
-
     Example:
         >>> from minigrad import nn
         >>> round(nn.init.calculate_gain("relu"), 4)
@@ -340,31 +250,16 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """
     slope = 0.01 if param is None else check_number("calculate_gain", "param", param)
     gains = {
-        "linear": 1.0,
-        "sigmoid": 1.0,
-        "tanh": 5.0 / 3.0,
-        "relu": math.sqrt(2.0),
-        "leaky_relu": math.sqrt(2.0 / (1.0 + slope**2)),
-        "selu": 0.75,
-    }
+        "linear": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0),
+        "leaky_relu": math.sqrt(2.0 / (1.0 + slope**2)), "selu": 0.75,
+    }  # fmt: skip
     if nonlinearity not in gains:
         raise ValueError(f"calculate_gain: {nonlinearity!r} is none of {', '.join(gains)}")
     return gains[nonlinearity]
 
 
 def fans(name: str, tensor: Tensor) -> tuple[int, int]:
-    """Compute fan_in and fan_out of a weight.
-
-    Args:
-        name: The caller, for the error.
-        tensor: A tensor of shape (out, in, ...), the further axes being a window.
-
-    Returns:
-        fan_in and fan_out.
-
-    Raises:
-        ValueError: The tensor has fewer than two axes.
-    """
+    """Compute fan_in and fan_out of a weight."""
     if tensor.ndim < 2:
         raise ValueError(f"{name}: a shape (fan_out, fan_in, ...) expected, got {tensor.shape}")
     window = math.prod(tensor.shape[2:])

@@ -1,4 +1,4 @@
-"""Activation functions.
+"""Activation functions: each takes a tensor of any shape, and returns one of the same shape.
 
 ``inplace=True`` overwrites the input with the result; it saves no time. It is an error for a leaf,
 and in the backward pass if a rule needs the overwritten values.
@@ -32,13 +32,6 @@ SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 def relu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU, max(x, 0): see `minigrad.relu`.
 
-    Args:
-        input_: x, a tensor of any shape.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([-1.0, 2.0])
@@ -51,13 +44,6 @@ def relu(input_: Tensor, inplace: bool = False) -> Tensor:
 @spelled
 def silu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute SiLU, x · σ(x): see `minigrad.silu`.
-
-    Args:
-        input_: x, a tensor of any shape.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -73,14 +59,6 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
 
     Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models",
     2013.
-
-    Args:
-        input_: x, a tensor of any shape.
-        negative_slope: The slope below 0.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -99,14 +77,6 @@ def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
     Source: Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by
     exponential linear units", 2015.
-
-    Args:
-        input_: x, a tensor of any shape.
-        alpha: The limit for x → -∞ is -alpha.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -127,13 +97,6 @@ def selu(input_: Tensor, inplace: bool = False) -> Tensor:
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017.
 
-    Args:
-        input_: A tensor of any shape.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> [round(x, 4) for x in nn.functional.selu(tensor([-1000.0, 1.0])).tolist()]
@@ -149,13 +112,6 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU with maximum 6: min(max(x, 0), 6).
 
     Source: Krizhevsky, "Convolutional deep belief networks on CIFAR-10", 2010.
-
-    Args:
-        input_: x, a tensor of any shape.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -173,13 +129,6 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
 
     Source: Courbariaux, Bengio and David, "BinaryConnect", 2015.
 
-    Args:
-        input_: x, a tensor of any shape.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.hardsigmoid(tensor([-4.0, 0.0, 4.0])).tolist()
@@ -195,13 +144,6 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute hard swish: x · hardsigmoid(x).
 
     Source: Howard et al., "Searching for MobileNetV3", 2019.
-
-    Args:
-        input_: x, a tensor of any shape.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -219,13 +161,6 @@ def mish(input_: Tensor, inplace: bool = False) -> Tensor:
 
     Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019.
 
-    Args:
-        input_: x, a tensor of any shape.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> round(nn.functional.mish(tensor(1.0)).item(), 4)
@@ -241,18 +176,6 @@ def hardtanh(
     input_: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
     """Limit each element to the range from min_val to max_val, with slope 0 at the bounds.
-
-    Args:
-        input_: A tensor of any shape.
-        min_val: The least value.
-        max_val: The greatest value.
-        inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
-
-    Raises:
-        ValueError: min_val is greater than max_val.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -270,12 +193,6 @@ def hardtanh(
 def logsigmoid(input_: Tensor) -> Tensor:
     """Compute the logarithm of the sigmoid, -log(1 + e⁻ˣ), without overflow.
 
-    Args:
-        input_: x, a tensor of any shape.
-
-    Returns:
-        A tensor of the same shape.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.logsigmoid(tensor(-1000.0)).item()
@@ -287,12 +204,6 @@ def logsigmoid(input_: Tensor) -> Tensor:
 @spelled
 def softsign(input_: Tensor) -> Tensor:
     """Compute softsign, ``x / (1 + |x|)``.
-
-    Args:
-        input_: x, a tensor of any shape.
-
-    Returns:
-        A tensor of the same shape.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -311,12 +222,6 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
     Args:
         input_: Shape (N, C, ...), or any shape if there is one slope.
         weight: The slopes below 0, of shape (C,), (1,) or ().
-
-    Returns:
-        A tensor of the shape of `input_`.
-
-    Raises:
-        ValueError: The number of slopes is neither 1 nor C.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -349,9 +254,6 @@ def glu(input_: Tensor, axis: int = -1) -> Tensor:
     Returns:
         A tensor with half as many elements along the axis.
 
-    Raises:
-        ValueError: The number is odd, or the axis does not exist.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.glu(tensor([6.0, 8.0, 0.0, 1000.0])).tolist()
@@ -380,12 +282,6 @@ def gumbel_softmax(
         tau: The temperature τ; positive.
         hard: Whether to return one-hot vectors, with the gradient of the soft ones.
         axis: The axis of the classes.
-
-    Returns:
-        A tensor of the same shape.
-
-    Raises:
-        ValueError: tau is not positive, or the axis does not exist.
 
     Example:
         >>> from minigrad import nn, zeros

@@ -55,10 +55,6 @@ def scaled_dot_product_attention(
         A tensor of shape (..., L, E_v); with `output_weight` also the weights before dropout, of
         shape (..., L, S). A query that may attend nowhere gets zeros.
 
-    Raises:
-        TypeError: A mask is neither bool nor float.
-        ValueError: Shapes do not fit.
-
     Example:
         >>> import minigrad
         >>> from minigrad.nn import functional as F
@@ -149,9 +145,6 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
     Returns:
         A tensor of shape (..., seq_q, seq_k).
 
-    Raises:
-        ValueError: The last axes differ.
-
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.compute_attention_scores(ones((1, 4)), ones((2, 4)))
@@ -181,10 +174,6 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
 
     Returns:
         A tensor of the shape of `scores`.
-
-    Raises:
-        TypeError: The mask is not bool.
-        ValueError: It does not broadcast to the scores.
 
     Example:
         >>> from minigrad import nn, zeros
@@ -261,10 +250,6 @@ def additive_attention(
         The output of shape (batch, seq_q, d_v), and the weights of shape (batch, seq_q, seq_k).
         A query that may attend nowhere gets zeros.
 
-    Raises:
-        TypeError: The mask is neither bool nor float.
-        ValueError: Shapes do not fit.
-
     Example:
         >>> from minigrad import nn, randn
         >>> Q, K, V = randn(2, 4, 6), randn(2, 5, 3), randn(2, 5, 8)
@@ -312,11 +297,7 @@ def attend_additively(
 
 
 def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Raise unless query, key and value have fitting shapes (batch, length, width).
-
-    Raises:
-        ValueError: The number of axes is not 3, or batch sizes or lengths differ.
-    """
+    """Raise unless query, key and value have fitting shapes (batch, length, width)."""
     shapes = query.shape, key.shape, value.shape
     shown = "query {}, key {} and value {}".format(*shapes)
     if any(len(shape) != 3 for shape in shapes):

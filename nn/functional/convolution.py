@@ -30,21 +30,12 @@ def conv1d(
 ) -> Tensor:
     """Apply a 1-D convolution: a cross-correlation with each kernel, summed over the channels.
 
-    Args:
-        input_: Shape (N, C, L), or (C, L).
-        weight: The kernels, of shape (O, C / groups, K).
-        bias: Shape (O,), or None.
-        stride: The step of the kernel.
-        padding: The number of zeros added at both ends; "same" keeps the length, "valid" adds none.
-        dilation: The distance between the elements that a kernel reads.
-        groups: The number of groups of channels, each with its own kernels.
+    The arguments are those of `conv2d`, with one axis less: an input of shape (N, C, L) or (C, L),
+    and kernels of shape (O, C / groups, K).
 
     Returns:
         Shape (N, O, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
         (O, P).
-
-    Raises:
-        ValueError: The shapes do not fit, or the kernel does not fit into the input.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -81,9 +72,6 @@ def conv2d(
         Shape (N, O, P, P') with P = (H + 2 · padding - dilation · (K - 1) - 1) // stride + 1 and P'
         likewise, or (O, P, P').
 
-    Raises:
-        ValueError: The shapes do not fit, or the kernel does not fit into the input.
-
     Example:
         >>> from minigrad import nn, ones
         >>> x, kernel = ones((1, 1, 3, 3)), ones((1, 1, 2, 2))
@@ -106,23 +94,12 @@ def conv_transpose1d(
 ) -> Tensor:
     """Apply a 1-D transposed convolution: each element adds a multiple of the kernel to the output.
 
-    Args:
-        input_: Shape (N, C, L), or (C, L).
-        weight: The kernels, of shape (C, O / groups, K).
-        bias: Shape (O,), or None.
-        stride: The step between kernels in the output.
-        padding: The number of elements removed at both ends of the output.
-        output_padding: The number of elements added at the end of the output; less than the stride
-            or the dilation.
-        groups: The number of groups of channels.
-        dilation: The distance between the elements of a kernel in the output.
+    The arguments are those of `conv_transpose2d`, with one axis less: an input of shape (N, C, L)
+    or (C, L), and kernels of shape (C, O / groups, K).
 
     Returns:
         Shape (N, O, (L - 1) · stride - 2 · padding + dilation · (K - 1) + output_padding + 1),
         without N if the input has none.
-
-    Raises:
-        ValueError: The shapes do not fit, or the output would be empty.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -164,9 +141,6 @@ def conv_transpose2d(
         Shape (N, O, P, P') with P = (H - 1) · stride - 2 · padding + dilation · (K - 1) +
         output_padding + 1 and P' likewise; without N if the input has none.
 
-    Raises:
-        ValueError: The shapes do not fit, or the output would be empty.
-
     Example:
         >>> from minigrad import nn, ones
         >>> x, kernel = ones((1, 1, 2, 2)), ones((1, 1, 2, 2))
@@ -182,11 +156,7 @@ def conv_transpose2d(
 def padding_pairs(
     owner: str, kernel: Sequence[int], stride: Sizes, padding: Border, dilation: Sizes
 ) -> tuple[tuple[int, int], ...]:
-    """Return the padding before and after each axis.
-
-    Raises:
-        ValueError: The padding is invalid, or "same" with a stride.
-    """
+    """Return the padding before and after each axis."""
     if padding == "same":
         if any(step != 1 for step in check_sizes(owner, "stride", stride, len(kernel))):
             raise ValueError(
@@ -208,11 +178,7 @@ def padding_pairs(
 def over_a_batch(
     owner: str, axes: int, input_: Tensor, function: Callable[[Tensor], Tensor]
 ) -> Tensor:
-    """Call a function of a batch (N, C, ...) on a batch, or on a single sample (C, ...).
-
-    Raises:
-        ValueError: The input has another number of axes.
-    """
+    """Call a function of a batch (N, C, ...) on a batch, or on a single sample (C, ...)."""
     if input_.ndim == axes + 2:
         return function(input_)
     if input_.ndim != axes + 1:

@@ -36,11 +36,6 @@ def embedding(
     Returns:
         A tensor of the shape of `input_` with an axis of size width at the end.
 
-    Raises:
-        IndexError: An integer is outside the table; nothing was changed.
-        TypeError: `input_` does not hold integers.
-        ValueError: `padding_idx` is outside the table.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.embedding([1, 0], tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
@@ -55,11 +50,7 @@ def embedding(
 
 
 def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
-    """Raise if the padding row is outside the table.
-
-    Raises:
-        ValueError: It is.
-    """
+    """Raise if the padding row is outside the table."""
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise ValueError(located(f"{owner}: padding_idx {padding_idx} is outside the {rows} rows"))
 
@@ -85,10 +76,6 @@ def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
 
     Returns:
         A tensor of the shape of `input_` with an axis of size `num_classes` at the end.
-
-    Raises:
-        TypeError: `input_` does not hold integers.
-        ValueError: An integer is negative or too large.
 
     Example:
         >>> from minigrad.nn import functional as F

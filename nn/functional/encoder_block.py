@@ -25,9 +25,6 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
         A tensor of shape (batch, num_heads, seq, d_model / num_heads). Head i is the i-th slice of
         the last axis.
 
-    Raises:
-        ValueError: x has another number of axes, or num_heads does not divide d_model.
-
     Example:
         >>> from minigrad import nn, randn
         >>> nn.functional.split_heads(randn(2, 10, 512), num_heads=8).shape
@@ -57,9 +54,6 @@ def merge_heads(x: Tensor) -> Tensor:
     Returns:
         A tensor of shape (batch, seq, num_heads * d_k).
 
-    Raises:
-        ValueError: x has another number of axes.
-
     Example:
         >>> from minigrad import nn, randn
         >>> nn.functional.merge_heads(randn(2, 8, 10, 64)).shape
@@ -86,9 +80,6 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
 
     Returns:
         A tensor of the shape of x.
-
-    Raises:
-        ValueError: Shapes do not fit.
 
     Example:
         >>> from minigrad import nn, eye, ones, tensor, zeros

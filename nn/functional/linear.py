@@ -22,9 +22,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     Returns:
         A tensor of shape (..., O).
 
-    Raises:
-        ValueError: The shapes do not fit.
-
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.bilinear(ones((5, 4)), ones((5, 3)), ones((2, 4, 3))).shape

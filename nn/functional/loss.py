@@ -35,12 +35,6 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
         target: y, of the same shape.
         reduction: "mean", "sum", or "none" for one loss per element.
 
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes differ.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.mse_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
@@ -58,12 +52,6 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
         input_: x, a tensor of any shape.
         target: y, of the same shape.
         reduction: "mean", "sum", or "none" for one loss per element.
-
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes differ.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -86,12 +74,6 @@ def huber_loss(
         target: y, of the same shape.
         delta: The threshold between parabola and line; positive.
         reduction: "mean", "sum", or "none" for one loss per element.
-
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes differ, or delta is not positive.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -117,12 +99,6 @@ def smooth_l1_loss(
         target: y, of the same shape.
         beta: The threshold between parabola and line; 0 for the absolute error.
         reduction: "mean", "sum", or "none" for one loss per element.
-
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes differ, or beta is negative.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -165,11 +141,6 @@ def cross_entropy(
 
     Returns:
         A scalar, or a tensor of shape (N, ...) or ().
-
-    Raises:
-        ValueError: Shapes do not fit, a target is no probability, or an option is out of range.
-        TypeError: The targets are not numbers.
-        IndexError: A class index is out of range.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -240,11 +211,6 @@ def nll_loss(
     Returns:
         A scalar, or a tensor of the shape of `target`.
 
-    Raises:
-        ValueError: Shapes do not fit.
-        TypeError: The targets are not integers.
-        IndexError: A class index is out of range.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()
@@ -279,12 +245,6 @@ def binary_cross_entropy(
         target: y, from 0 to 1, of the same shape.
         weight: The weight of each element; broadcasts to that shape.
         reduction: "mean", "sum", or "none" for one loss per element.
-
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes differ, or an input is not a probability.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -329,12 +289,6 @@ def binary_cross_entropy_with_logits(
         reduction: "mean", "sum", or "none" for one loss per element.
         pos_weight: p, the weight of positive targets; broadcasts to that shape.
 
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes differ.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.binary_cross_entropy_with_logits(tensor([-1000.0]), [1.0]).item()
@@ -367,12 +321,6 @@ def kl_div(
             for one number per element.
         log_target: Whether the target is log y.
 
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes differ, or a target is not a probability.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
@@ -396,11 +344,7 @@ def kl_div(
 def like(
     name: str, input_: Tensor, target: Any, first: str = "input", second: str = "target"
 ) -> Tensor:
-    """Return the target as a tensor; it must have the shape of the input, without broadcasting.
-
-    Raises:
-        ValueError: The shapes differ.
-    """
+    """Return the target as a tensor; it must have the shape of the input, without broadcasting."""
     found = target
     if not isinstance(target, Tensor):
         found = wrap(to_array(target, name=f"{name}: {second}"))
@@ -418,11 +362,7 @@ def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:
 
 
 def reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:
-    """Return the mean or the sum of the losses, or all of them.
-
-    Raises:
-        ValueError: The reduction is unknown.
-    """
+    """Return the mean or the sum of the losses, or all of them."""
     if reduction == "mean":
         return losses.mean()
     if reduction == "sum":

@@ -68,10 +68,6 @@ def combine(
 
     Returns:
         The mask for S + extra_keys keys, broadcastable to the scores.
-
-    Raises:
-        TypeError: A mask has the wrong dtype.
-        ValueError: A mask has the wrong shape, or surely the opposite meaning.
     """
     bias: Tensor | None = None
     keep: np.ndarray | None = None
@@ -193,10 +189,6 @@ def create_causal_mask(seq_length: int) -> Tensor:
     Returns:
         A bool tensor of shape (seq_length, seq_length), True on and below the diagonal.
 
-    Raises:
-        TypeError: The length is not an int.
-        ValueError: It is negative.
-
     Example:
         >>> from minigrad.nn import functional as F
         >>> F.create_causal_mask(3)
@@ -220,10 +212,6 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
 
     Returns:
         A bool tensor of shape (batch, max_length): True for real tokens, False for padding.
-
-    Raises:
-        TypeError: The lengths are not integers.
-        ValueError: A length is negative or more than max_length, or lengths has other axes.
 
     Example:
         >>> from minigrad import nn, randn

@@ -48,9 +48,6 @@ def triplet_margin_loss(
     Returns:
         A scalar, or a tensor of shape (N,) or ().
 
-    Raises:
-        ValueError: The shapes differ, or an option is out of range.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> a, n = tensor([[0.0, 0.0]]), tensor([[0.0, 0.25]])
@@ -83,12 +80,6 @@ def margin_ranking_loss(
         margin: How much larger.
         reduction: "mean", "sum", or "none" for one loss per element.
 
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes differ.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.margin_ranking_loss(tensor([3.0]), tensor([1.0]), [-1.0]).item()
@@ -115,10 +106,6 @@ def cosine_embedding_loss(
 
     Returns:
         A scalar, or a tensor of the shape of the target.
-
-    Raises:
-        ValueError: The shapes do not fit, a target is neither 1 nor -1, or the margin is out of
-            range.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -167,12 +154,6 @@ def gaussian_nll_loss(
         full: Whether to add the constant log(2π) / 2.
         eps: The lower bound of v; where v is smaller, it still receives a gradient.
         reduction: "mean", "sum", or "none" for one loss per element.
-
-    Returns:
-        A scalar, or a tensor of that shape.
-
-    Raises:
-        ValueError: The shapes do not fit, a variance is negative, or eps is not positive.
 
     Example:
         >>> from minigrad import nn, tensor

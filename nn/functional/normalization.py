@@ -38,12 +38,6 @@ def layer_norm(
         bias: A tensor of shape `normalized_shape`, or None for 0.
         eps: Added to the variance.
 
-    Returns:
-        A tensor of the shape of `input_`.
-
-    Raises:
-        ValueError: The last axes have other sizes.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.layer_norm(tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
@@ -70,12 +64,6 @@ def rms_norm(
         normalized_shape: The sizes of the axes that are normalized; an int for the last axis.
         weight: A tensor of shape `normalized_shape`, or None for 1.
         eps: Added to the mean square; by default the machine epsilon of the dtype, as in PyTorch.
-
-    Returns:
-        A tensor of the shape of `input_`.
-
-    Raises:
-        ValueError: The last axes have other sizes.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -126,12 +114,6 @@ def batch_norm(
         training: Whether to use the batch statistics and update the running ones.
         momentum: The weight of the batch in the running statistics.
         eps: Added to the variance.
-
-    Returns:
-        A tensor of the shape of `input_`.
-
-    Raises:
-        ValueError: The shapes do not fit, or in training a channel has only one value.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -205,12 +187,6 @@ def group_norm(
         bias: Shift of each channel, of shape (C,), or None for 0.
         eps: Added to the variance.
 
-    Returns:
-        A tensor of the shape of `input_`.
-
-    Raises:
-        ValueError: The shapes do not fit, or num_groups does not divide C.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.group_norm(tensor([[1.0, 3.0, 10.0, 30.0]]), 2, eps=0.0).tolist()
@@ -262,13 +238,6 @@ def instance_norm(
         momentum: The weight of the input in the running statistics.
         eps: Added to the variance.
 
-    Returns:
-        A tensor of the shape of `input_`.
-
-    Raises:
-        ValueError: The shapes do not fit, a channel has only one value, or running statistics are
-            missing.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.instance_norm(tensor([[[1.0, 3.0], [10.0, 30.0]]]), eps=0.0).tolist()
@@ -309,12 +278,6 @@ def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12)
         p: The p of the p-norm; inf for the largest absolute value.
         axis: The axis along which the vectors lie; the second by default, as in PyTorch.
         eps: The lower bound of each norm; a zero vector stays zero.
-
-    Returns:
-        A tensor of the same shape.
-
-    Raises:
-        ValueError: The axis does not exist.
 
     Example:
         >>> from minigrad import nn, tensor

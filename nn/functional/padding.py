@@ -34,10 +34,6 @@ def pad(
     Returns:
         A tensor with longer axes.
 
-    Raises:
-        TypeError: The widths are not ints.
-        ValueError: The widths do not fit the input or the mode, or the mode is unknown.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.pad(tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect").tolist()

@@ -37,21 +37,12 @@ def max_pool1d(
 ) -> Tensor:
     """Apply 1-D max pooling: the largest element of each window.
 
-    Args:
-        input_: Shape (N, C, L), or (C, L).
-        kernel_size: K, the length of the window.
-        stride: The step of the window, K by default.
-        padding: The number of elements of -∞ added at both ends; at most half a window.
-        dilation: The distance between the elements of a window.
-        ceil_mode: Whether to round the output length up, with a last partial window.
+    The arguments are those of `max_pool2d`, for an input of shape (N, C, L), or (C, L).
 
     Returns:
         Shape (N, C, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
         (C, P).
         Of equal elements the first receives the gradient.
-
-    Raises:
-        ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -86,9 +77,6 @@ def max_pool2d(
         Shape (N, C, P, P') with P = (H + 2 · padding - dilation · (K - 1) - 1) // stride + 1 and P'
         likewise, or (C, P, P'). Of equal pixels the first receives the gradient.
 
-    Raises:
-        ValueError: A window does not fit into the input, or the padding is too wide.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.max_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
@@ -108,19 +96,10 @@ def avg_pool1d(
 ) -> Tensor:
     """Apply 1-D average pooling: the mean of each window.
 
-    Args:
-        input_: Shape (N, C, L), or (C, L).
-        kernel_size: K, the length of the window.
-        stride: The step of the window, K by default.
-        padding: The number of zeros added at both ends; at most half a window.
-        ceil_mode: Whether to round the output length up, with a last partial window.
-        count_include_pad: Whether the zeros count in the mean.
+    The arguments are those of `avg_pool2d`, for an input of shape (N, C, L), or (C, L).
 
     Returns:
         Shape (N, C, P) with P = (L + 2 · padding - K) // stride + 1, or (C, P).
-
-    Raises:
-        ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -156,9 +135,6 @@ def avg_pool2d(
         Shape (N, C, P, P') with P = (H + 2 · padding - K) // stride + 1 and P' likewise, or
         (C, P, P').
 
-    Raises:
-        ValueError: A window does not fit into the input, or the padding is too wide.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.avg_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
@@ -173,15 +149,10 @@ def avg_pool2d(
 def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D average pooling to a given output length.
 
-    Args:
-        input_: Shape (N, C, L), or (C, L).
-        output_size: P, the output length. Part i is from floor(i · L / P) to ceil((i + 1) · L / P).
+    As `adaptive_avg_pool2d`, from (N, C, L) or (C, L).
 
     Returns:
         Shape (N, C, P), or (C, P).
-
-    Raises:
-        ValueError: An axis of the input is empty.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -203,9 +174,6 @@ def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
     Returns:
         Shape (N, C, P, P'), or (C, P, P').
 
-    Raises:
-        ValueError: An axis of the input is empty.
-
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.adaptive_avg_pool2d(ones((2, 8, 5, 7)), 1).shape
@@ -218,15 +186,10 @@ def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
 def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D max pooling to a given output length.
 
-    Args:
-        input_: Shape (N, C, L), or (C, L).
-        output_size: P, the output length. Part i is from floor(i · L / P) to ceil((i + 1) · L / P).
+    As `adaptive_max_pool2d`, from (N, C, L) or (C, L).
 
     Returns:
         Shape (N, C, P), or (C, P). Of equal elements the first receives the gradient.
-
-    Raises:
-        ValueError: An axis of the input is empty.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -247,9 +210,6 @@ def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
 
     Returns:
         Shape (N, C, P, P'), or (C, P, P'). Of equal pixels the first receives the gradient.
-
-    Raises:
-        ValueError: An axis of the input is empty.
 
     Example:
         >>> from minigrad import nn, ones
@@ -334,12 +294,7 @@ def _average(
 def parts_per_axis(
     owner: str, axes: int, output_size: int | Sequence[int | None] | None
 ) -> tuple[int | None, ...]:
-    """Return the output size per axis; None for an axis that keeps its size.
-
-    Raises:
-        TypeError: A size is not an int.
-        ValueError: The number of sizes is wrong, or one is less than 1.
-    """
+    """Return the output size per axis; None for an axis that keeps its size."""
     given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,) * axes
     if len(given) != axes:
         raise ValueError(

@@ -40,10 +40,6 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
     Returns:
         A tensor of shape (max_length, d_model).
 
-    Raises:
-        TypeError: A size is not an int.
-        ValueError: d_model is odd, or a size is negative.
-
     Example:
         >>> from minigrad.nn import functional as F
         >>> F.sinusoidal_encoding(100, 512).shape
@@ -74,9 +70,6 @@ def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
 
     Returns:
         A tensor of the shape of x.
-
-    Raises:
-        ValueError: The sequences are longer than the encodings, or the widths differ.
 
     Example:
         >>> import minigrad
@@ -113,10 +106,6 @@ def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
     Returns:
         A parameter of shape (max_length, d_model).
 
-    Raises:
-        TypeError: A size is not an int.
-        ValueError: A size is negative.
-
     Example:
         >>> from minigrad.nn import functional as F
         >>> pe = F.learned_positional_encoding(100, 512)
@@ -144,9 +133,6 @@ def sinusoidal_pos_embedding(
 
     Returns:
         A tensor of shape (seq_len, embed_dim).
-
-    Raises:
-        ValueError: embed_dim is odd, or a size is negative.
 
     Example:
         >>> from minigrad.nn import functional as F
@@ -181,13 +167,6 @@ def rotary_pos_embedding(
             i + D/2, as in LLaMA's weights.
         offset: The first position, without `position_ids`: with a cache, the cached length.
         base: The base of the frequencies; a larger base turns the last pairs more slowly.
-
-    Returns:
-        A tensor of the shape of `input_`.
-
-    Raises:
-        TypeError: `input_` is not floating.
-        ValueError: Shapes do not fit, or both `position_ids` and `offset` are given.
 
     Example:
         >>> from minigrad import nn, randn
@@ -260,9 +239,6 @@ def alibi_bias(
 
     Returns:
         A tensor of shape (1, H, L, S).
-
-    Raises:
-        ValueError: A size is negative, or num_heads is 0.
 
     Example:
         >>> from minigrad import nn, randn

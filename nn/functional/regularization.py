@@ -33,12 +33,6 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
         training: If False, the input is returned unchanged.
         inplace: Whether to overwrite the input with the result.
 
-    Returns:
-        A tensor of the same shape.
-
-    Raises:
-        ValueError: p is not a probability.
-
     Example:
         >>> from minigrad import nn, ones
         >>> sorted(set(nn.functional.dropout(ones(1000), 0.75).tolist()))
@@ -65,12 +59,6 @@ def dropout1d(
         training: If False, the input is returned unchanged.
         inplace: Whether to overwrite the input with the result.
 
-    Returns:
-        A tensor of the same shape.
-
-    Raises:
-        ValueError: p is not a probability, or the input has another number of axes.
-
     Example:
         >>> from minigrad import nn, ones
         >>> y = nn.functional.dropout1d(ones(1, 100, 3))
@@ -86,19 +74,11 @@ def dropout2d(
 ) -> Tensor:
     """Zero whole channels of images with probability p, and scale the others by 1 / (1 - p).
 
-    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015.
-
     Args:
         input_: Shape (N, C, H, W). Three axes are read as (N, C, L), with a warning, as in PyTorch.
         p: The probability, from 0 to 1.
         training: If False, the input is returned unchanged.
         inplace: Whether to overwrite the input with the result.
-
-    Returns:
-        A tensor of the same shape.
-
-    Raises:
-        ValueError: p is not a probability, or the input has another number of axes.
 
     Example:
         >>> from minigrad import nn, ones
@@ -130,12 +110,6 @@ def drop_path(
         p: The probability, from 0 to 1.
         scale_by_keep: Whether to scale the other samples by 1 / (1 - p).
         training: If False, the input is returned unchanged.
-
-    Returns:
-        A tensor of the same shape.
-
-    Raises:
-        ValueError: p is not a probability, or the input has no batch axis.
 
     Example:
         >>> from minigrad import nn, ones

@@ -49,11 +49,6 @@ def interpolate(
     Returns:
         Shape (N, C, P) or (N, C, P, P').
 
-    Raises:
-        TypeError: A linear mode gets integers.
-        ValueError: The input has another number of axes, not just one of `size` and `scale_factor`
-            is given, a size is less than 1, or the mode is unknown or not for this input.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([[[1.0, 3.0]]])
@@ -104,12 +99,7 @@ def interpolate(
 def check_interpolation(
     owner: str, size: Any, scale_factor: Any, mode: str, align_corners: bool | None
 ) -> None:
-    """Raise unless the options of an interpolation make sense together.
-
-    Raises:
-        TypeError: `align_corners` is no bool.
-        ValueError: One of the others is invalid.
-    """
+    """Raise unless the options of an interpolation make sense together."""
     known = ("nearest", "nearest-exact", *_LINEAR.values(), "area")
     if mode not in known:
         raise ValueError(located(f"{owner}: mode must be one of {', '.join(known)}; got {mode!r}"))
@@ -193,9 +183,6 @@ def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
 
     Returns:
         Shape (..., C, H·r, W·r).
-
-    Raises:
-        ValueError: The channels are not divisible by r², or the input has fewer than 3 axes.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -27,9 +27,6 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     Returns:
         A tensor without that axis; numbers from -1 to 1.
 
-    Raises:
-        ValueError: The shapes do not broadcast, or the axis does not exist.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x, y = tensor([3.0, 4.0]), tensor([4.0, 3.0])
@@ -57,9 +54,6 @@ def pairwise_distance(
 
     Returns:
         A tensor without the last axis.
-
-    Raises:
-        ValueError: The shapes do not broadcast, or p or eps is no such number.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -37,9 +37,6 @@ def unfold(
     Returns:
         Shape (N, C · K · K', L) with L windows in rows, or (C · K · K', L).
 
-    Raises:
-        ValueError: The input has another number of axes, or a window does not fit into it.
-
     Example:
         >>> from minigrad import arange, nn
         >>> image = arange(6.0).reshape(1, 2, 3)
@@ -80,9 +77,6 @@ def fold(
 
     Returns:
         Shape (N, C, H, W), or (C, H, W).
-
-    Raises:
-        ValueError: The input does not have one column for each window, or a window does not fit.
 
     Example:
         >>> from minigrad import nn, ones

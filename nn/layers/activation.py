@@ -1,15 +1,20 @@
-"""Activation layers, and looking up an activation by name."""
+"""Activation layers, and looking up an activation by name.
+
+The functions of the same names give the sources. ``inplace=True`` overwrites the input.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal
 
-from minigrad._checks import check_number, check_size
+from minigrad._checks import check_number
 from minigrad._creation import full
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
+from minigrad.nn.module.argument_checks import Count
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
@@ -33,13 +38,6 @@ def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callabl
     Args:
         activation: A key of `ACTIVATIONS`, or a function or module.
 
-    Returns:
-        A function of a tensor.
-
-    Raises:
-        ValueError: The name is unknown.
-        TypeError: It is neither a name nor callable.
-
     Example:
         >>> import minigrad
         >>> from minigrad.nn.layers.activation import activation_function
@@ -56,28 +54,9 @@ def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callabl
     return activation
 
 
-class _InPlace(Module):
-    """An elementwise activation that can overwrite its input."""
-
-    function: Callable[..., Tensor]
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return self.function(input_, self.inplace)
-
-    def extra_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
-
-
-class ReLU(_InPlace):
+@layer_of(F.relu)
+class ReLU(UnaryLayer):
     """The rectified linear unit max(x, 0).
-
-    Args:
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -85,14 +64,12 @@ class ReLU(_InPlace):
         [0.0, 2.0]
     """
 
-    function = staticmethod(F.relu)
+    inplace: bool = False
 
 
-class ReLU6(_InPlace):
+@layer_of(F.relu6)
+class ReLU6(UnaryLayer):
     """ReLU with maximum 6: min(max(x, 0), 6).
-
-    Args:
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -100,15 +77,15 @@ class ReLU6(_InPlace):
         [0.0, 2.0, 6.0]
     """
 
-    function = staticmethod(F.relu6)
+    inplace: bool = False
 
 
-class LeakyReLU(_InPlace):
+@layer_of(F.leaky_relu)
+class LeakyReLU(UnaryLayer):
     """Leaky ReLU: x, or negative_slope · x below 0.
 
     Args:
         negative_slope: The slope below 0.
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -116,24 +93,16 @@ class LeakyReLU(_InPlace):
         [-0.5, 2.0]
     """
 
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        self.negative_slope = negative_slope
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.leaky_relu(input_, self.negative_slope, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+    negative_slope: float = 0.01
+    inplace: bool = False
 
 
-class ELU(_InPlace):
+@layer_of(F.elu)
+class ELU(UnaryLayer):
     """The exponential linear unit: x, or alpha · (eˣ - 1) below 0.
 
     Args:
         alpha: The limit for x → -∞ is -alpha.
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -141,23 +110,13 @@ class ELU(_InPlace):
         [-1.0, 2.0]
     """
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        self.alpha = alpha
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.elu(input_, self.alpha, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
+    alpha: float = 1.0
+    inplace: bool = False
 
 
-class SELU(_InPlace):
+@layer_of(F.selu)
+class SELU(UnaryLayer):
     """The scaled exponential linear unit: see `functional.selu`.
-
-    Args:
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -165,10 +124,11 @@ class SELU(_InPlace):
         1.0507
     """
 
-    function = staticmethod(F.selu)
+    inplace: bool = False
 
 
-class GELU(Module):
+@layer_of(F.gelu)
+class GELU(UnaryLayer):
     r"""The Gaussian error linear unit :math:`x\,\Phi(x)`.
 
     Source: Hendrycks and Gimpel, "Gaussian error linear units", 2016.
@@ -182,26 +142,20 @@ class GELU(Module):
         0.8413
     """
 
-    repr_fields = ("approximate",)
+    approximate: Literal["none", "tanh"] = "none"
 
-    def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None:
-        super().__init__()
-        if approximate not in ("none", "tanh"):
-            raise ValueError(f"GELU: approximate must be 'none' or 'tanh', got {approximate!r}")
-        self.approximate = approximate
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.gelu(input_, self.approximate)
+    def _check(self) -> None:
+        if self.approximate not in ("none", "tanh"):
+            raise ValueError(
+                f"GELU: approximate must be 'none' or 'tanh', got {self.approximate!r}"
+            )
 
 
-class SiLU(_InPlace):
+@layer_of(F.silu)
+class SiLU(UnaryLayer):
     """The sigmoid linear unit x · σ(x).
 
     Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units", 2017.
-
-    Args:
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -209,17 +163,15 @@ class SiLU(_InPlace):
         0.7311
     """
 
-    function = staticmethod(F.silu)
+    inplace: bool = False
 
 
 Swish = SiLU
 
 
-class Mish(_InPlace):
+@layer_of(F.mish)
+class Mish(UnaryLayer):
     """Mish: x · tanh(softplus(x)).
-
-    Args:
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -227,14 +179,12 @@ class Mish(_InPlace):
         0.8651
     """
 
-    function = staticmethod(F.mish)
+    inplace: bool = False
 
 
-class HardSwish(_InPlace):
+@layer_of(F.hardswish)
+class HardSwish(UnaryLayer):
     """Hard swish: x · hardsigmoid(x), a piecewise approximation of SiLU.
-
-    Args:
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -242,14 +192,12 @@ class HardSwish(_InPlace):
         [0.0, 3.0]
     """
 
-    function = staticmethod(F.hardswish)
+    inplace: bool = False
 
 
-class HardSigmoid(_InPlace):
+@layer_of(F.hardsigmoid)
+class HardSigmoid(UnaryLayer):
     """Hard sigmoid: a piecewise linear approximation of the sigmoid.
-
-    Args:
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -257,10 +205,11 @@ class HardSigmoid(_InPlace):
         [0.0, 0.5, 1.0]
     """
 
-    function = staticmethod(F.hardsigmoid)
+    inplace: bool = False
 
 
-class Tanh(Module):
+@layer_of(F.tanh)
+class Tanh(UnaryLayer):
     """The hyperbolic tangent.
 
     Example:
@@ -269,12 +218,9 @@ class Tanh(Module):
         [0.0, 1.0]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.tanh(input_)
 
-
-class Sigmoid(Module):
+@layer_of(F.sigmoid)
+class Sigmoid(UnaryLayer):
     """The logistic function 1 / (1 + e⁻ˣ).
 
     Example:
@@ -283,12 +229,9 @@ class Sigmoid(Module):
         [0.5, 1.0]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.sigmoid(input_)
 
-
-class Softplus(Module):
+@layer_of(F.softplus)
+class Softplus(UnaryLayer):
     r"""A smooth approximation of ReLU, :math:`\log(1 + e^{\beta x}) / \beta`.
 
     Source: Dugas et al., "Incorporating second-order functional knowledge for better option
@@ -303,20 +246,15 @@ class Softplus(Module):
         [0.0, 1000.0]
     """
 
-    repr_fields = ("beta",)
+    beta: float = 1.0
 
-    def __init__(self, beta: float = 1.0) -> None:
-        super().__init__()
-        if beta == 0:
+    def _check(self) -> None:
+        if self.beta == 0:
             raise ValueError("Softplus: beta must not be 0")
-        self.beta = beta
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.softplus(input_, self.beta)
 
 
-class Softmax(Module):
+@layer_of(F.softmax)
+class Softmax(UnaryLayer):
     """Softmax along an axis: positive values that sum to 1.
 
     Args:
@@ -328,18 +266,11 @@ class Softmax(Module):
         [0.5, 0.5]
     """
 
-    repr_fields = ("axis",)
-
-    def __init__(self, axis: int = -1) -> None:
-        super().__init__()
-        self.axis = axis
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function along the axis of a tensor of any shape."""
-        return F.softmax(input_, axis=self.axis)
+    axis: int = -1
 
 
-class LogSoftmax(Module):
+@layer_of(F.log_softmax)
+class LogSoftmax(UnaryLayer):
     """The logarithm of softmax, computed in a numerically stable way.
 
     Args:
@@ -351,24 +282,16 @@ class LogSoftmax(Module):
         [-1000.0, 0.0]
     """
 
-    repr_fields = ("axis",)
-
-    def __init__(self, axis: int = -1) -> None:
-        super().__init__()
-        self.axis = axis
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function along the axis of a tensor of any shape."""
-        return F.log_softmax(input_, axis=self.axis)
+    axis: int = -1
 
 
-class Hardtanh(_InPlace):
+@layer_of(F.hardtanh)
+class Hardtanh(UnaryLayer):
     """Limit each element to the range from min_val to max_val.
 
     Args:
         min_val: The least value.
         max_val: The greatest value.
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -376,21 +299,16 @@ class Hardtanh(_InPlace):
         [-1.0, 0.5, 1.0]
     """
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(inplace)
-        self.min_val = check_number("Hardtanh", "min_val", min_val)
-        self.max_val = check_number("Hardtanh", "max_val", max_val, min_val)
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.hardtanh(input_, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self) -> str:
-        bounds = f"min_val={self.min_val}, max_val={self.max_val}"
-        return ", ".join([bounds, *["inplace=True"] * self.inplace])
+    def _check(self) -> None:
+        check_number("Hardtanh", "max_val", self.max_val, self.min_val)
 
 
-class LogSigmoid(Module):
+@layer_of(F.logsigmoid)
+class LogSigmoid(UnaryLayer):
     """The logarithm of the sigmoid, -log(1 + e⁻ˣ), without overflow.
 
     Example:
@@ -399,12 +317,9 @@ class LogSigmoid(Module):
         -1000.0
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.logsigmoid(input_)
 
-
-class Softsign(Module):
+@layer_of(F.softsign)
+class Softsign(UnaryLayer):
     """Softsign, ``x / (1 + |x|)``.
 
     Example:
@@ -413,15 +328,9 @@ class Softsign(Module):
         [-0.5, 0.75]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the function elementwise to a tensor of any shape."""
-        return F.softsign(input_)
-
 
 class PReLU(Module):
     """Leaky ReLU with a learned slope below 0.
-
-    Source: He et al., "Delving deep into rectifiers", 2015.
 
     Args:
         num_parameters: 1, or the number C of channels: one slope for each.
@@ -438,9 +347,9 @@ class PReLU(Module):
 
     repr_fields = ("num_parameters",)
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25) -> None:
+    def __init__(self, num_parameters: Count = 1, init: float = 0.25) -> None:
         super().__init__()
-        self.num_parameters = check_size("PReLU", "num_parameters", num_parameters)
+        self.num_parameters = num_parameters
         self.init = init
         self.weight = Parameter(full(num_parameters, float(init)))
 
@@ -453,10 +362,9 @@ class PReLU(Module):
         return F.prelu(input_, self.weight)
 
 
-class GLU(Module):
+@layer_of(F.glu)
+class GLU(UnaryLayer):
     """The gated linear unit: the first half of an axis times the sigmoid of the second.
-
-    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
 
     Args:
         axis: The axis, of even size.
@@ -467,12 +375,4 @@ class GLU(Module):
         [3.0, 8.0]
     """
 
-    repr_fields = ("axis",)
-
-    def __init__(self, axis: int = -1) -> None:
-        super().__init__()
-        self.axis = axis
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Halve the axis of a tensor of any shape."""
-        return F.glu(input_, self.axis)
+    axis: int = -1

@@ -100,14 +100,7 @@ class _Convolution(_Kernels):
         self.padding_mode = padding_mode
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply the convolution.
-
-        Args:
-            input_: A tensor of shape (N, in_channels, ...), or without N.
-
-        Returns:
-            A tensor of shape (N, out_channels, ...), or without N.
-        """
+        """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N."""
 
         def convolved(x: Tensor) -> Tensor:
             pairs = self._pairs
@@ -124,25 +117,10 @@ class _Convolution(_Kernels):
 class Conv1d(_Convolution):
     """Apply a 1-D convolution.
 
+    The arguments are those of `Conv2d`, with one int for each option.
+
     Weight and bias are initialized uniformly from ±1/√(in_channels / groups · kernel_size), as in
     PyTorch.
-
-    Args:
-        in_channels: C, the size of axis 1 of the input.
-        out_channels: O, the number of kernels.
-        kernel_size: K, the length of a kernel.
-        stride: The step of the kernel.
-        padding: The number of elements added at both ends; "same" keeps the length, "valid" adds
-            none.
-        dilation: The distance between the elements that a kernel reads.
-        groups: The number of groups of channels, each with its own kernels.
-        bias: Whether to add a bias.
-        padding_mode: "zeros", "reflect" (mirrored), "replicate" (the edge value repeated) or
-            "circular" (values from the other end).
-
-    Attributes:
-        weight: Shape (O, C / groups, K).
-        bias: Shape (O,), or None.
 
     Example:
         >>> from minigrad import nn, ones
@@ -211,14 +189,7 @@ class _Transposed(_Kernels):
         )
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply the transposed convolution.
-
-        Args:
-            input_: A tensor of shape (N, in_channels, ...), or without N.
-
-        Returns:
-            A tensor of shape (N, out_channels, ...), or without N.
-        """
+        """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N."""
         transposed = F.conv_transpose1d if self.axes == 1 else F.conv_transpose2d
         return transposed(
             input_, self.weight, self.bias, self.stride, self.padding, self.output_padding,
@@ -229,21 +200,7 @@ class _Transposed(_Kernels):
 class ConvTranspose1d(_Transposed):
     """Apply a 1-D transposed convolution: see `functional.conv_transpose1d`.
 
-    Args:
-        in_channels: C, the size of axis 1 of the input.
-        out_channels: O, the size of axis 1 of the output.
-        kernel_size: K, the length of a kernel.
-        stride: The step between kernels in the output.
-        padding: The number of elements removed at both ends of the output.
-        output_padding: The number of elements added at the end of the output; less than the stride
-            or the dilation.
-        groups: The number of groups of channels.
-        bias: Whether to add a bias.
-        dilation: The distance between the elements of a kernel in the output.
-
-    Attributes:
-        weight: Shape (C, O / groups, K).
-        bias: Shape (O,), or None.
+    The arguments are those of `ConvTranspose2d`, with one int for each option.
 
     Example:
         >>> from minigrad import nn, ones

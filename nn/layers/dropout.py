@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from minigrad._checks import check_probability
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
+from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
+from minigrad.nn.module.argument_checks import Probability
 from minigrad.nn.module.base import Module
 
 __all__ = ["DropPath", "Dropout", "Dropout1d", "Dropout2d"]
 
 
-class Dropout(Module):
+@layer_of(F.dropout)
+class Dropout(FunctionLayer):
     """Zero each element with probability p in training, and scale the others by 1 / (1 - p).
 
-    In evaluation mode it returns the input unchanged.
-
-    Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
-    2014.
+    In evaluation mode it returns the input unchanged. See `functional.dropout`.
 
     Args:
         p: The probability, from 0 to 1.
@@ -33,34 +30,16 @@ class Dropout(Module):
         {1.0}
     """
 
-    function: Callable[..., Tensor] = staticmethod(F.dropout)
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        self.p = check_probability(type(self).__name__, "p", p)
-        self.inplace = inplace
+    p: Probability = 0.5
+    inplace: bool = False
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply dropout in training mode.
-
-        Args:
-            input_: A tensor of a shape that the function takes.
-
-        Returns:
-            A tensor of the same shape; in evaluation mode, or in place, the same tensor.
-        """
-        return self.function(input_, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace=True" if self.inplace else f"p={self.p}"
+        """Apply dropout in training mode."""
+        return self._result(input_, training=self.training)
 
 
 class Dropout1d(Dropout):
     """Zero whole channels of sequences (N, C, L) in training: see `functional.dropout1d`.
-
-    Args:
-        p: The probability, from 0 to 1.
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, ones
@@ -74,10 +53,6 @@ class Dropout1d(Dropout):
 class Dropout2d(Dropout):
     """Zero whole channels of images (N, C, H, W) in training: see `functional.dropout2d`.
 
-    Args:
-        p: The probability, from 0 to 1.
-        inplace: Whether to overwrite the input with the result.
-
     Example:
         >>> from minigrad import nn, ones
         >>> sorted(set(nn.Dropout2d(0.5)(ones(1, 100, 2, 2)).sum(axis=(2, 3))[0].tolist()))
@@ -88,9 +63,7 @@ class Dropout2d(Dropout):
 
 
 class DropPath(Module):
-    """Zero whole samples in training: stochastic depth, for the branch of a residual block.
-
-    Source: Huang et al., "Deep networks with stochastic depth", 2016.
+    """Zero whole samples in training, for residual branches: see `functional.drop_path`.
 
     Args:
         drop_prob: The probability, from 0 to 1.
@@ -104,9 +77,9 @@ class DropPath(Module):
 
     repr_fields = ("drop_prob",)
 
-    def __init__(self, drop_prob: float = 0.1, scale_by_keep: bool = True) -> None:
+    def __init__(self, drop_prob: Probability = 0.1, scale_by_keep: bool = True) -> None:
         super().__init__()
-        self.drop_prob = check_probability("DropPath", "drop_prob", drop_prob)
+        self.drop_prob = drop_prob
         self.scale_by_keep = scale_by_keep
 
     def forward(self, input_: Tensor) -> Tensor:

@@ -60,11 +60,6 @@ class Rearrange(Module):
         pattern: The axes of the input, an arrow, the axes of the output.
         **shapes: The lengths of axes that cannot be inferred from the input.
 
-    Raises:
-        EinopsError: The pattern is invalid, or (when called) does not fit the input.
-        ImportError: einops is not installed.
-        ValueError: The arrow is missing, or a length is not positive.
-
     Example:
         >>> from minigrad import nn, ones
         >>> patches = nn.Rearrange("n (h p) (w q) -> n (h w) (p q)", p=2, q=2)
@@ -103,11 +98,6 @@ class Reduce(Module):
         reduction: "sum", "mean", "max", "min", "prod", "any" or "all"; or a function of a tensor
             and a tuple of axes.
         **shapes: The lengths of axes that cannot be inferred from the input.
-
-    Raises:
-        EinopsError: The pattern is invalid, or (when called) does not fit the input.
-        ImportError: einops is not installed.
-        ValueError: The arrow is missing, or a length is not positive.
 
     Example:
         >>> from minigrad import nn, ones
@@ -164,12 +154,6 @@ class EinMix(Module):
     Attributes:
         weight: A parameter with the axes of `weight_shape`.
         bias: A parameter that broadcasts to the output before axes are merged, or None.
-
-    Raises:
-        EinopsError: The pattern is invalid, or (when called) does not fit the input.
-        ImportError: einops is not installed.
-        ValueError: An axis of weight, bias or output is undefined or has no length, the arrow is
-            missing, or a length is not positive.
 
     Example:
         >>> from minigrad import nn, ones

@@ -77,9 +77,6 @@ class Embedding(Module):
 
         Returns:
             A tensor of that shape with an axis of size embedding_dim at the end.
-
-        Raises:
-            IndexError: An index is outside the table.
         """
         return F.embedding(input_, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 

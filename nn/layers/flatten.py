@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
+from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 
 __all__ = ["Flatten", "Unflatten"]
 
 
-class Flatten(Module):
+@layer_of(Tensor.flatten)
+class Flatten(UnaryLayer):
     """Flatten consecutive axes into one; by default all but the batch axis.
 
     Args:
@@ -25,16 +27,8 @@ class Flatten(Module):
         (2, 60)
     """
 
-    repr_fields = ("start_axis", "end_axis")
-
-    def __init__(self, start_axis: int = 1, end_axis: int = -1) -> None:
-        super().__init__()
-        self.start_axis = start_axis
-        self.end_axis = end_axis
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Flatten a tensor."""
-        return input_.flatten(self.start_axis, self.end_axis)
+    start_axis: int = 1
+    end_axis: int = -1
 
 
 class Unflatten(Module):
@@ -58,15 +52,7 @@ class Unflatten(Module):
         self.unflattened_size = tuple(unflattened_size)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Unflatten a tensor.
-
-        Args:
-            input_: A tensor whose axis has the product of the sizes as its size.
-
-        Raises:
-            IndexError: There is no such axis.
-            ValueError: The axis has another number of elements.
-        """
+        """Unflatten a tensor whose axis has the product of the sizes as its size."""
         shape, sizes = input_.shape, self.unflattened_size
         if not -len(shape) <= self.axis < len(shape):
             raise IndexError(located(f"Unflatten: there is no axis {self.axis} in shape {shape}"))

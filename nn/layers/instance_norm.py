@@ -23,17 +23,7 @@ class _InstanceNorm(_BatchNorm):
         super().__init__(num_features, eps, momentum, affine, track_running_stats)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalize: by the statistics of the input, or in evaluation by running ones if kept.
-
-        Args:
-            input_: A tensor of shape (N, num_features, ...), or (num_features, ...).
-
-        Returns:
-            A tensor of the same shape.
-
-        Raises:
-            ValueError: The input has another number of axes or channels.
-        """
+        """Normalize: by the statistics of the input, or in evaluation by running ones if kept."""
         self._check_layout(input_)
         single = input_.ndim == len(self.layouts[1].split(","))
         by_input = self.training or not self.track_running_stats
@@ -47,17 +37,10 @@ class _InstanceNorm(_BatchNorm):
 class InstanceNorm1d(_InstanceNorm):
     r"""Instance normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
+    The arguments are those of `BatchNorm1d`; with momentum None the running statistics stay as they
+    are. See `functional.instance_norm`.
+
     Mean and (biased) variance are taken over each channel of each sample.
-
-    Source: Ulyanov, Vedaldi and Lempitsky, "Instance normalization: the missing ingredient for fast
-    stylization", 2016.
-
-    Args:
-        num_features: C, the number of channels.
-        eps: Added to the variance, against division by zero.
-        momentum: The weight of a new batch in the running statistics; None leaves them as they are.
-        affine: Whether to learn γ and β.
-        track_running_stats: Whether to keep running statistics, and use them in evaluation mode.
 
     Attributes:
         weight: γ, of shape (C,), initialized to ones; or None.
@@ -77,13 +60,6 @@ class InstanceNorm1d(_InstanceNorm):
 
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalization of images, with the arguments and attributes of `InstanceNorm1d`.
-
-    Args:
-        num_features: C, the number of channels.
-        eps: Added to the variance, against division by zero.
-        momentum: The weight of a new batch in the running statistics; None leaves them as they are.
-        affine: Whether to learn scale and shift.
-        track_running_stats: Whether to keep running statistics, and use them in evaluation mode.
 
     Example:
         >>> from minigrad import nn, randn

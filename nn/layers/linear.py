@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minigrad._checks import check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.module.argument_checks import Count
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
@@ -38,10 +38,10 @@ class Linear(Module):
 
     bias: Parameter | None
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+    def __init__(self, in_features: Count, out_features: Count, bias: bool = True) -> None:
         super().__init__()
-        self.in_features = check_size("Linear", "in_features", in_features)
-        self.out_features = check_size("Linear", "out_features", out_features)
+        self.in_features = in_features
+        self.out_features = out_features
         self.weight = Parameter(empty((out_features, in_features)))
         self.bias = Parameter(empty(out_features)) if bias else None
         self.reset_parameters()
@@ -54,14 +54,7 @@ class Linear(Module):
             init.uniform(self.bias, -bound, bound)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Apply the map to the last axis.
-
-        Args:
-            input_: A tensor of shape (..., in_features).
-
-        Returns:
-            A tensor of shape (..., out_features).
-        """
+        """Map a tensor of shape (..., in_features) to (..., out_features)."""
         return F.linear(input_, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -95,12 +88,12 @@ class Bilinear(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True
+        self, in1_features: Count, in2_features: Count, out_features: Count, bias: bool = True
     ) -> None:
         super().__init__()
-        self.in1_features = check_size("Bilinear", "in1_features", in1_features)
-        self.in2_features = check_size("Bilinear", "in2_features", in2_features)
-        self.out_features = check_size("Bilinear", "out_features", out_features)
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
         self.weight = Parameter(empty((out_features, in1_features, in2_features)))
         self.bias = Parameter(empty(out_features)) if bias else None
         self.reset_parameters()
@@ -112,15 +105,7 @@ class Bilinear(Module):
             init.uniform(parameter, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """Apply the map to the last axes.
-
-        Args:
-            input1: A tensor of shape (..., in1_features).
-            input2: A tensor of shape (..., in2_features).
-
-        Returns:
-            A tensor of shape (..., out_features).
-        """
+        """Map tensors of shape (..., in1_features) and (..., in2_features)."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
@@ -140,9 +125,5 @@ class Identity(Module):
     """
 
     def forward(self, input_: Any) -> Any:
-        """Return the input.
-
-        Args:
-            input_: Anything.
-        """
+        """Return the input."""
         return input_

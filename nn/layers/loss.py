@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-from minigrad._checks import check_number, check_probability
+from minigrad._checks import check_probability
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.loss import Reduction
+from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
+from minigrad.nn.module.argument_checks import NonNegative, Positive
 from minigrad.nn.module.base import Module
 
 __all__ = [
@@ -16,22 +18,18 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Loss(Module):
-    """A loss with a reduction."""
+class _Elementwise(FunctionLayer):
+    """A loss of predictions and targets of the same shape."""
 
-    repr_fields: ClassVar[tuple[str, ...]] = ("reduction",)
+    repr_fields = ("reduction",)
 
-    def __init__(self, reduction: Reduction = "mean") -> None:
-        super().__init__()
-        if reduction not in ("mean", "sum", "none", None):
-            raise ValueError(
-                f'{type(self).__name__}: reduction must be "mean", "sum" or "none", '
-                f"got {reduction!r}"
-            )
-        self.reduction = reduction
+    def forward(self, input_: Tensor, target: Any) -> Tensor:
+        """Compare predictions with targets of the same shape."""
+        return self._result(input_, target)
 
 
-class MSELoss(_Loss):
+@layer_of(F.mse_loss)
+class MSELoss(_Elementwise):
     """The squared error: see `functional.mse_loss`.
 
     Args:
@@ -43,12 +41,11 @@ class MSELoss(_Loss):
         2.0
     """
 
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare predictions with targets of the same shape."""
-        return F.mse_loss(input_, target, self.reduction)
+    reduction: Reduction = "mean"
 
 
-class L1Loss(_Loss):
+@layer_of(F.l1_loss)
+class L1Loss(_Elementwise):
     """The absolute error: see `functional.l1_loss`.
 
     Args:
@@ -60,12 +57,11 @@ class L1Loss(_Loss):
         1.0
     """
 
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare predictions with targets of the same shape."""
-        return F.l1_loss(input_, target, self.reduction)
+    reduction: Reduction = "mean"
 
 
-class HuberLoss(_Loss):
+@layer_of(F.huber_loss)
+class HuberLoss(_Elementwise):
     """Squared error for small, absolute error for large differences: see `functional.huber_loss`.
 
     Args:
@@ -78,16 +74,12 @@ class HuberLoss(_Loss):
         2.5
     """
 
-    def __init__(self, reduction: Reduction = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction)
-        self.delta = check_number("HuberLoss", "delta", delta, above=0.0)
-
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare predictions with targets of the same shape."""
-        return F.huber_loss(input_, target, self.delta, self.reduction)
+    reduction: Reduction = "mean"
+    delta: Positive = 1.0
 
 
-class SmoothL1Loss(_Loss):
+@layer_of(F.smooth_l1_loss)
+class SmoothL1Loss(_Elementwise):
     """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
 
     Args:
@@ -100,25 +92,50 @@ class SmoothL1Loss(_Loss):
         2.0
     """
 
-    def __init__(self, reduction: Reduction = "mean", beta: float = 1.0) -> None:
-        super().__init__(reduction)
-        self.beta = check_number("SmoothL1Loss", "beta", beta, 0.0)
-
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare predictions with targets of the same shape."""
-        return F.smooth_l1_loss(input_, target, self.beta, self.reduction)
+    reduction: Reduction = "mean"
+    beta: NonNegative = 1.0
 
 
-class CrossEntropyLoss(_Loss):
+@layer_of(F.kl_div)
+class KLDivLoss(_Elementwise):
+    """The Kullback-Leibler divergence: see `functional.kl_div`, also for the arguments.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
+        >>> round(nn.KLDivLoss("batchmean")(x, y).item(), 4)
+        0.6931
+    """
+
+    repr_fields = ("reduction", "log_target")
+
+    reduction: Reduction | Literal["batchmean"] = "mean"
+    log_target: bool = False
+
+    def _check(self) -> None:
+        if self.reduction not in ("mean", "sum", "batchmean", "none", None):
+            raise ValueError(
+                f'KLDivLoss: reduction must be "mean", "sum", "batchmean" or "none", '
+                f"got {self.reduction!r}"
+            )
+
+
+class _Weighted(Module):
+    """A loss with a weight, which is a buffer, and a reduction."""
+
+    repr_fields = ("reduction",)
+    weight: Tensor | None
+
+    def __init__(self, weight: Any = None, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.reduction = reduction
+
+
+class CrossEntropyLoss(_Weighted):
     """Cross-entropy of logits and class indices, or class probabilities.
 
-    See `functional.cross_entropy`.
-
-    Args:
-        weight: The weight of each class, of shape (C,); a buffer.
-        reduction: "mean", "sum", or "none" for one loss per target.
-        ignore_index: A target value that is ignored; None to ignore none.
-        label_smoothing: The probability that is spread evenly over all classes.
+    See `functional.cross_entropy`, also for the arguments; `weight` is a buffer.
 
     Example:
         >>> from minigrad import nn, zeros
@@ -126,8 +143,6 @@ class CrossEntropyLoss(_Loss):
         >>> round(loss(zeros((2, 4)), [3, -100]).item(), 4)
         1.3863
     """
-
-    weight: Tensor | None
 
     def __init__(
         self,
@@ -137,8 +152,7 @@ class CrossEntropyLoss(_Loss):
         ignore_index: int | None = -100,
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, reduction)
         self.ignore_index = ignore_index
         self.label_smoothing = check_probability(
             type(self).__name__, "label_smoothing", label_smoothing
@@ -152,21 +166,16 @@ class CrossEntropyLoss(_Loss):
         )  # fmt: skip
 
 
-class NLLLoss(_Loss):
+class NLLLoss(_Weighted):
     """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
-    Args:
-        weight: The weight of each class, of shape (C,); a buffer.
-        reduction: "mean", "sum", or "none" for one loss per target.
-        ignore_index: A target value that is ignored; None to ignore none.
+    The arguments are explained there; `weight` is a buffer.
 
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.NLLLoss()(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
-
-    weight: Tensor | None
 
     def __init__(
         self,
@@ -175,8 +184,7 @@ class NLLLoss(_Loss):
         *,
         ignore_index: int | None = -100,
     ) -> None:
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, reduction)
         self.ignore_index = ignore_index
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
@@ -186,7 +194,7 @@ class NLLLoss(_Loss):
         )
 
 
-class BCELoss(_Loss):
+class BCELoss(_Weighted):
     """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
 
     Args:
@@ -199,18 +207,12 @@ class BCELoss(_Loss):
         0.6931
     """
 
-    weight: Tensor | None
-
-    def __init__(self, weight: Any = None, reduction: Reduction = "mean") -> None:
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
-
     def forward(self, input_: Tensor, target: Any) -> Tensor:
         """Compare probabilities with targets of the same shape."""
         return F.binary_cross_entropy(input_, target, self.weight, self.reduction)
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_Weighted):
     """The binary cross-entropy of logits: see `functional.binary_cross_entropy_with_logits`.
 
     Args:
@@ -224,14 +226,12 @@ class BCEWithLogitsLoss(_Loss):
         0.6931
     """
 
-    weight: Tensor | None
     pos_weight: Tensor | None
 
     def __init__(
         self, weight: Any = None, reduction: Reduction = "mean", *, pos_weight: Any = None
     ) -> None:
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, reduction)
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
@@ -239,37 +239,3 @@ class BCEWithLogitsLoss(_Loss):
         return F.binary_cross_entropy_with_logits(
             input_, target, self.weight, self.reduction, pos_weight=self.pos_weight
         )
-
-
-class KLDivLoss(Module):
-    """The Kullback-Leibler divergence: see `functional.kl_div`.
-
-    Args:
-        reduction: "mean", "sum", "batchmean" for the sum divided by the size of the batch, or
-            "none" for one number per element.
-        log_target: Whether targets are log-probabilities.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
-        >>> round(nn.KLDivLoss("batchmean")(x, y).item(), 4)
-        0.6931
-    """
-
-    repr_fields = ("reduction", "log_target")
-
-    def __init__(
-        self, reduction: Reduction | Literal["batchmean"] = "mean", log_target: bool = False
-    ) -> None:
-        super().__init__()
-        if reduction not in ("mean", "sum", "batchmean", "none", None):
-            raise ValueError(
-                f'KLDivLoss: reduction must be "mean", "sum", "batchmean" or "none", '
-                f"got {reduction!r}"
-            )
-        self.reduction = reduction
-        self.log_target = log_target
-
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare log-probabilities with probabilities of the same shape."""
-        return F.kl_div(input_, target, self.reduction, self.log_target)

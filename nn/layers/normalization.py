@@ -38,8 +38,6 @@ class LayerNorm(_Normalization):
 
     Mean and (biased) variance are taken over the last axes, separately for each position.
 
-    Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
-
     Args:
         normalized_shape: The sizes of those axes; an int for the last axis.
         eps: Added to the variance, against division by zero.
@@ -71,14 +69,7 @@ class LayerNorm(_Normalization):
         self.bias = Parameter(zeros(self.normalized_shape)) if elementwise_affine and bias else None
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalize.
-
-        Args:
-            input_: A tensor of shape ``(..., *normalized_shape)``.
-
-        Returns:
-            A tensor of the same shape.
-        """
+        """Normalize a tensor of shape ``(..., *normalized_shape)``."""
         return F.layer_norm(input_, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -93,8 +84,6 @@ class RMSNorm(_Normalization):
 
     The mean is taken over the last axes, separately for each position. Unlike `LayerNorm` it does
     not subtract the mean and has no shift.
-
-    Source: Zhang and Sennrich, "Root mean square layer normalization", 2019.
 
     Args:
         normalized_shape: The sizes of those axes; an int for the last axis.
@@ -123,14 +112,7 @@ class RMSNorm(_Normalization):
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalize.
-
-        Args:
-            input_: A tensor of shape ``(..., *normalized_shape)``.
-
-        Returns:
-            A tensor of the same shape.
-        """
+        """Normalize a tensor of shape ``(..., *normalized_shape)``."""
         return F.rms_norm(input_, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
@@ -194,17 +176,7 @@ class _BatchNorm(_Normalization):
         return state
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalize: by the batch statistics in training, by the running statistics in evaluation.
-
-        Args:
-            input_: A tensor of shape (N, num_features, ...).
-
-        Returns:
-            A tensor of the same shape.
-
-        Raises:
-            ValueError: The input has another number of axes or channels.
-        """
+        """Normalize: by the batch statistics in training, by the running ones in evaluation."""
         self._check_layout(input_)
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.num_batches_tracked is not None and input_.size:
@@ -240,8 +212,6 @@ class BatchNorm1d(_BatchNorm):
     In training, mean and (biased) variance of each feature are taken over the batch; in evaluation
     mode the running averages are used.
 
-    Source: Ioffe and Szegedy, "Batch normalization", 2015.
-
     Args:
         num_features: C, the size of axis 1 of the input.
         eps: Added to the variance, against division by zero.
@@ -273,14 +243,6 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """Batch normalization of images, with the arguments and attributes of `BatchNorm1d`.
 
-    Args:
-        num_features: C, the size of axis 1 of the input.
-        eps: Added to the variance, against division by zero.
-        momentum: The weight of a new batch in the running statistics; None for the mean of all
-            batches.
-        affine: Whether to learn scale and shift.
-        track_running_stats: Whether to keep running statistics.
-
     Example:
         >>> from minigrad import nn, randn
         >>> nn.BatchNorm2d(8)(randn(2, 8, 5, 5)).shape
@@ -295,8 +257,6 @@ class GroupNorm(_Normalization):
 
     Mean and (biased) variance are taken over each group of channels of each sample; scale and shift
     are per channel.
-
-    Source: Wu and He, "Group normalization", 2018.
 
     Args:
         num_groups: The number of groups of consecutive channels.
@@ -330,14 +290,7 @@ class GroupNorm(_Normalization):
         self.bias = Parameter(zeros(num_channels)) if affine else None
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalize.
-
-        Args:
-            input_: A tensor of shape (N, num_channels, ...).
-
-        Returns:
-            A tensor of the same shape.
-        """
+        """Normalize a tensor of shape (N, num_channels, ...)."""
         return F.group_norm(input_, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:

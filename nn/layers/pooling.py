@@ -1,15 +1,19 @@
-"""1-D and 2-D max and average pooling, by window or to a given output size."""
+"""1-D and 2-D max and average pooling, by window or to a given output size.
+
+The functions of the same names explain the arguments.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
 
 from minigrad._checks import check_sizes
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.pooling import parts_per_axis
-from minigrad.nn.module.base import Module
+from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
@@ -17,66 +21,37 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Windows(Module):
-    """The options that all poolings by window share."""
+class _Windows(UnaryLayer):
+    """The checks that all poolings by window share."""
 
-    axes: int
+    axes: ClassVar[int]
     repr_fields = ("kernel_size", "stride", "padding")
+    kernel_size: Sizes
+    stride: Sizes | None
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None, padding: Sizes) -> None:
-        super().__init__()
-        owner = type(self).__name__
-        check_sizes(owner, "kernel_size", kernel_size, self.axes)
-        check_sizes(owner, "padding", padding, self.axes, least=0)
-        if stride is not None:
-            check_sizes(owner, "stride", stride, self.axes)
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
+    def _check(self) -> None:
+        if self.stride is None:
+            self.stride = self.kernel_size
+        for name in ("kernel_size", "stride", "padding", "dilation"):
+            if name in self.fields:
+                least = 0 if name == "padding" else 1
+                check_sizes(type(self).__name__, name, getattr(self, name), self.axes, least)
 
 
+@layer_of(F.max_pool2d)
 class _MaxPool(_Windows):
     """Max pooling along `axes` axes."""
 
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        dilation: Sizes = 1,
-        *,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__(kernel_size, stride, padding)
-        check_sizes(type(self).__name__, "dilation", dilation, self.axes)
-        self.dilation = dilation
-        self.ceil_mode = ceil_mode
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the pooling.
-
-        Args:
-            input_: A tensor of shape (N, C, ...), or (C, ...).
-
-        Returns:
-            A tensor with as many axes, the last of them shorter.
-        """
-        pool = F.max_pool1d if self.axes == 1 else F.max_pool2d
-        return pool(
-            input_, self.kernel_size, self.stride, self.padding, self.dilation,
-            ceil_mode=self.ceil_mode,
-        )  # fmt: skip
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+    dilation: Sizes = 1
+    _: KW_ONLY
+    ceil_mode: bool = False
 
 
 class MaxPool1d(_MaxPool):
     """Apply 1-D max pooling: see `functional.max_pool1d`.
-
-    Args:
-        kernel_size: The length of the window.
-        stride: The step of the window, kernel_size by default.
-        padding: The number of elements of -∞ added at both ends; at most half a window.
-        dilation: The distance between the elements of a window.
-        ceil_mode: Whether to round the output length up, with a last partial window.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -85,17 +60,11 @@ class MaxPool1d(_MaxPool):
     """
 
     axes = 1
+    function = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
     """Apply 2-D max pooling: see `functional.max_pool2d`.
-
-    Args:
-        kernel_size: The size of the window; options take one int for both axes, or one per axis.
-        stride: The step of the window, kernel_size by default.
-        padding: The number of rows and columns of -∞ added on each side; at most half a window.
-        dilation: The distance between the pixels of a window.
-        ceil_mode: Whether to round the output size up, with last partial windows.
 
     Example:
         >>> from minigrad import nn, ones
@@ -106,46 +75,19 @@ class MaxPool2d(_MaxPool):
     axes = 2
 
 
+@layer_of(F.avg_pool2d)
 class _AvgPool(_Windows):
     """Average pooling along `axes` axes."""
 
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None:
-        super().__init__(kernel_size, stride, padding)
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply the pooling.
-
-        Args:
-            input_: A tensor of shape (N, C, ...), or (C, ...).
-
-        Returns:
-            A tensor with as many axes, the last of them shorter.
-        """
-        pool = F.avg_pool1d if self.axes == 1 else F.avg_pool2d
-        return pool(
-            input_, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-            self.count_include_pad,
-        )  # fmt: skip
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
 
 
 class AvgPool1d(_AvgPool):
     """Apply 1-D average pooling: see `functional.avg_pool1d`.
-
-    Args:
-        kernel_size: The length of the window.
-        stride: The step of the window, kernel_size by default.
-        padding: The number of zeros added at both ends; at most half a window.
-        ceil_mode: Whether to round the output length up, with a last partial window.
-        count_include_pad: Whether the zeros count in the mean.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -154,17 +96,11 @@ class AvgPool1d(_AvgPool):
     """
 
     axes = 1
+    function = staticmethod(F.avg_pool1d)
 
 
 class AvgPool2d(_AvgPool):
     """Apply 2-D average pooling: see `functional.avg_pool2d`.
-
-    Args:
-        kernel_size: The size of the window; options take one int for both axes, or one per axis.
-        stride: The step of the window, kernel_size by default.
-        padding: The number of zeros added on each side; at most half a window.
-        ceil_mode: Whether to round the output size up, with last partial windows.
-        count_include_pad: Whether the zeros count in the mean.
 
     Example:
         >>> from minigrad import nn, ones
@@ -175,33 +111,19 @@ class AvgPool2d(_AvgPool):
     axes = 2
 
 
-class _Adaptive1d(Module):
-    """1-D pooling to a given output length."""
+class _Adaptive(UnaryLayer):
+    """Pooling to a given output size."""
 
-    repr_fields = ("output_size",)
+    axes: ClassVar[int]
+    output_size: Any
 
-    def __init__(self, output_size: int) -> None:
-        super().__init__()
-        parts_per_axis(type(self).__name__, 1, output_size)
-        self.output_size = output_size
-
-
-class _Adaptive2d(Module):
-    """2-D pooling to a given output size."""
-
-    repr_fields = ("output_size",)
-
-    def __init__(self, output_size: int | Sequence[int | None] | None) -> None:
-        super().__init__()
-        parts_per_axis(type(self).__name__, 2, output_size)
-        self.output_size = output_size
+    def _check(self) -> None:
+        parts_per_axis(type(self).__name__, self.axes, self.output_size)
 
 
-class AdaptiveAvgPool1d(_Adaptive1d):
+@layer_of(F.adaptive_avg_pool1d)
+class AdaptiveAvgPool1d(_Adaptive):
     """Apply 1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`.
-
-    Args:
-        output_size: The output length.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -209,16 +131,13 @@ class AdaptiveAvgPool1d(_Adaptive1d):
         [[[2.0, 4.0]]]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Pool (N, C, L) to (N, C, output_size), or the same without N."""
-        return F.adaptive_avg_pool1d(input_, self.output_size)
+    axes = 1
+    output_size: int
 
 
-class AdaptiveAvgPool2d(_Adaptive2d):
+@layer_of(F.adaptive_avg_pool2d)
+class AdaptiveAvgPool2d(_Adaptive):
     """Apply 2-D average pooling to a given output size: see `functional.adaptive_avg_pool2d`.
-
-    Args:
-        output_size: The output size, one int for both axes or one per axis; None keeps an axis.
 
     Example:
         >>> from minigrad import nn, ones
@@ -226,16 +145,13 @@ class AdaptiveAvgPool2d(_Adaptive2d):
         (2, 8, 1, 1)
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Pool (N, C, H, W) to (N, C, P, P'), or the same without N."""
-        return F.adaptive_avg_pool2d(input_, self.output_size)
+    axes = 2
+    output_size: int | Sequence[int | None] | None
 
 
-class AdaptiveMaxPool1d(_Adaptive1d):
+@layer_of(F.adaptive_max_pool1d)
+class AdaptiveMaxPool1d(_Adaptive):
     """Apply 1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`.
-
-    Args:
-        output_size: The output length.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -243,16 +159,13 @@ class AdaptiveMaxPool1d(_Adaptive1d):
         [[[3.0, 5.0]]]
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Pool (N, C, L) to (N, C, output_size), or the same without N."""
-        return F.adaptive_max_pool1d(input_, self.output_size)
+    axes = 1
+    output_size: int
 
 
-class AdaptiveMaxPool2d(_Adaptive2d):
+@layer_of(F.adaptive_max_pool2d)
+class AdaptiveMaxPool2d(_Adaptive):
     """Apply 2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`.
-
-    Args:
-        output_size: The output size, one int for both axes or one per axis; None keeps an axis.
 
     Example:
         >>> from minigrad import nn, ones
@@ -260,6 +173,5 @@ class AdaptiveMaxPool2d(_Adaptive2d):
         (2, 8, 2, 7)
     """
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Pool (N, C, H, W) to (N, C, P, P'), or the same without N."""
-        return F.adaptive_max_pool2d(input_, self.output_size)
+    axes = 2
+    output_size: int | Sequence[int | None] | None

@@ -20,8 +20,6 @@ __all__ = ["LearnedPosEmbedding", "RotaryPosEmbedding", "SinusoidalPosEmbedding"
 class SinusoidalPosEmbedding(Module):
     """Add sinusoidal positional encodings: see `functional.sinusoidal_pos_embedding`.
 
-    Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
-
     Args:
         seq_len: The number of positions; by default unlimited.
         embed_dim: The width, even; by default that of the input.
@@ -52,12 +50,6 @@ class SinusoidalPosEmbedding(Module):
             input_: A tensor of shape (L, D) or (N, L, D).
             offset: The first position: with a cache, the cached length.
             position_ids: The positions instead, ints of shape (L,) or (N, L).
-
-        Returns:
-            A tensor of the same shape.
-
-        Raises:
-            ValueError: The shape does not fit, or the positions exceed the limit.
         """
         rows, end = _rows(
             "SinusoidalPosEmbedding", input_, offset, position_ids, self.seq_len, self.embed_dim
@@ -108,12 +100,6 @@ class LearnedPosEmbedding(Module):
             input_: A tensor of shape (L, embed_dim) or (N, L, embed_dim).
             offset: The first position: with a cache, the cached length.
             position_ids: The positions instead, ints of shape (L,) or (N, L).
-
-        Returns:
-            A tensor of the same shape.
-
-        Raises:
-            ValueError: The shape does not fit, or the positions exceed the limit.
         """
         rows, _ = _rows(
             "LearnedPosEmbedding", input_, offset, position_ids, self.max_len, self.embed_dim
@@ -123,8 +109,6 @@ class LearnedPosEmbedding(Module):
 
 class RotaryPosEmbedding(Module):
     """Rotary positional embedding (RoPE) of queries or keys: see `functional.rotary_pos_embedding`.
-
-    Source: Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021.
 
     Args:
         embed_dim: D, the width of a head, even; by default that of the input.
@@ -170,12 +154,6 @@ class RotaryPosEmbedding(Module):
             position_ids: The positions, of shape (L,) or (N, L); by default `offset`, `offset` + 1
                 and so on.
             offset: The first position: with a cache, the cached length.
-
-        Returns:
-            A tensor of the same shape.
-
-        Raises:
-            ValueError: The shapes do not fit, or the positions exceed the limit.
         """
         end = offset + input_.shape[-2] if input_.ndim > 1 else 0
         if position_ids is not None:

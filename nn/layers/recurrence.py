@@ -278,6 +278,8 @@ class RNN(_HiddenState):
 class LSTM(_Recurrent):
     r"""A multi-layer LSTM (long short-term memory).
 
+    The arguments are those of `RNN`, without nonlinearity.
+
     .. math::
         i, f, o &= \sigma(W x_t + b + U h_{t-1} + b'), \quad g = \tanh(\dots) \\
         c_t &= f c_{t-1} + i g \qquad h_t = o \tanh c_t
@@ -287,16 +289,6 @@ class LSTM(_Recurrent):
 
     Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; the forget gate f: Gers,
     Schmidhuber and Cummins, "Learning to forget", 2000.
-
-    Args:
-        input_size: I, the size of the last axis of the input.
-        hidden_size: H, the size of the last axis of the output.
-        num_layers: The number of layers; each reads the outputs of the one below.
-        bias: Whether to add biases.
-        batch_first: Whether input and output are (N, L, ...); by default (L, N, ...), time first.
-            If omitted, a warning is given once: the default was True before version 0.2.0.
-        dropout: The dropout probability between layers.
-        bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
     Example:
         >>> from minigrad import nn, ones
@@ -352,6 +344,8 @@ class LSTM(_Recurrent):
 class GRU(_HiddenState):
     r"""A multi-layer GRU (gated recurrent unit).
 
+    The arguments are those of `RNN`, without nonlinearity.
+
     .. math::
         r, z &= \sigma(W x_t + b + U h_{t-1} + b') \\
         n &= \tanh(W x_t + b + r (U h_{t-1} + b')) \qquad h_t = (1 - z) n + z h_{t-1}
@@ -360,16 +354,6 @@ class GRU(_HiddenState):
     those of `RNN`.
 
     Source: Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014.
-
-    Args:
-        input_size: I, the size of the last axis of the input.
-        hidden_size: H, the size of the last axis of the output.
-        num_layers: The number of layers; each reads the outputs of the one below.
-        bias: Whether to add biases.
-        batch_first: Whether input and output are (N, L, ...); by default (L, N, ...), time first.
-            If omitted, a warning is given once: the default was True before version 0.2.0.
-        dropout: The dropout probability between layers.
-        bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
     Example:
         >>> from minigrad import nn, ones
@@ -408,11 +392,7 @@ def _warn_of_layout(owner: str, shape: tuple[int, ...]) -> None:
 
 
 def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:
-    """Return the name of a nonlinearity.
-
-    Raises:
-        ValueError: It is neither "tanh" nor "relu".
-    """
+    """Return the name of a nonlinearity."""
     if name == "tanh":
         return "tanh"
     if name == "relu":
@@ -421,11 +401,7 @@ def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:
 
 
 def pair(owner: str, states: Any) -> tuple[Any, ...]:
-    """Return the given hidden and cell state as a tuple, empty for None.
-
-    Raises:
-        ValueError: It is not a pair.
-    """
+    """Return the given hidden and cell state as a tuple, empty for None."""
     if states is None:
         return ()
     if not isinstance(states, (tuple, list)) or len(states) != 2:

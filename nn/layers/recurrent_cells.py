@@ -134,10 +134,7 @@ class RNNCell(_HiddenStateCell):
 class LSTMCell(_Cell):
     """One step of `LSTM`.
 
-    Args:
-        input_size: I, the size of the last axis of the input.
-        hidden_size: H, the size of the last axis of the states.
-        bias: Whether to add biases.
+    The arguments are those of `RNNCell`, without nonlinearity.
 
     Attributes:
         weight_ih: The weight of the input, of shape (4 · H, I).
@@ -180,10 +177,7 @@ class LSTMCell(_Cell):
 class GRUCell(_HiddenStateCell):
     """One step of `GRU`.
 
-    Args:
-        input_size: I, the size of the last axis of the input.
-        hidden_size: H, the size of the last axis of the state.
-        bias: Whether to add biases.
+    The arguments are those of `RNNCell`, without nonlinearity.
 
     Attributes:
         weight_ih: The weight of the input, of shape (3 · H, I).

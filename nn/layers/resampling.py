@@ -1,30 +1,28 @@
-"""Layers that resize, pad, or rearrange images: Upsample, PixelShuffle, padding, Unfold, Fold."""
+"""Layers that resize, pad, or rearrange images: Upsample, PixelShuffle, padding, Unfold, Fold.
+
+The functions of the same names explain the arguments.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
 
-from minigrad._checks import check_size, check_sizes
+from minigrad._checks import check_sizes
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.padding import PadMode
-from minigrad.nn.functional.resampling import Scale, check_interpolation
+from minigrad.nn.functional.resampling import Mode, Scale, check_interpolation
+from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
+from minigrad.nn.module.argument_checks import Count
 from minigrad.nn.module.base import Module
 
 __all__ = ["Fold", "PixelShuffle", "ReflectionPad2d", "Unfold", "Upsample", "ZeroPad2d"]
 
 
-class Upsample(Module):
+@layer_of(F.interpolate)
+class Upsample(UnaryLayer):
     """Resize sequences (N, C, L) or images (N, C, H, W): see `functional.interpolate`.
-
-    Args:
-        size: The output size, one int or one per axis.
-        scale_factor: Instead of `size`: the output size is floor(factor · size).
-        mode: "nearest", "nearest-exact", "linear", "bilinear" or "area".
-        align_corners: For the linear modes: whether the centres of the corner elements coincide.
-        recompute_scale_factor: Whether `scale_factor` gives the output size only.
 
     Example:
         >>> from minigrad import nn, ones
@@ -32,41 +30,26 @@ class Upsample(Module):
         (1, 3, 8, 10)
     """
 
-    def __init__(
-        self,
-        size: int | Sequence[int] | None = None,
-        scale_factor: Scale | None = None,
-        mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "area"] = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:
-        super().__init__()
-        check_interpolation("Upsample", size, scale_factor, mode, align_corners)
+    size: int | Sequence[int] | None = None
+    scale_factor: Scale | None = None
+    mode: Mode = "nearest"
+    align_corners: bool | None = None
+    recompute_scale_factor: bool | None = None
+
+    def _check(self) -> None:
+        size = self.size
+        check_interpolation("Upsample", size, self.scale_factor, self.mode, self.align_corners)
         if size is not None:
             check_sizes("Upsample", "size", size, len(size) if isinstance(size, Sequence) else 1)
-        self.size = size
-        self.scale_factor = scale_factor
-        self.mode: Literal["nearest", "nearest-exact", "linear", "bilinear", "area"] = mode
-        self.align_corners = align_corners
-        self.recompute_scale_factor = recompute_scale_factor
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Resize the last axes of an input of shape (N, C, L) or (N, C, H, W)."""
-        return F.interpolate(
-            input_, self.size, self.scale_factor, self.mode, self.align_corners,
-            self.recompute_scale_factor,
-        )  # fmt: skip
 
     def extra_repr(self) -> str:
         name = "size" if self.scale_factor is None else "scale_factor"
         return f"{name}={getattr(self, name)}, mode={self.mode!r}"
 
 
-class PixelShuffle(Module):
+@layer_of(F.pixel_shuffle)
+class PixelShuffle(UnaryLayer):
     """Rearrange channels into pixels, (..., C·r², H, W) to (..., C, H·r, W·r).
-
-    Source: Shi et al., "Real-time single image and video super-resolution using an efficient
-    sub-pixel convolutional neural network", 2016.
 
     Args:
         upscale_factor: r.
@@ -77,15 +60,7 @@ class PixelShuffle(Module):
         (1, 2, 6, 8)
     """
 
-    repr_fields = ("upscale_factor",)
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = check_size("PixelShuffle", "upscale_factor", upscale_factor)
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Rearrange an input of shape (..., C·r², H, W)."""
-        return F.pixel_shuffle(input_, self.upscale_factor)
+    upscale_factor: Count
 
 
 class _Pad2d(Module):
@@ -137,14 +112,19 @@ class ReflectionPad2d(_Pad2d):
     mode = "reflect"
 
 
-class Unfold(Module):
-    """Put the windows of images into columns (im2col): see `functional.unfold`.
+class _Windows(UnaryLayer):
+    """The checks that Unfold and Fold share."""
 
-    Args:
-        kernel_size: The size of a window; options take one int for both axes, or one per axis.
-        dilation: The distance between the pixels of a window.
-        padding: The number of zeros added on each side.
-        stride: The distance between neighbouring windows.
+    def _check(self) -> None:
+        for name in self.fields:
+            least = 0 if name == "padding" else 1
+            sizes = check_sizes(type(self).__name__, name, getattr(self, name), 2, least)
+            setattr(self, name, sizes)
+
+
+@layer_of(F.unfold)
+class Unfold(_Windows):
+    """Put the windows of images into columns (im2col): see `functional.unfold`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -152,32 +132,15 @@ class Unfold(Module):
         (1, 12, 12)
     """
 
-    repr_fields: ClassVar[tuple[str, ...]] = ("kernel_size", "dilation", "padding", "stride")
-
-    def __init__(
-        self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
-    ) -> None:
-        super().__init__()
-        owner = type(self).__name__
-        self.kernel_size = check_sizes(owner, "kernel_size", kernel_size, 2)
-        self.dilation = check_sizes(owner, "dilation", dilation, 2)
-        self.padding = check_sizes(owner, "padding", padding, 2, least=0)
-        self.stride = check_sizes(owner, "stride", stride, 2)
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Unfold an input of shape (N, C, H, W) or (C, H, W)."""
-        return F.unfold(input_, self.kernel_size, self.dilation, self.padding, self.stride)
+    kernel_size: Sizes
+    dilation: Sizes = 1
+    padding: Sizes = 0
+    stride: Sizes = 1
 
 
-class Fold(Unfold):
+@layer_of(F.fold)
+class Fold(_Windows):
     """Add columns up to images (col2im), the transpose of `Unfold`: see `functional.fold`.
-
-    Args:
-        output_size: The size of the image, one int for both axes, or one per axis.
-        kernel_size: The size of a window, likewise.
-        dilation: The distance between the pixels of a window.
-        padding: The number of pixels removed from each side of the image.
-        stride: The distance between neighbouring windows.
 
     Example:
         >>> from minigrad import nn, ones
@@ -185,21 +148,8 @@ class Fold(Unfold):
         (1, 3, 4, 5)
     """
 
-    repr_fields = ("output_size", *Unfold.repr_fields)
-
-    def __init__(
-        self,
-        output_size: Sizes,
-        kernel_size: Sizes,
-        dilation: Sizes = 1,
-        padding: Sizes = 0,
-        stride: Sizes = 1,
-    ) -> None:
-        super().__init__(kernel_size, dilation, padding, stride)
-        self.output_size = check_sizes("Fold", "output_size", output_size, 2)
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Fold an input of shape (N, C·K·K', L) or (C·K·K', L)."""
-        return F.fold(
-            input_, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
-        )
+    output_size: Sizes
+    kernel_size: Sizes
+    dilation: Sizes = 1
+    padding: Sizes = 0
+    stride: Sizes = 1

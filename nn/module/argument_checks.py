@@ -10,18 +10,42 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from minigrad._checks import check_flag, check_number, check_size
+from minigrad._checks import check_flag, check_number, check_probability, check_size
 from minigrad._creation import on_cpu
 from minigrad._dtypes import checked
 from minigrad._spelling import renamed
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 
+Count = int
+"""At least 1."""
+NonNegative = float
+"""A number from 0."""
+NormType = float
+"""The p of a p-norm; may be infinite."""
+Positive = float
+"""A number above 0."""
+Probability = float
+"""A number from 0 to 1."""
+
+
+def _check_reduction(owner: str, name: str, value: Any) -> None:
+    if value not in ("mean", "sum", "none", None):
+        raise ValueError(f'{owner}: {name} must be "mean", "sum" or "none", got {value!r}')
+
+
 _BY_ANNOTATION: dict[str, Callable[[str, str, Any], Any]] = {
     "float": check_number,
     "int": functools.partial(check_size, least=-sys.maxsize),
     "bool": check_flag,
+    "Count": check_size,
+    "NonNegative": functools.partial(check_number, least=0.0),
+    "NormType": functools.partial(check_number, above=0.0, infinite=True),
+    "Positive": functools.partial(check_number, above=0.0),
+    "Probability": check_probability,
+    "Reduction": _check_reduction,
 }
+"""How an argument is checked, by its annotation."""
 
 
 def _made_by(kind: type, init: Callable[..., None]) -> str:
@@ -33,8 +57,8 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
     """Wrap a layer's constructor so that it first checks arguments against its annotations.
 
     An error names the class that was called, also where a base class has the constructor. Numbers
-    must be finite; the constructor itself checks their ranges. `device="cpu"`,
-    `dtype` and other libraries' keywords (`dim` for `axis`) are accepted.
+    must be finite; other ranges are checked by the names above, or by the constructor.
+    `device="cpu"`, `dtype` and other libraries' keywords (`dim` for `axis`) are accepted.
 
     Args:
         init: An ``__init__`` whose annotations are strings.

@@ -62,9 +62,6 @@ def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> 
         parameters: A tensor, or several; those without a gradient are skipped.
         norm_type: The p of the p-norm; inf for the largest absolute value.
 
-    Returns:
-        The norm.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([1.5, 2.0], requires_grad=True)
@@ -98,10 +95,6 @@ def clip_grad_norm(
     Returns:
         The norm before clipping.
 
-    Raises:
-        ValueError: max_norm, norm_type or eps is negative, or no number.
-        RuntimeError: The norm is not finite, and `error_if_nonfinite`.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([3.0, 4.0], requires_grad=True)
@@ -132,9 +125,6 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
         parameters: A tensor, or several; those without a gradient are skipped.
         clip_value: The largest absolute value of an element.
 
-    Raises:
-        ValueError: clip_value is negative, or no number.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([-3.0, 0.25], requires_grad=True)
@@ -158,9 +148,6 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     Returns:
         A tensor of shape (number of elements,), with a gradient to the parameters.
 
-    Raises:
-        ValueError: There is no parameter.
-
     Example:
         >>> from minigrad import nn
         >>> nn.utils.parameters_to_vector(nn.Linear(3, 2).parameters()).shape
@@ -178,9 +165,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     Args:
         vec: A tensor of shape (number of elements,).
         parameters: Tensors of any shapes.
-
-    Raises:
-        ValueError: The vector does not have as many elements as the parameters; nothing is written.
 
     Example:
         >>> from minigrad import arange, nn

@@ -77,11 +77,7 @@ class Packing:
 
 
 def packing_of(packed: PackedSequence) -> Packing:
-    """Return where the elements of a packed sequence lie.
-
-    Raises:
-        ValueError: The sizes of the steps grow, or do not add up to the data.
-    """
+    """Return where the elements of a packed sequence lie."""
     sizes = integers(packed.batch_sizes, "batch_sizes")
     if not sizes.size or sizes[-1] < 1 or np.any(sizes[1:] > sizes[:-1]) or (
         sizes.sum() != len(packed.data)
@@ -111,9 +107,6 @@ def pad_sequence(
 
     Returns:
         Shape (L, N, ...), with `batch_first` (N, L, ...), L being the largest length.
-
-    Raises:
-        ValueError: There is no sequence, or the shapes do not fit.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -156,13 +149,6 @@ def pack_padded_sequence(
         batch_first: Whether the batch is the first axis.
         enforce_sorted: Whether lengths must not grow; otherwise sequences are sorted, and come
             back in their own order.
-
-    Returns:
-        A `PackedSequence`.
-
-    Raises:
-        TypeError: The lengths are not integers.
-        ValueError: The lengths do not fit the input, or are not sorted.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -216,9 +202,6 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
         sequences: Tensors of shapes (L_i, ...), equal but for the first axis.
         enforce_sorted: Whether lengths must not grow.
 
-    Returns:
-        A `PackedSequence`.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.utils.rnn.pack_sequence([tensor([1, 2]), tensor([3])]).data.tolist()
@@ -245,10 +228,6 @@ def pad_packed_sequence(
     Returns:
         The sequences, of shape (L, N, ...), with `batch_first` (N, L, ...), and their lengths, of
         shape (N,), both in the order of the batch.
-
-    Raises:
-        TypeError: It is no `PackedSequence`.
-        ValueError: total_length is less than the largest length.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -46,13 +46,6 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
         name: The name of the weight.
         axis: The axis with one length for each element; None for one length in all.
 
-    Returns:
-        The module.
-
-    Raises:
-        ValueError: There is no such parameter, the axis does not exist, or the weight is normalized
-            already.
-
     Example:
         >>> from minigrad import nn
         >>> layer = nn.utils.weight_norm(nn.Linear(4, 3))
@@ -87,12 +80,6 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     Args:
         module: The module.
         name: The name of the weight.
-
-    Returns:
-        The module.
-
-    Raises:
-        ValueError: The weight is not normalized.
 
     Example:
         >>> from minigrad import nn

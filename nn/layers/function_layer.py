@@ -1,0 +1,85 @@
+"""Layers without parameters: they store arguments, and call a function with them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar, dataclass_transform
+
+from minigrad._tensor import Tensor
+from minigrad.nn.module.argument_checks import checked_constructor
+from minigrad.nn.module.base import Module
+
+__all__: list[str] = []
+
+L = TypeVar("L", bound="FunctionLayer")
+
+
+class FunctionLayer(Module):
+    """A layer whose fields are arguments of its function: see `layer_of`."""
+
+    function: ClassVar[Callable[..., Tensor]]
+    fields: ClassVar[tuple[str, ...]] = ()
+
+    def _check(self) -> None:
+        """Raise for fields out of range, as far as their annotations do not say it."""
+
+    def _result(self, *inputs: Any, **options: Any) -> Tensor:
+        """Call the function with inputs, the fields and other options."""
+        fields = {name: getattr(self, name) for name in self.fields}
+        return type(self).function(*inputs, **fields, **options)
+
+    def extra_repr(self) -> str:
+        shown = [n for n in self.repr_fields if n != "inplace" or getattr(self, n)]
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+
+
+class UnaryLayer(FunctionLayer):
+    """A layer with one input."""
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply the function."""
+        return self._result(input_)
+
+
+@dataclass_transform(eq_default=False)
+def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
+    """Give a class a constructor that takes and stores its annotated attributes, as a dataclass.
+
+    Args:
+        function: What the layer calls, with the fields under the same names.
+
+    Returns:
+        A decorator of a subclass of `FunctionLayer`.
+    """
+
+    def decorate(cls: type[L]) -> type[L]:
+        kinds = inspect.get_annotations(cls)
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [inspect.Parameter("self", kind)]
+        for name, annotation in kinds.items():
+            if annotation == "KW_ONLY":
+                kind = inspect.Parameter.KEYWORD_ONLY
+                continue
+            default = vars(cls).get(name, inspect.Parameter.empty)
+            parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+        signature = inspect.Signature(parameters)
+        fields = tuple(parameter.name for parameter in parameters[1:])
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            given = signature.bind(self, *args, **kwargs)
+            given.apply_defaults()
+            super(cls, self).__init__()
+            for name in fields:
+                setattr(self, name, given.arguments[name])
+            self._check()
+
+        __init__.__signature__ = signature  # type: ignore[attr-defined]
+        cls.__init__ = checked_constructor(__init__)  # type: ignore[method-assign]
+        cls.function = staticmethod(function)
+        cls.fields = fields
+        if not cls.repr_fields:
+            cls.repr_fields = fields
+        return cls
+
+    return decorate
