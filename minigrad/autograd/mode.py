@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from minigrad._scope import Scope
     from minigrad.debugging.observer import Observer
 
-__all__ = ["State", "located", "state"]
+__all__ = ["State", "located", "state", "type_error", "value_error"]
 
 
 class State(NamedTuple):
@@ -44,3 +44,13 @@ def located(message: str, scope: Scope | None = None) -> str:
     if scope is None or (message.endswith("]") and " [in " in message):
         return message
     return f"{message} [in {scope.path or scope.kind}]"
+
+
+def value_error(message: str) -> ValueError:
+    """A ValueError whose message names the module call: see `located`."""
+    return ValueError(located(message))
+
+
+def type_error(message: str) -> TypeError:
+    """A TypeError whose message names the module call: see `located`."""
+    return TypeError(located(message))

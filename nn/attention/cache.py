@@ -16,7 +16,7 @@ from minigrad import ops
 from minigrad._checks import check_size
 from minigrad._creation import made
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, value_error
 from minigrad.autograd.mutation import mark_written
 
 __all__ = ["Cache", "DynamicKVCache", "EncoderDecoderCache", "KVCache", "StaticKVCache"]
@@ -142,12 +142,10 @@ class KVCache(Cache):
             start = int(positions[0]) if count else length
             if 0 <= start <= length and (np.diff(positions) == 1).all():
                 return start
-        raise ValueError(
-            located(
-                f"{type(self).__name__}: cache_position must hold {count} consecutive ints, the "
-                f"first from 0 to {length}, the number of positions cached; got "
-                f"{positions.tolist()}"
-            )
+        raise value_error(
+            f"{type(self).__name__}: cache_position must hold {count} consecutive ints, the "
+            f"first from 0 to {length}, the number of positions cached; got "
+            f"{positions.tolist()}"
         )
 
     def crop(self, max_length: int) -> None:
@@ -178,17 +176,13 @@ class KVCache(Cache):
         shapes = f"key {key.shape} and value {value.shape}"
         owner = type(self).__name__
         if key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3]:
-            raise ValueError(
-                located(f"{owner}: {shapes}: (N, H, L, d) and (N, H, L, d_v) expected")
-            )
+            raise value_error(f"{owner}: {shapes}: (N, H, L, d) and (N, H, L, d_v) expected")
         past = self.get(layer_idx)
         for new, old in zip((key, value), past or (), strict=False):
             if new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]:
-                raise ValueError(
-                    located(
-                        f"{owner}: {shapes} do not go with {old.shape} that layer {layer_idx} has "
-                        f"cached: batch, heads and width must be equal; reset() starts anew"
-                    )
+                raise value_error(
+                    f"{owner}: {shapes} do not go with {old.shape} that layer {layer_idx} has "
+                    f"cached: batch, heads and width must be equal; reset() starts anew"
                 )
 
 
@@ -282,11 +276,9 @@ class StaticKVCache(KVCache):
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         if check_size("StaticKVCache", "layer_idx", layer_idx, least=0) >= self.num_layers:
-            raise ValueError(
-                located(
-                    f"StaticKVCache: layer_idx {layer_idx} given, there is room for num_layers="
-                    f"{self.num_layers}"
-                )
+            raise value_error(
+                f"StaticKVCache: layer_idx {layer_idx} given, there is room for num_layers="
+                f"{self.num_layers}"
             )
         return self._lengths[layer_idx]
 
@@ -303,11 +295,8 @@ class StaticKVCache(KVCache):
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
         end = start + key.shape[2]
         if end > self.max_cache_len:
-            raise ValueError(
-                located(
-                    f"StaticKVCache: {end} positions do not fit into max_cache_len="
-                    f"{self.max_cache_len}"
-                )
+            raise value_error(
+                f"StaticKVCache: {end} positions do not fit into max_cache_len={self.max_cache_len}"
             )
         if key.requires_grad or value.requires_grad:
             raise RuntimeError(

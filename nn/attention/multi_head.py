@@ -10,7 +10,7 @@ from minigrad import ops
 from minigrad._checks import check_probability, check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.attention.cache import KVCache
@@ -238,11 +238,9 @@ class MultiHeadAttention(Module):
         if kv_cache is not None:
             start = kv_cache.first_position(k.shape[2], *place)
         elif use_cache or cache_position is not None or cache_layer_idx is not None:
-            raise ValueError(
-                located(
-                    "MultiHeadAttention: use_cache, cache_position and cache_layer_idx say how to "
-                    "use kv_cache, but none was given: pass kv_cache=nn.DynamicKVCache()"
-                )
+            raise value_error(
+                "MultiHeadAttention: use_cache, cache_position and cache_layer_idx say how to "
+                "use kv_cache, but none was given: pass kv_cache=nn.DynamicKVCache()"
             )
         mask = combine(
             (n, self.num_heads, length, start + k.shape[2]), q.dtype,
@@ -296,18 +294,14 @@ class MultiHeadAttention(Module):
             if tensor.ndim != 3 or tensor.shape[2] != width:
                 axis = "L" if name == "query" else "S"
                 hint = "; add the batch axis with .expand_dims(0)" if tensor.ndim == 2 else ""
-                raise ValueError(
-                    located(
-                        f"MultiHeadAttention: {name} must have shape (N, {axis}, {width}), "
-                        f"got {tensor.shape}{hint}"
-                    )
+                raise value_error(
+                    f"MultiHeadAttention: {name} must have shape (N, {axis}, {width}), "
+                    f"got {tensor.shape}{hint}"
                 )
         if not query.shape[0] == key.shape[0] == value.shape[0] or key.shape[1] != value.shape[1]:
-            raise ValueError(
-                located(
-                    f"MultiHeadAttention: query {query.shape}, key {key.shape} and value "
-                    f"{value.shape} need the same batch size, key and value the same length"
-                )
+            raise value_error(
+                f"MultiHeadAttention: query {query.shape}, key {key.shape} and value "
+                f"{value.shape} need the same batch size, key and value the same length"
             )
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from minigrad._checks import check_number
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, value_error
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 
@@ -230,11 +230,9 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
     """
     channels = input_.shape[1] if input_.ndim > 1 else 1
     if weight.ndim > 1 or weight.size not in (1, channels):
-        raise ValueError(
-            located(
-                f"prelu: an input of shape {input_.shape} has {channels} channels, so weight must "
-                f"have shape ({channels},) or (1,), got {weight.shape}"
-            )
+        raise value_error(
+            f"prelu: an input of shape {input_.shape} has {channels} channels, so weight must "
+            f"have shape ({channels},) or (1,), got {weight.shape}"
         )
     positive = input_ > 0
     slope = weight.reshape(-1, *(1,) * (input_.ndim - 2)) if input_.ndim > 1 else weight.reshape(())
@@ -262,8 +260,8 @@ def glu(input_: Tensor, axis: int = -1) -> Tensor:
     place = normalize_axis_index(axis, input_.ndim, located("glu"))
     size = input_.shape[place]
     if size % 2:
-        raise ValueError(
-            located(f"glu: axis {axis} of shape {input_.shape} must have an even size, got {size}")
+        raise value_error(
+            f"glu: axis {axis} of shape {input_.shape} must have an even size, got {size}"
         )
     values, gates = ops.split(input_, 2, place)
     return values * sigmoid(gates)

@@ -10,7 +10,7 @@ from minigrad import ops, random
 from minigrad._checks import check_probability
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import type_error, value_error
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
 from minigrad.ops._numerics import array_of
 
@@ -124,11 +124,9 @@ def _scores_shape(
 def _repeated_heads(query: Tensor, keys: Tensor) -> Tensor:
     """Keys or values with as many heads as the queries: (..., G, S, E) -> (..., H, S, E)."""
     if min(query.ndim, keys.ndim) < 3 or query.shape[-3] % max(keys.shape[-3], 1):
-        raise ValueError(
-            located(
-                f"scaled_dot_product_attention: enable_gqa needs shapes (..., H, L, E) and "
-                f"(..., G, S, E) with H divisible by G, got {query.shape} and {keys.shape}"
-            )
+        raise value_error(
+            f"scaled_dot_product_attention: enable_gqa needs shapes (..., H, L, E) and "
+            f"(..., G, S, E) with H divisible by G, got {query.shape} and {keys.shape}"
         )
     times = query.shape[-3] // max(keys.shape[-3], 1)
     return keys if times == 1 else keys.repeat(times, -3)
@@ -151,11 +149,9 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
         Tensor([[2., 2.]], dtype=float32)
     """
     if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(
-            located(
-                f"compute_attention_scores: Q {Q.shape} and K {K.shape} must agree in their last "
-                f"axis, d_k"
-            )
+        raise value_error(
+            f"compute_attention_scores: Q {Q.shape} and K {K.shape} must agree in their last "
+            f"axis, d_k"
         )
     scores: Tensor = ops.matmul(Q, ops.swapaxes(K, -1, -2))
     return scores / Q.shape[-1] ** 0.5 if scale else scores
@@ -185,20 +181,16 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
     """
     keep = np.asarray(array_of(mask))
     if keep.dtype != bool:
-        raise TypeError(
-            located(
-                f"apply_attention_mask: a bool mask (True = attend) expected, got {keep.dtype}; "
-                f"convert it with mask != 0 if it has ones where a query attends"
-            )
+        raise type_error(
+            f"apply_attention_mask: a bool mask (True = attend) expected, got {keep.dtype}; "
+            f"convert it with mask != 0 if it has ones where a query attends"
         )
     # Aligned at the last axis, each size must be 1 or that of the scores.
     lengths = zip(reversed(keep.shape), reversed(scores.shape), strict=False)
     if keep.ndim > scores.ndim or any(n not in (1, size) for n, size in lengths):
-        raise ValueError(
-            located(
-                f"apply_attention_mask: a mask of shape {keep.shape} does not broadcast to scores "
-                f"of shape {scores.shape}"
-            )
+        raise value_error(
+            f"apply_attention_mask: a mask of shape {keep.shape} does not broadcast to scores "
+            f"of shape {scores.shape}"
         )
     return ops.masked_fill(scores, ~keep, mask_value)
 
@@ -260,12 +252,10 @@ def additive_attention(
     """
     check_sequences("additive_attention", Q, K, V)
     if v.ndim != 1 or W_q.shape != (Q.shape[2], v.size) or W_k.shape != (K.shape[2], v.size):
-        raise ValueError(
-            located(
-                f"additive_attention: W_q {W_q.shape}, W_k {W_k.shape} and v {v.shape} must have "
-                f"shapes (d_q, d_attn), (d_k, d_attn) and (d_attn,) with d_q = {Q.shape[2]} and "
-                f"d_k = {K.shape[2]}"
-            )
+        raise value_error(
+            f"additive_attention: W_q {W_q.shape}, W_k {W_k.shape} and v {v.shape} must have "
+            f"shapes (d_q, d_attn), (d_k, d_attn) and (d_attn,) with d_q = {Q.shape[2]} and "
+            f"d_k = {K.shape[2]}"
         )
     combined = combine((Q.shape[0], 1, Q.shape[1], K.shape[1]), Q.dtype, mask)
     return attend_additively(Q, K, V, W_q, W_k, v, combined)
@@ -301,10 +291,10 @@ def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> No
     shapes = query.shape, key.shape, value.shape
     shown = "query {}, key {} and value {}".format(*shapes)
     if any(len(shape) != 3 for shape in shapes):
-        raise ValueError(located(f"{owner}: {shown} must have shape (batch, length, width)"))
+        raise value_error(f"{owner}: {shown} must have shape (batch, length, width)")
     if not len(query) == len(key) == len(value) or key.shape[1] != value.shape[1]:
-        raise ValueError(
-            located(f"{owner}: {shown} need the same batch size, key and value the same length")
+        raise value_error(
+            f"{owner}: {shown} need the same batch size, key and value the same length"
         )
 
 

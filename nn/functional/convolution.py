@@ -9,7 +9,7 @@ from minigrad import ops
 from minigrad._checks import check_size, check_sizes
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 
 __all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
 
@@ -159,16 +159,14 @@ def padding_pairs(
     """Return the padding before and after each axis."""
     if padding == "same":
         if any(step != 1 for step in check_sizes(owner, "stride", stride, len(kernel))):
-            raise ValueError(
-                located(f'{owner}: padding="same" needs a stride of 1, got {stride}; give numbers')
+            raise value_error(
+                f'{owner}: padding="same" needs a stride of 1, got {stride}; give numbers'
             )
         gaps = check_sizes(owner, "dilation", dilation, len(kernel))
         totals = [gap * (size - 1) for gap, size in zip(gaps, kernel, strict=True)]
         return tuple((total // 2, total - total // 2) for total in totals)
     if isinstance(padding, str) and padding != "valid":
-        raise ValueError(
-            located(f'{owner}: padding must be a number, "same" or "valid", got {padding!r}')
-        )
+        raise value_error(f'{owner}: padding must be a number, "same" or "valid", got {padding!r}')
     widths = (0,) * len(kernel)
     if padding != "valid":
         widths = check_sizes(owner, "padding", padding, len(kernel), least=0)
@@ -183,10 +181,9 @@ def over_a_batch(
         return function(input_)
     if input_.ndim != axes + 1:
         shape = "C, " + ("L" if axes == 1 else "H, W")
-        raise ValueError(
-            located(f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, "
-                    f"got {input_.shape}")
-        )  # fmt: skip
+        raise value_error(
+            f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, got {input_.shape}"
+        )
     return function(input_[None])[0]
 
 
@@ -217,11 +214,9 @@ def _transposed(
     gaps = check_sizes(owner, "dilation", dilation, axes)
     parts = check_size(owner, "groups", groups)
     if any(more >= max(spans) for more, *spans in zip(extra, strides, gaps, strict=True)):
-        raise ValueError(
-            located(
-                f"{owner}: output_padding {extra} must be less than the stride {strides} or the "
-                f"dilation {gaps} along each axis"
-            )
+        raise value_error(
+            f"{owner}: output_padding {extra} must be less than the stride {strides} or the "
+            f"dilation {gaps} along each axis"
         )
 
     # Output padding of the stride or more first reduces the cut, then adds a border of zeros.
@@ -237,10 +232,10 @@ def _transposed(
             )
         )
         if min(size) < 1:
-            raise ValueError(
-                located(f"{owner}: an input of shape {x.shape} would give an output of {size}; "
-                        f"the padding {widths} is too wide")
-            )  # fmt: skip
+            raise value_error(
+                f"{owner}: an input of shape {x.shape} would give an output of {size}; "
+                f"the padding {widths} is too wide"
+            )
         inside = tuple(whole - after for whole, (_, after) in zip(size, border, strict=True))
         out = ops.convolution_transpose(x, weight, inside, strides, pairs, gaps, parts)
         if any(far):
@@ -252,6 +247,4 @@ def _transposed(
 
 def _check_weight(owner: str, axes: int, weight: Tensor) -> None:
     if weight.ndim != axes + 2:
-        raise ValueError(
-            located(f"{owner}: the weight needs {axes + 2} axes, got shape {weight.shape}")
-        )
+        raise value_error(f"{owner}: the weight needs {axes + 2} axes, got shape {weight.shape}")

@@ -10,7 +10,7 @@ from minigrad import ops
 from minigrad._checks import check_number
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import type_error, value_error
 from minigrad.autograd.mutation import mark_written
 
 __all__ = ["embedding", "one_hot"]
@@ -52,7 +52,7 @@ def embedding(
 def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
     """Raise if the padding row is outside the table."""
     if padding_idx is not None and not -rows <= padding_idx < rows:
-        raise ValueError(located(f"{owner}: padding_idx {padding_idx} is outside the {rows} rows"))
+        raise value_error(f"{owner}: padding_idx {padding_idx} is outside the {rows} rows")
 
 
 def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float) -> None:
@@ -84,14 +84,12 @@ def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
     """
     ids = np.asarray(input_)
     if ids.dtype.kind not in "iu":
-        raise TypeError(located(f"one_hot: integers expected, got {ids.dtype}"))
+        raise type_error(f"one_hot: integers expected, got {ids.dtype}")
     largest = int(ids.max(initial=-1))
     count = largest + 1 if num_classes == -1 else num_classes
     if ids.min(initial=0) < 0 or largest >= count:
-        raise ValueError(
-            located(
-                f"one_hot: classes from 0 to {count - 1} expected, "
-                f"got {ids.min(initial=0)} to {largest}"
-            )
+        raise value_error(
+            f"one_hot: classes from 0 to {count - 1} expected, "
+            f"got {ids.min(initial=0)} to {largest}"
         )
     return Tensor(ids[..., None] == np.arange(count), dtype=np.int64 if dtype is None else dtype)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from minigrad import ops
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn.functional.masks import MaskLike
 
 __all__ = ["feed_forward", "merge_heads", "split_heads", "stack_encoder_blocks"]
@@ -31,15 +31,11 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
         (2, 8, 10, 64)
     """
     if x.ndim != 3:
-        raise ValueError(
-            located(f"split_heads: x must have shape (batch, seq, d_model), got {x.shape}")
-        )
+        raise value_error(f"split_heads: x must have shape (batch, seq, d_model), got {x.shape}")
     batch, seq, d_model = x.shape
     if num_heads < 1 or d_model % num_heads:
-        raise ValueError(
-            located(
-                f"split_heads: d_model ({d_model}) must be divisible by num_heads ({num_heads})"
-            )
+        raise value_error(
+            f"split_heads: d_model ({d_model}) must be divisible by num_heads ({num_heads})"
         )
     return x.reshape(batch, seq, num_heads, d_model // num_heads).swapaxes(1, 2)
 
@@ -60,8 +56,8 @@ def merge_heads(x: Tensor) -> Tensor:
         (2, 10, 512)
     """
     if x.ndim != 4:
-        raise ValueError(
-            located(f"merge_heads: x must have shape (batch, num_heads, seq, d_k), got {x.shape}")
+        raise value_error(
+            f"merge_heads: x must have shape (batch, num_heads, seq, d_k), got {x.shape}"
         )
     batch, num_heads, seq, d_k = x.shape
     return x.swapaxes(1, 2).reshape(batch, seq, num_heads * d_k)
@@ -88,20 +84,16 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
         [[[1.0, 3.0]]]
     """
     if W1.ndim != 2 or x.shape[-1:] != W1.shape[:1]:
-        raise ValueError(
-            located(
-                f"feed_forward: W1 must have shape (d_model, d_ff) for x {x.shape}, got {W1.shape}"
-            )
+        raise value_error(
+            f"feed_forward: W1 must have shape (d_model, d_ff) for x {x.shape}, got {W1.shape}"
         )
     d_model, d_ff = W1.shape
     wanted = ("b1", b1, (d_ff,)), ("W2", W2, (d_ff, d_model)), ("b2", b2, (d_model,))
     for name, parameter, shape in wanted:
         if parameter.shape != shape:
-            raise ValueError(
-                located(
-                    f"feed_forward: {name} must have shape {shape} for W1 {W1.shape}, "
-                    f"got {parameter.shape}"
-                )
+            raise value_error(
+                f"feed_forward: {name} must have shape {shape} for W1 {W1.shape}, "
+                f"got {parameter.shape}"
             )
     hidden = ops.relu(ops.matmul(x, W1) + b1)  # (batch, seq, d_ff)
     return ops.matmul(hidden, W2) + b2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from minigrad import ops
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.ops import linear
 
 __all__ = ["bilinear", "linear"]
@@ -32,11 +32,9 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         not first or not second or first[:-1] != second[:-1]
         or weight.ndim != 3 or weight.shape[1:] != (first[-1], second[-1])
     ):  # fmt: skip
-        raise ValueError(
-            located(
-                f"bilinear: inputs of shapes (..., I) and (..., J) with equal leading axes, and a "
-                f"weight of shape (O, I, J) expected, got {first}, {second} and {weight.shape}"
-            )
+        raise value_error(
+            f"bilinear: inputs of shapes (..., I) and (..., J) with equal leading axes, and a "
+            f"weight of shape (O, I, J) expected, got {first}, {second} and {weight.shape}"
         )
     out: Tensor = ops.einsum("...i,oij,...j->...o", input1, weight, input2)
     return out if bias is None else out + bias

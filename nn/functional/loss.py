@@ -13,7 +13,7 @@ from minigrad._dtypes import to_array
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, value_error
 from minigrad.ops._numerics import array_of
 from minigrad.ops.loss import check_target, class_rows, row_weights
 
@@ -168,9 +168,9 @@ def _soft_cross_entropy(
     y = like(name, input_, target)
     _check_probabilities(name, y)
     if not y.ndim:
-        raise ValueError(located(f"{name}: logits need a class axis, got shape ()"))
+        raise value_error(f"{name}: logits need a class axis, got shape ()")
     if ignore_index is not None and ignore_index >= 0:
-        raise ValueError(located(f"{name}: ignore_index is for classes, not for probabilities"))
+        raise value_error(f"{name}: ignore_index is for classes, not for probabilities")
     axis = min(1, y.ndim - 1)
     classes = y.shape[axis]
     log_p = ops.log_softmax(input_, axis=axis)
@@ -181,8 +181,8 @@ def _soft_cross_entropy(
     products = y * log_p
     if weight is not None:
         if np.shape(weight) != (classes,):
-            raise ValueError(
-                located(f"{name}: weight must have shape ({classes},), got {np.shape(weight)}")
+            raise value_error(
+                f"{name}: weight must have shape ({classes},), got {np.shape(weight)}"
             )
         counts = weight if isinstance(weight, Tensor) else Tensor(weight)
         products = products * counts.astype(y.dtype).reshape(-1, *(1,) * (y.ndim - axis - 1))
@@ -256,11 +256,9 @@ def binary_cross_entropy(
     values = np.asarray(array_of(input_))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
     if not (low >= 0.0 and high <= 1.0):
-        raise ValueError(
-            located(
-                f"{name}: the input must lie between 0 and 1, got {low} to {high}; scores go to "
-                f"binary_cross_entropy_with_logits"
-            )
+        raise value_error(
+            f"{name}: the input must lie between 0 and 1, got {low} to {high}; scores go to "
+            f"binary_cross_entropy_with_logits"
         )
     with np.errstate(divide="ignore"):  # log 0 is clamped
         yes = ops.maximum(ops.log(input_), -100.0)
@@ -336,7 +334,7 @@ def kl_div(
         losses = y * (ops.log(some) - input_)
     if reduction == "batchmean":
         if not losses.ndim:
-            raise ValueError(located('kl_div: "batchmean" needs a batch axis, got shape ()'))
+            raise value_error('kl_div: "batchmean" needs a batch axis, got shape ()')
         return losses.sum() / losses.shape[0]
     return reduced("kl_div", losses, reduction)
 
@@ -349,8 +347,8 @@ def like(
     if not isinstance(target, Tensor):
         found = wrap(to_array(target, name=f"{name}: {second}"))
     if found.shape != input_.shape:
-        raise ValueError(
-            located(f"{name}: {first} of shape {input_.shape}, but {second} of shape {found.shape}")
+        raise value_error(
+            f"{name}: {first} of shape {input_.shape}, but {second} of shape {found.shape}"
         )
     return found
 
@@ -358,7 +356,7 @@ def like(
 def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:
     low = y.data.min(initial=0.0)
     if not low >= 0.0:
-        raise ValueError(located(f"{name}: the target must hold probabilities, got {low}{remedy}"))
+        raise value_error(f"{name}: the target must hold probabilities, got {low}{remedy}")
 
 
 def reduced(name: str, losses: Tensor, reduction: Reduction) -> Tensor:

@@ -23,7 +23,7 @@ from minigrad import ops
 from minigrad._checks import check_size
 from minigrad._creation import zeros
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import type_error, value_error
 from minigrad.ops._numerics import array_of
 
 __all__ = ["create_causal_mask", "create_padding_mask"]
@@ -97,12 +97,10 @@ def _refuse_the_opposite(attn_mask: Any, keep: np.ndarray) -> None:
     """Raise if nobody may attend to its own position: the mask then means the opposite."""
     shape = np.shape(attn_mask)
     if len(shape) == 2 and shape[0] == shape[1] > 1 and not keep.diagonal(axis1=-2, axis2=-1).any():
-        raise ValueError(
-            located(
-                "attn_mask: it is False on its whole diagonal, so that no query may attend to its "
-                "own position. True = may attend here; in PyTorch True = not allowed: pass ~mask, "
-                "or use nn.MultiheadAttention, which takes PyTorch's masks"
-            )
+        raise value_error(
+            "attn_mask: it is False on its whole diagonal, so that no query may attend to its "
+            "own position. True = may attend here; in PyTorch True = not allowed: pass ~mask, "
+            "or use nn.MultiheadAttention, which takes PyTorch's masks"
         )
 
 
@@ -127,12 +125,10 @@ def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
     """Check `attn_mask`; insert axes of size 1 so that it broadcasts to the scores."""
     mask = attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)
     if mask.dtype.kind not in "bf":
-        raise TypeError(
-            located(
-                f"attn_mask: bool (True = may attend) or float (added to the scores) expected, "
-                f"got {mask.dtype}; convert it with .astype(bool) if it has ones where a query may "
-                f"attend"
-            )
+        raise type_error(
+            f"attn_mask: bool (True = may attend) or float (added to the scores) expected, "
+            f"got {mask.dtype}; convert it with .astype(bool) if it has ones where a query may "
+            f"attend"
         )
     *lead, queries, keys = scores
     shape = tuple(mask.shape)
@@ -141,7 +137,7 @@ def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
     wanted = (*leading, queries, keys)
     fits = len(shape) == len(wanted) and shape[-1] == keys
     if not fits or any(n not in (1, size) for n, size in zip(shape, wanted, strict=True)):
-        raise ValueError(located(_wrong_shape(shape, scores)))
+        raise value_error(_wrong_shape(shape, scores))
     return mask[:, None] if for_all_heads else mask  # (N, L, S) -> (N, 1, L, S)
 
 
@@ -164,18 +160,14 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> np.ndarray:
     """Check `key_padding_mask`; return an array of shape (N, 1, 1, S)."""
     array = np.asarray(array_of(mask))
     if array.dtype != bool:
-        raise TypeError(
-            located(
-                f"key_padding_mask: bool (True = padding) expected, got {array.dtype}; convert it "
-                f"with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
-            )
+        raise type_error(
+            f"key_padding_mask: bool (True = padding) expected, got {array.dtype}; convert it "
+            f"with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
         )
     if array.shape != (scores[0], scores[-1]):
-        raise ValueError(
-            located(
-                f"key_padding_mask: shape (N, S) = {(scores[0], scores[-1])} expected, "
-                f"got {array.shape}"
-            )
+        raise value_error(
+            f"key_padding_mask: shape (N, S) = {(scores[0], scores[-1])} expected, "
+            f"got {array.shape}"
         )
     return array[:, None, None, :]
 

@@ -11,7 +11,7 @@ from minigrad import ops
 from minigrad._checks import check_flag, check_number
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn.functional.loss import Reduction, like, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
 
@@ -118,14 +118,12 @@ def cosine_embedding_loss(
     like(name, input1, input2, "input1", "input2")
     y = np.asarray(target)
     if input1.ndim not in (1, 2) or y.shape != input1.shape[:-1]:
-        raise ValueError(
-            located(
-                f"{name}: inputs of shape (N, D) or (D,) with a target of shape (N,) or () "
-                f"expected, got {input1.shape} and {y.shape}"
-            )
+        raise value_error(
+            f"{name}: inputs of shape (N, D) or (D,) with a target of shape (N,) or () "
+            f"expected, got {input1.shape} and {y.shape}"
         )
     if not np.isin(y, (-1, 1)).all():
-        raise ValueError(located(f"{name}: each target must be 1 or -1, got {y.tolist()}"))
+        raise value_error(f"{name}: each target must be 1 or -1, got {y.tolist()}")
     squares = (ops.sum(x * x, axis=-1) + 1e-12 for x in (input1, input2))  # as in PyTorch
     cosine = ops.sum(input1 * input2, axis=-1) / ops.sqrt(ops.multiply(*squares))
     losses = ops.where(y == 1, 1.0 - cosine, _at_least_0(cosine - margin))
@@ -169,11 +167,9 @@ def gaussian_nll_loss(
         if v.shape == input_.shape[:-1]:
             v = ops.expand_dims(v, -1)
         elif v.shape != (*input_.shape[:-1], 1):
-            raise ValueError(
-                located(f"{name}: input of shape {input_.shape}, but var of shape {v.shape}")
-            )
+            raise value_error(f"{name}: input of shape {input_.shape}, but var of shape {v.shape}")
     if (v.data < 0).any():
-        raise ValueError(located(f"{name}: var must not be negative, got {v.data.min()}"))
+        raise value_error(f"{name}: var must not be negative, got {v.data.min()}")
     v = v + np.maximum(eps - v.data, 0).astype(v.dtype)
     losses = 0.5 * (ops.log(v) + (input_ - y) ** 2 / v)
     if full:

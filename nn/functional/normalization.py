@@ -12,7 +12,7 @@ from minigrad._checks import check_number, check_probability, check_size
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.linalg import vector_norm
 from minigrad.ops.casting import as_tensor
 
@@ -81,8 +81,8 @@ def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) ->
     shape = normalized_shape
     sizes = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     if not sizes or tuple(input_.shape[-len(sizes) :]) != sizes:
-        raise ValueError(
-            located(f"{owner}: the input has shape {input_.shape}, its last axes must be {sizes}")
+        raise value_error(
+            f"{owner}: the input has shape {input_.shape}, its last axes must be {sizes}"
         )
     return sizes
 
@@ -121,9 +121,7 @@ def batch_norm(
         [[-1.0], [1.0]]
     """
     if input_.ndim < 2:
-        raise ValueError(
-            located(f"batch_norm: an input of shape (N, C, ...) expected, got {input_.shape}")
-        )
+        raise value_error(f"batch_norm: an input of shape (N, C, ...) expected, got {input_.shape}")
     _check_channels("batch_norm", input_, running_mean=running_mean, running_var=running_var)
     check_number("batch_norm", "eps", eps, 0.0)
     check_probability("batch_norm", "momentum", momentum)
@@ -136,11 +134,9 @@ def batch_norm(
         return out if bias is None else out + bias.reshape(column)
     count = input_.shape[0] * math.prod(input_.shape[2:])
     if training and count == 1:
-        raise ValueError(
-            located(
-                f"batch_norm: an input of shape {input_.shape} has only one value per channel, "
-                f"so no variance to learn from; give larger batches, or call .eval()"
-            )
+        raise value_error(
+            f"batch_norm: an input of shape {input_.shape} has only one value per channel, "
+            f"so no variance to learn from; give larger batches, or call .eval()"
         )
     out, mean, var = ops.batch_norm(input_, weight, bias, eps=eps)
     if training and count:
@@ -160,11 +156,9 @@ def _check_channels(owner: str, input_: Tensor, **parts: Tensor | None) -> None:
     """Raise unless each part has one number for each channel."""
     for name, part in parts.items():
         if part is not None and part.shape != input_.shape[1:2]:
-            raise ValueError(
-                located(
-                    f"{owner}: {name} must have shape {input_.shape[1:2]} for an input of shape "
-                    f"{input_.shape}, got {part.shape}"
-                )
+            raise value_error(
+                f"{owner}: {name} must have shape {input_.shape[1:2]} for an input of shape "
+                f"{input_.shape}, got {part.shape}"
             )
 
 
@@ -194,11 +188,9 @@ def group_norm(
     """
     check_size("group_norm", "num_groups", num_groups)
     if input_.ndim < 2 or input_.shape[1] % num_groups:
-        raise ValueError(
-            located(
-                f"group_norm: an input of shape (N, C, ...) expected, with C divisible by "
-                f"{num_groups}, got {input_.shape}"
-            )
+        raise value_error(
+            f"group_norm: an input of shape (N, C, ...) expected, with C divisible by "
+            f"{num_groups}, got {input_.shape}"
         )
     _check_channels("group_norm", input_, weight=weight, bias=bias)
     check_number("group_norm", "eps", eps, 0.0)
@@ -248,17 +240,13 @@ def instance_norm(
     check_number(owner, "eps", eps, 0.0)
     if not use_input_stats:
         if running_mean is None or running_var is None:
-            raise ValueError(
-                located(f"{owner}: use_input_stats=False needs running_mean and running_var")
-            )
+            raise value_error(f"{owner}: use_input_stats=False needs running_mean and running_var")
         return batch_norm(input_, running_mean, running_var, weight, bias, False, eps=eps)
     within = math.prod(input_.shape[2:])
     if input_.ndim < 2 or within == 1:
-        raise ValueError(
-            located(
-                f"{owner}: an input of shape (N, C, L, ...) with several values per channel "
-                f"expected, got {input_.shape}"
-            )
+        raise value_error(
+            f"{owner}: an input of shape (N, C, L, ...) with several values per channel "
+            f"expected, got {input_.shape}"
         )
     _check_channels(owner, input_, weight=weight, bias=bias)
     _check_channels(owner, input_, running_mean=running_mean, running_var=running_var)

@@ -8,7 +8,7 @@ from typing import Literal
 from minigrad import ops
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import type_error, value_error
 
 __all__ = ["pad"]
 
@@ -42,23 +42,21 @@ def pad(
     widths = _widths(pad, input_.shape)
     if mode not in ("constant", *MODES):
         known = ", ".join(["constant", *MODES])
-        raise ValueError(located(f"pad: mode must be one of {known}; got {mode!r}"))
+        raise value_error(f"pad: mode must be one of {known}; got {mode!r}")
     if mode != "constant":
         if value is not None:
-            raise ValueError(located(f'pad: a value is for mode="constant", got mode={mode!r}'))
+            raise value_error(f'pad: a value is for mode="constant", got mode={mode!r}')
         for n, pair in zip(input_.shape, widths, strict=True):
             most = {"reflect": n - 1, "circular": n}.get(mode, max(pair))
             if min(pair) < 0 or (max(pair) > most and any(pair)):
-                raise ValueError(
-                    located(
-                        f"pad: mode={mode!r} cannot pad an axis of {n} elements by {pair}: "
-                        f"widths from 0 to {max(most, 0)} expected"
-                    )
+                raise value_error(
+                    f"pad: mode={mode!r} cannot pad an axis of {n} elements by {pair}: "
+                    f"widths from 0 to {max(most, 0)} expected"
                 )
         return ops.pad(input_, widths, MODES[mode])
     if any(n + sum(min(width, 0) for width in pair) < 0
            for n, pair in zip(input_.shape, widths, strict=True)):  # fmt: skip
-        raise ValueError(located(f"pad: {pad} removes more than shape {input_.shape} has"))
+        raise value_error(f"pad: {pad} removes more than shape {input_.shape} has")
     if any(min(pair) < 0 for pair in widths):
         input_ = input_[tuple(slice(max(-before, 0), n + min(after, 0)) for n, (before, after)
                               in zip(input_.shape, widths, strict=True))]  # fmt: skip
@@ -70,15 +68,13 @@ def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]
     """A pair (before, after) for each axis, the first axis first."""
     flat = list(pad) if isinstance(pad, Sequence) else [None]
     if not all(hasattr(width, "__index__") and not isinstance(width, bool) for width in flat):
-        raise TypeError(
-            located(
-                f"pad: ints (left, right, top, bottom, ...) expected, the last axis first, got "
-                f"{pad!r}; minigrad.pad takes pairs, the first axis first"
-            )
+        raise type_error(
+            f"pad: ints (left, right, top, bottom, ...) expected, the last axis first, got "
+            f"{pad!r}; minigrad.pad takes pairs, the first axis first"
         )
     if len(flat) % 2 or len(flat) > 2 * len(shape):
-        raise ValueError(
-            located(f"pad: two widths for each of at most {len(shape)} axes expected, got {pad!r}")
+        raise value_error(
+            f"pad: two widths for each of at most {len(shape)} axes expected, got {pad!r}"
         )
     pairs = [(int(flat[i]), int(flat[i + 1])) for i in range(0, len(flat), 2)]
     return [(0, 0)] * (len(shape) - len(pairs)) + pairs[::-1]

@@ -12,7 +12,7 @@ from minigrad import ops
 from minigrad._checks import check_size, check_sizes
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
@@ -229,8 +229,8 @@ def _window(
     gaps = check_sizes(owner, "dilation", dilation, axes)
     for size, width, gap in zip(kernel, widths, gaps, strict=True):
         if width > (gap * (size - 1) + 1) // 2:
-            raise ValueError(
-                located(f"{owner}: padding {widths} must be at most half of a window of {kernel}")
+            raise value_error(
+                f"{owner}: padding {widths} must be at most half of a window of {kernel}"
             )
     return kernel, strides, widths, gaps
 
@@ -297,8 +297,8 @@ def parts_per_axis(
     """Return the output size per axis; None for an axis that keeps its size."""
     given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,) * axes
     if len(given) != axes:
-        raise ValueError(
-            located(f"{owner}: output_size must be an int or {axes} of them, got {output_size!r}")
+        raise value_error(
+            f"{owner}: output_size must be an int or {axes} of them, got {output_size!r}"
         )
     return tuple(n if n is None else check_size(owner, "output_size", n) for n in given)
 
@@ -315,7 +315,7 @@ def _adaptive(
     def over(x: Tensor) -> Tensor:
         sizes = x.shape[2:]
         if 0 in sizes:
-            raise ValueError(located(f"{owner}: nothing to pool in an input of shape {x.shape}"))
+            raise value_error(f"{owner}: nothing to pool in an input of shape {x.shape}")
         counts = tuple(
             size if count is None else count for size, count in zip(sizes, given, strict=True)
         )

@@ -12,7 +12,7 @@ from minigrad._creation import made, on_cpu
 from minigrad._dtypes import get_default_dtype
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, value_error
 from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 
@@ -79,19 +79,15 @@ def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
         (2, 10, 512)
     """
     if x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1]:
-        raise ValueError(
-            located(
-                f"add_positional_encoding: x {x.shape} and pe {pe.shape} must have shapes "
-                f"(batch, seq_len, d_model) and (max_len, d_model)"
-            )
+        raise value_error(
+            f"add_positional_encoding: x {x.shape} and pe {pe.shape} must have shapes "
+            f"(batch, seq_len, d_model) and (max_len, d_model)"
         )
     seq_len, max_len = x.shape[-2], pe.shape[0]
     if seq_len > max_len:
-        raise ValueError(
-            located(
-                f"add_positional_encoding: seq_len ({seq_len}) is more than the max_len "
-                f"({max_len}) of pe"
-            )
+        raise value_error(
+            f"add_positional_encoding: seq_len ({seq_len}) is more than the max_len "
+            f"({max_len}) of pe"
         )
     return x + pe[:seq_len]
 
@@ -202,12 +198,10 @@ def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.nda
     fits = positions.shape == (length,) or batched
     if offset or positions.dtype.kind not in "iu" or not fits:
         batch = f" or ({shape[0]}, {length})" if len(shape) > 2 else ""
-        raise ValueError(
-            located(
-                f"rotary_pos_embedding: position_ids must hold ints of shape ({length},){batch}, "
-                f"without an offset beside them; got {positions.dtype} {positions.shape} and "
-                f"offset {offset}"
-            )
+        raise value_error(
+            f"rotary_pos_embedding: position_ids must hold ints of shape ({length},){batch}, "
+            f"without an offset beside them; got {positions.dtype} {positions.shape} and "
+            f"offset {offset}"
         )
     return positions.reshape(shape[0], *(1,) * (len(shape) - 3), length) if batched else positions
 

@@ -12,7 +12,7 @@ from minigrad._checks import check_probability
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, value_error
 from minigrad.ops.dropout import dropout_factor
 
 __all__ = ["drop_path", "dropout", "dropout1d", "dropout2d"]
@@ -118,7 +118,7 @@ def drop_path(
     """
     p = check_probability("drop_path", "p", p)
     if not input_.ndim:
-        raise ValueError(located("drop_path: an input of shape (N, ...) expected, got ()"))
+        raise value_error("drop_path: an input of shape (N, ...) expected, got ()")
     if not training or p == 0.0:
         return input_
     return _dropped(input_, 1, p, scale_by_keep)
@@ -131,9 +131,7 @@ def _channel_dropout(
     owner = function.__name__
     p = check_probability(owner, "p", p)
     if input_.ndim not in axes:
-        raise ValueError(
-            located(f"{owner}: an input of shape {shapes} expected, got {input_.shape}")
-        )
+        raise value_error(f"{owner}: an input of shape {shapes} expected, got {input_.shape}")
     if not training or p == 0.0:
         return input_
     if inplace:

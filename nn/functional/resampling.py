@@ -11,7 +11,7 @@ import numpy as np
 from minigrad._checks import check_flag, check_number, check_size, check_sizes
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import type_error, value_error
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
@@ -63,18 +63,17 @@ def interpolate(
     if axes not in _LINEAR or (mode in _LINEAR.values() and mode != _LINEAR[axes]):
         shapes = {"linear": "(N, C, L)", "bilinear": "(N, C, H, W)"}
         expected = shapes.get(mode, " or ".join(shapes.values()))
-        raise ValueError(
-            located(f"interpolate: mode={mode!r} needs an input of shape {expected}, "
-                    f"got {input_.shape}")
-        )  # fmt: skip
+        raise value_error(
+            f"interpolate: mode={mode!r} needs an input of shape {expected}, got {input_.shape}"
+        )
     linear = mode in _LINEAR.values()
     if linear and input_.dtype.kind != "f":
-        raise TypeError(
-            located(f"interpolate: mode={mode!r} needs a floating-point input, got {input_.dtype}; "
-                    f"convert it with .astype(minigrad.float32)")
-        )  # fmt: skip
+        raise type_error(
+            f"interpolate: mode={mode!r} needs a floating-point input, got {input_.dtype}; "
+            f"convert it with .astype(minigrad.float32)"
+        )
     if 0 in input_.shape[2:]:
-        raise ValueError(located(f"interpolate: nothing to resize in shape {input_.shape}"))
+        raise value_error(f"interpolate: nothing to resize in shape {input_.shape}")
     sizes, factors = _target(input_.shape[2:], size, scale_factor)
     if recompute_scale_factor:
         factors = (None,) * axes
@@ -102,20 +101,20 @@ def check_interpolation(
     """Raise unless the options of an interpolation make sense together."""
     known = ("nearest", "nearest-exact", *_LINEAR.values(), "area")
     if mode not in known:
-        raise ValueError(located(f"{owner}: mode must be one of {', '.join(known)}; got {mode!r}"))
+        raise value_error(f"{owner}: mode must be one of {', '.join(known)}; got {mode!r}")
     if (size is None) == (scale_factor is None):
-        raise ValueError(
-            located(f"{owner}: one of size and scale_factor expected, got size={size!r} and "
-                    f"scale_factor={scale_factor!r}")
-        )  # fmt: skip
+        raise value_error(
+            f"{owner}: one of size and scale_factor expected, got size={size!r} and "
+            f"scale_factor={scale_factor!r}"
+        )
     for factor in scale_factor if isinstance(scale_factor, Sequence) else [scale_factor]:
         if factor is not None:
             check_number(owner, "scale_factor", factor, above=0.0)
     if align_corners is not None:
         check_flag(owner, "align_corners", align_corners)
         if mode not in _LINEAR.values():
-            raise ValueError(
-                located(f'{owner}: align_corners is for "linear" and "bilinear", got mode={mode!r}')
+            raise value_error(
+                f'{owner}: align_corners is for "linear" and "bilinear", got mode={mode!r}'
             )
 
 
@@ -128,19 +127,15 @@ def _target(
         return check_sizes(owner, "size", size, axes), (None,) * axes
     factors = scale_factor if isinstance(scale_factor, Sequence) else (scale_factor,) * axes
     if len(factors) != axes:
-        raise ValueError(
-            located(
-                f"{owner}: scale_factor must be a number or {axes} of them, one for each axis, "
-                f"got {scale_factor!r}"
-            )
+        raise value_error(
+            f"{owner}: scale_factor must be a number or {axes} of them, one for each axis, "
+            f"got {scale_factor!r}"
         )
     sizes = tuple(int(n * factor) for n, factor in zip(before, factors, strict=True))
     if min(sizes) < 1:
-        raise ValueError(
-            located(
-                f"{owner}: scale_factor={scale_factor!r} leaves sizes {sizes} of {before}; "
-                f"each must be at least 1"
-            )
+        raise value_error(
+            f"{owner}: scale_factor={scale_factor!r} leaves sizes {sizes} of {before}; "
+            f"each must be at least 1"
         )
     return sizes, factors
 
@@ -192,10 +187,10 @@ def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
     r = check_size("pixel_shuffle", "upscale_factor", upscale_factor)
     input_ = as_tensor(input_)
     if input_.ndim < 3 or input_.shape[-3] % (r * r):
-        raise ValueError(
-            located(f"pixel_shuffle: an input of shape (..., C, H, W) with C divisible by {r * r} "
-                    f"expected, got {input_.shape}")
-        )  # fmt: skip
+        raise value_error(
+            f"pixel_shuffle: an input of shape (..., C, H, W) with C divisible by {r * r} "
+            f"expected, got {input_.shape}"
+        )
     *leading, channels, height, width = input_.shape
     whole = (math.prod(leading), channels // (r * r), r, r, height, width)
     pixels = input_.reshape(whole).transpose(0, 1, 4, 2, 5, 3)  # (N, C, H, r, W, r)

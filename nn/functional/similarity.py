@@ -8,7 +8,7 @@ from minigrad import ops
 from minigrad._checks import check_number
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.linalg import vector_norm
 
 __all__ = ["cosine_similarity", "pairwise_distance"]
@@ -71,9 +71,7 @@ def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(x1.shape, x2.shape)
     except ValueError:
-        raise ValueError(
-            located(f"{owner}: x1 {x1.shape} and x2 {x2.shape} do not broadcast")
-        ) from None
+        raise value_error(f"{owner}: x1 {x1.shape} and x2 {x2.shape} do not broadcast") from None
 
 
 def _direction(x: Tensor, axis: int, eps: float) -> Tensor:

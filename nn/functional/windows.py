@@ -10,7 +10,7 @@ from minigrad import ops
 from minigrad._checks import check_sizes
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
@@ -89,11 +89,9 @@ def fold(
     if input_.ndim not in (2, 3) or input_.shape[-1] != places.shape[1] or (
         input_.shape[-2] % len(places)
     ):  # fmt: skip
-        raise ValueError(
-            located(
-                f"fold: an input of shape (N, C·{len(places)}, {places.shape[1]}), one column for "
-                f"each window of {size}, expected, with or without N; got {input_.shape}"
-            )
+        raise value_error(
+            f"fold: an input of shape (N, C·{len(places)}, {places.shape[1]}), one column for "
+            f"each window of {size}, expected, with or without N; got {input_.shape}"
         )
     *batch, rows, _ = input_.shape
     shape = (*batch, rows // len(places))  # (N, C) or (C,)
@@ -121,11 +119,9 @@ def _places(owner: str, window: Window, size: tuple[int, ...]) -> np.ndarray:
     """Where each pixel (rows) of each window (columns) lies in the padded image, made flat."""
     counts = window.counts(size)
     if min(counts) < 1:
-        raise ValueError(
-            located(
-                f"{owner}: a window of {window.spans} does not fit into {size} with padding "
-                f"{window.padding[0][0], window.padding[1][0]}"
-            )
+        raise value_error(
+            f"{owner}: a window of {window.spans} does not fit into {size} with padding "
+            f"{window.padding[0][0], window.padding[1][0]}"
         )
     along = [
         np.add.outer(np.arange(kernel) * dilation, np.arange(count) * stride)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, value_error
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 
@@ -61,7 +61,5 @@ class Unflatten(Module):
         if sizes.count(-1) > 1 or (
             shape[axis] % known if -1 in sizes and known else shape[axis] != math.prod(sizes)
         ):
-            raise ValueError(
-                located(f"Unflatten: axis {axis} of shape {shape} cannot be made {sizes}")
-            )
+            raise value_error(f"Unflatten: axis {axis} of shape {shape} cannot be made {sizes}")
         return input_.reshape(*shape[:axis], *sizes, *shape[axis + 1 :])

@@ -10,7 +10,7 @@ import numpy as np
 from minigrad._checks import check_number, check_probability, check_size
 from minigrad._creation import ones, zeros
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
@@ -192,11 +192,9 @@ class _BatchNorm(_Normalization):
         axes = {layout.count(",") + 1: layout for layout in self.layouts}
         layout = axes.get(input_.ndim, "")
         if not layout or input_.shape[layout.startswith("(N")] != self.num_features:
-            raise ValueError(
-                located(
-                    f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
-                    f"C = {self.num_features} expected, got {input_.shape}"
-                )
+            raise value_error(
+                f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
+                f"C = {self.num_features} expected, got {input_.shape}"
             )
 
     def extra_repr(self) -> str:

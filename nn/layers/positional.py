@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad._checks import check_number, check_size
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.embedding import Embedding
@@ -159,18 +159,13 @@ class RotaryPosEmbedding(Module):
         if position_ids is not None:
             end = int(np.asarray(position_ids).max(initial=-1)) + 1
         if self.max_seq_len is not None and end > self.max_seq_len:
-            raise ValueError(
-                located(
-                    f"RotaryPosEmbedding: positions up to {end - 1} are given, max_seq_len="
-                    f"{self.max_seq_len} allows up to {self.max_seq_len - 1}"
-                )
+            raise value_error(
+                f"RotaryPosEmbedding: positions up to {end - 1} are given, max_seq_len="
+                f"{self.max_seq_len} allows up to {self.max_seq_len - 1}"
             )
         if self.embed_dim is not None and input_.shape[-1:] != (self.embed_dim,):
-            raise ValueError(
-                located(
-                    f"RotaryPosEmbedding: shape (..., L, {self.embed_dim}) expected, "
-                    f"got {input_.shape}"
-                )
+            raise value_error(
+                f"RotaryPosEmbedding: shape (..., L, {self.embed_dim}) expected, got {input_.shape}"
             )
         return F.rotary_pos_embedding(
             input_, position_ids, self.interleaved, offset=offset, base=self.base
@@ -192,11 +187,9 @@ def _rows(
         or (width is not None and input_.shape[-1] != width)
     ):
         wanted = "D" if width is None else width
-        raise ValueError(
-            located(
-                f"{owner}: floats of shape (L, {wanted}) or (N, L, {wanted}) expected, "
-                f"got {input_.dtype} {input_.shape}"
-            )
+        raise value_error(
+            f"{owner}: floats of shape (L, {wanted}) or (N, L, {wanted}) expected, "
+            f"got {input_.dtype} {input_.shape}"
         )
     length = input_.shape[-2]
     begin = check_size(owner, "offset", offset, least=0)
@@ -206,17 +199,15 @@ def _rows(
         rows = np.asarray(position_ids)
         shapes = [(length,), input_.shape[:-1]]
         if offset or rows.dtype.kind not in "iu" or rows.shape not in shapes:
-            raise ValueError(
-                located(
-                    f"{owner}: position_ids must hold ints of shape "
-                    f"{' or '.join(map(str, dict.fromkeys(shapes)))}, without an offset beside "
-                    f"them; got {rows.dtype} {rows.shape} and offset {offset}"
-                )
+            raise value_error(
+                f"{owner}: position_ids must hold ints of shape "
+                f"{' or '.join(map(str, dict.fromkeys(shapes)))}, without an offset beside "
+                f"them; got {rows.dtype} {rows.shape} and offset {offset}"
             )
         if rows.min(initial=0) < 0:
-            raise ValueError(located(f"{owner}: position_ids has {rows.min()}, below 0"))
+            raise value_error(f"{owner}: position_ids has {rows.min()}, below 0")
         end = int(rows.max(initial=-1)) + 1
         what = f"position_ids has {end - 1}"
     if limit is not None and end > limit:
-        raise ValueError(located(f"{owner}: {what}, there are only {limit}"))
+        raise value_error(f"{owner}: {what}, there are only {limit}")
     return rows, end

@@ -13,7 +13,7 @@ from minigrad import ops
 from minigrad._checks import check_probability, check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
@@ -105,17 +105,15 @@ class _Recurrent(Module):
         owner, single = type(self).__name__, input_.ndim == 2
         if input_.ndim not in (2, 3) or input_.shape[-1] != self.input_size:
             axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
-            raise ValueError(
-                located(
-                    f"{owner}: an input of shape {axes} or (L, I) with I = {self.input_size} "
-                    f"expected, got {input_.shape}"
-                )
+            raise value_error(
+                f"{owner}: an input of shape {axes} or (L, I) with I = {self.input_size} "
+                f"expected, got {input_.shape}"
             )
         if self._layout_assumed and not single:
             _warn_of_layout(owner, input_.shape)
         x = input_[:, None] if single else input_.swapaxes(0, 1) if self.batch_first else input_
         if not x.shape[0]:
-            raise ValueError(located(f"{owner}: a sequence without steps, of {input_.shape}"))
+            raise value_error(f"{owner}: a sequence without steps, of {input_.shape}")
         states = self._first(x.shape[1], x.dtype, given, single)
         last: list[list[Tensor]] = []
         for layer in range(self.num_layers):
@@ -140,11 +138,9 @@ class _Recurrent(Module):
         """As `_read`. Sequences are padded; what lies behind the end of one reaches no output."""
         data = packed.data
         if data.ndim != 2 or data.shape[1] != self.input_size:
-            raise ValueError(
-                located(
-                    f"{type(self).__name__}: packed data of shape (elements, I) with I = "
-                    f"{self.input_size} expected, got {data.shape}"
-                )
+            raise value_error(
+                f"{type(self).__name__}: packed data of shape (elements, I) with I = "
+                f"{self.input_size} expected, got {data.shape}"
             )
         packing = packing_of(packed)
         end_of = (packing.lengths - 1, np.arange(packing.shape[1]))
@@ -173,12 +169,10 @@ class _Recurrent(Module):
         expected = (shape[0], shape[2]) if single else shape
         for name, state in zip(self.states, given, strict=True):
             if state.shape != expected:
-                raise ValueError(
-                    located(
-                        f"{type(self).__name__}: {name} must have shape {expected} (layers times "
-                        f"directions first, also where the input is batch first), "
-                        f"got {state.shape}"
-                    )
+                raise value_error(
+                    f"{type(self).__name__}: {name} must have shape {expected} (layers times "
+                    f"directions first, also where the input is batch first), "
+                    f"got {state.shape}"
                 )
         return [state[:, None] if single else state for state in given]
 
@@ -405,7 +399,5 @@ def pair(owner: str, states: Any) -> tuple[Any, ...]:
     if states is None:
         return ()
     if not isinstance(states, (tuple, list)) or len(states) != 2:
-        raise ValueError(
-            located(f"{owner}: the state is a pair (h_0, c_0), got {type(states).__name__}")
-        )
+        raise value_error(f"{owner}: the state is a pair (h_0, c_0), got {type(states).__name__}")
     return tuple(states)

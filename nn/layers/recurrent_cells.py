@@ -8,7 +8,7 @@ from typing import Any, Literal
 from minigrad._checks import check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.layers.recurrence import check_nonlinearity, pair
@@ -48,19 +48,17 @@ class _Cell(Module):
         """Return the states after the step, each of shape (N, H), or (H,) without a batch."""
         owner = type(self).__name__
         if input_.ndim not in (1, 2) or input_.shape[-1] != self.input_size:
-            raise ValueError(
-                located(
-                    f"{owner}: an input of shape (N, I) or (I,) with I = {self.input_size} "
-                    f"expected, got {input_.shape}; nn.{owner.removesuffix('Cell')} reads sequences"
-                )
+            raise value_error(
+                f"{owner}: an input of shape (N, I) or (I,) with I = {self.input_size} "
+                f"expected, got {input_.shape}; nn.{owner.removesuffix('Cell')} reads sequences"
             )
         expected = (*input_.shape[:-1], self.hidden_size)
         for name, state in zip(self.states, given, strict=bool(given)):
             if state.shape != expected:
-                raise ValueError(
-                    located(f"{owner}: {name} must have shape {expected} for an input of shape "
-                            f"{input_.shape}, got {state.shape}")
-                )  # fmt: skip
+                raise value_error(
+                    f"{owner}: {name} must have shape {expected} for an input of shape "
+                    f"{input_.shape}, got {state.shape}"
+                )
         states = given or tuple(zeros(expected, dtype=input_.dtype) for _ in self.states)
         if input_.ndim == 2:
             return self._stepped(input_[None], *states)

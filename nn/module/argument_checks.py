@@ -15,7 +15,7 @@ from minigrad._creation import on_cpu
 from minigrad._dtypes import checked
 from minigrad._spelling import renamed
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import type_error
 
 Count = int
 """At least 1."""
@@ -118,7 +118,7 @@ def check_tensors(
         if not isinstance(cause, TypeError):
             return
         takes = ", ".join(signature.parameters)
-        raise TypeError(located(f"{owner}: {error}; forward takes {takes}")) from cause
+        raise type_error(f"{owner}: {error}; forward takes {takes}") from cause
     for name, value in given.items():
         parameter = signature.parameters[name]
         kind, *others = str(parameter.annotation).split(" | ")
@@ -129,8 +129,8 @@ def check_tensors(
             and not isinstance(value, (Tensor, np.ndarray))
             and type(value).__name__ not in others
         ):
-            raise TypeError(
-                located(f"{owner}: {name} must be a Tensor, got {type(value).__name__}")
+            raise type_error(
+                f"{owner}: {name} must be a Tensor, got {type(value).__name__}"
             ) from cause
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import call_path, wrap
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.autograd.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -108,23 +108,19 @@ class BackwardHooks:
         after = returned if isinstance(returned, tuple) else (returned,)
         owner = type(self.module).__name__
         if len(after) != len(before):
-            raise ValueError(
-                located(
-                    f"{owner}: a backward hook returned {len(after)} gradients; None or a tuple of "
-                    f"{len(before)} expected, one for each of {name}"
-                )
+            raise value_error(
+                f"{owner}: a backward hook returned {len(after)} gradients; None or a tuple of "
+                f"{len(before)} expected, one for each of {name}"
             )
         for one, other in zip(before, after, strict=True):
             if other is None or (one is None and isinstance(other, Tensor)):
                 continue
             if not isinstance(other, Tensor) or (one is not None and other.shape != one.shape):
                 shape = one.shape if one is not None else ()
-                raise ValueError(
-                    located(
-                        f"{owner}: a backward hook returned {type(other).__name__} "
-                        f"{getattr(other, 'shape', '')} for {name}; None or a Tensor of shape "
-                        f"{shape} expected"
-                    )
+                raise value_error(
+                    f"{owner}: a backward hook returned {type(other).__name__} "
+                    f"{getattr(other, 'shape', '')} for {name}; None or a Tensor of shape "
+                    f"{shape} expected"
                 )
         return after
 

@@ -7,7 +7,7 @@ from typing import Any
 from minigrad._checks import check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn import init
 from minigrad.nn.functional.attention import attend_additively, check_sequences
 from minigrad.nn.functional.masks import MaskLike, combine
@@ -97,11 +97,9 @@ class AdditiveAttention(Module):
         """
         check_sequences("AdditiveAttention", query, key, value)
         if query.shape[2] != self.d_q or key.shape[2] != self.d_k:
-            raise ValueError(
-                located(
-                    f"AdditiveAttention: query must be d_q = {self.d_q} and key d_k = {self.d_k} "
-                    f"wide, got {query.shape} and {key.shape}"
-                )
+            raise value_error(
+                f"AdditiveAttention: query must be d_q = {self.d_q} and key d_k = {self.d_k} "
+                f"wide, got {query.shape} and {key.shape}"
             )
         scores = (query.shape[0], 1, query.shape[1], key.shape[1])
         mask = combine(scores, query.dtype, attn_mask, key_padding_mask, is_causal)

@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad._checks import check_probability, check_size, optional_package
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.linear import Linear
@@ -105,11 +105,9 @@ class CausalSelfAttention(Module):
             ValueError: `x` has another shape.
         """
         if x.ndim < 2 or x.shape[-1] != self.d_model:
-            raise ValueError(
-                located(
-                    f"CausalSelfAttention: x must have shape (..., seq_len, {self.d_model}), "
-                    f"got {x.shape}"
-                )
+            raise value_error(
+                f"CausalSelfAttention: x must have shape (..., seq_len, {self.d_model}), "
+                f"got {x.shape}"
             )
         rearrange = optional_package("CausalSelfAttention", "einops").rearrange
         q, k, v = rearrange(  # (..., seq_len, 3 · d_model) -> thrice (..., H, seq_len, d_k)

@@ -8,7 +8,7 @@ from minigrad import ops
 from minigrad._checks import check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn import init
 from minigrad.nn.functional.attention import attend, check_sequences
 from minigrad.nn.functional.masks import MaskLike, combine
@@ -119,10 +119,8 @@ class DotProductAttention(Module):
         found = (query.shape[2], key.shape[2], value.shape[2])
         wanted = (self.query_size, self.key_size, self.value_size)
         if found != wanted:
-            raise ValueError(
-                located(
-                    f"DotProductAttention: query, key and value must be {wanted} wide, got {found}"
-                )
+            raise value_error(
+                f"DotProductAttention: query, key and value must be {wanted} wide, got {found}"
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from minigrad import ops
 from minigrad._checks import check_size
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import value_error
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.linear import Linear
@@ -120,11 +120,9 @@ class TransformerBlock(Module):
             ValueError: Shapes do not fit.
         """
         if input_.ndim not in (2, 3) or input_.shape[-1] != self.input_dim:
-            raise ValueError(
-                located(
-                    f"TransformerBlock: the input must have shape (L, {self.input_dim}) or "
-                    f"(N, L, {self.input_dim}), got {input_.shape}"
-                )
+            raise value_error(
+                f"TransformerBlock: the input must have shape (L, {self.input_dim}) or "
+                f"(N, L, {self.input_dim}), got {input_.shape}"
             )
         x = ops.expand_dims(input_, 0) if input_.ndim == 2 else input_  # (N, L, input_dim)
         masks = (key_padding_mask, attn_mask, is_causal)

@@ -11,7 +11,7 @@ from minigrad import ops
 from minigrad._checks import check_flag
 from minigrad._creation import full
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import type_error, value_error
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
 
@@ -82,11 +82,9 @@ def packing_of(packed: PackedSequence) -> Packing:
     if not sizes.size or sizes[-1] < 1 or np.any(sizes[1:] > sizes[:-1]) or (
         sizes.sum() != len(packed.data)
     ):  # fmt: skip
-        raise ValueError(
-            located(
-                f"PackedSequence: batch_sizes must be positive, never grow, and add up to "
-                f"{len(packed.data)}, the length of the data; got {sizes.tolist()}"
-            )
+        raise value_error(
+            f"PackedSequence: batch_sizes must be positive, never grow, and add up to "
+            f"{len(packed.data)}, the length of the data; got {sizes.tolist()}"
         )
     return Packing(sizes, packed.sorted_indices)
 
@@ -115,15 +113,13 @@ def pad_sequence(
     """
     shapes = [x.shape for x in sequences]
     if not shapes or () in shapes or len({shape[1:] for shape in shapes}) > 1:
-        raise ValueError(
-            located(
-                f"pad_sequence: tensors of shapes (L_i, ...) expected, equal but for the first "
-                f"axis, got {shapes}"
-            )
+        raise value_error(
+            f"pad_sequence: tensors of shapes (L_i, ...) expected, equal but for the first "
+            f"axis, got {shapes}"
         )
     if padding_side not in ("right", "left"):
-        raise ValueError(
-            located(f'pad_sequence: padding_side must be "right" or "left", got {padding_side!r}')
+        raise value_error(
+            f'pad_sequence: padding_side must be "right" or "left", got {padding_side!r}'
         )
     check_flag("pad_sequence", "batch_first", batch_first)
     lengths = np.array([shape[0] for shape in shapes])
@@ -162,27 +158,21 @@ def pack_padded_sequence(
     check_flag(owner, "enforce_sorted", enforce_sorted)
     counts = integers(lengths, f"{owner}: lengths")
     if input_.ndim < 2:
-        raise ValueError(
-            located(f"{owner}: an input of shape (L, N, ...) expected, got {input_.shape}")
-        )
+        raise value_error(f"{owner}: an input of shape (L, N, ...) expected, got {input_.shape}")
     x = as_tensor(input_.swapaxes(0, 1) if batch_first else input_)
     if counts.shape != x.shape[1:2] or not counts.size or (
         counts.min() < 1 or counts.max() > x.shape[0]
     ):  # fmt: skip
-        raise ValueError(
-            located(
-                f"{owner}: {x.shape[1]} lengths from 1 to {x.shape[0]} expected for an input of "
-                f"shape {input_.shape}, got {counts.tolist()}"
-            )
+        raise value_error(
+            f"{owner}: {x.shape[1]} lengths from 1 to {x.shape[0]} expected for an input of "
+            f"shape {input_.shape}, got {counts.tolist()}"
         )
     order = None
     if enforce_sorted:
         if np.any(counts[1:] > counts[:-1]):
-            raise ValueError(
-                located(
-                    f"{owner}: lengths must not grow, got {counts.tolist()}; pass "
-                    f"enforce_sorted=False to have the sequences sorted"
-                )
+            raise value_error(
+                f"{owner}: lengths must not grow, got {counts.tolist()}; pass "
+                f"enforce_sorted=False to have the sequences sorted"
             )
     else:
         order = np.argsort(-counts, kind="stable")
@@ -237,20 +227,16 @@ def pad_packed_sequence(
         ([[1, 2], [3, 0]], [2, 1])
     """
     if not isinstance(sequence, PackedSequence):
-        raise TypeError(
-            located(
-                f"pad_packed_sequence: a PackedSequence expected, got {type(sequence).__name__}"
-            )
+        raise type_error(
+            f"pad_packed_sequence: a PackedSequence expected, got {type(sequence).__name__}"
         )
     check_flag("pad_packed_sequence", "batch_first", batch_first)
     packing = packing_of(sequence)
     if total_length is not None:
         if total_length < packing.shape[0]:
-            raise ValueError(
-                located(
-                    f"pad_packed_sequence: total_length must be at least {packing.shape[0]}, the "
-                    f"largest length, got {total_length}"
-                )
+            raise value_error(
+                f"pad_packed_sequence: total_length must be at least {packing.shape[0]}, the "
+                f"largest length, got {total_length}"
             )
         packing.shape = total_length, packing.shape[1]
     padded = packing.spread(sequence.data, packing.steps, padding_value)
