@@ -64,10 +64,6 @@ def generate(
     Returns:
         The ids with the new tokens, an int64 tensor of shape (N, L + new).
 
-    Raises:
-        TypeError: The ids are not integers.
-        ValueError: An argument is out of range, or the model's logits have a wrong shape.
-
     Example:
         >>> import minigrad
         >>> from minigrad import nn
@@ -111,23 +107,10 @@ def stream(
 ) -> Iterator[Tensor]:
     """Like `generate`, but yield each step as soon as it is sampled.
 
-    Args:
-        model: As in `generate`, like all arguments.
-        ids: The prompts.
-        max_new_tokens: The largest number of tokens to add.
-        temperature: The divisor of the logits.
-        top_k: Sample from the k most likely tokens only.
-        top_p: Sample from the smallest set with this total probability only.
-        stop: A token that ends a sequence.
-        cache: The cache to use.
-        key_padding_mask: A bool mask of the prompts: True = padding.
+    The arguments are those of `generate`.
 
     Returns:
         An iterator over int64 tensors of shape (N,): the next token of each sequence.
-
-    Raises:
-        TypeError: The ids are not integers.
-        ValueError: An argument is out of range, or the model's logits have a wrong shape.
 
     Example:
         >>> import numpy as np
@@ -192,10 +175,6 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
         The ids, int64 of shape (N, L), and their `key_padding_mask`, bool of the same shape:
         True = padding.
 
-    Raises:
-        TypeError: The ids are not integers.
-        ValueError: There is no prompt, or a prompt is not a sequence of at least one id.
-
     Example:
         >>> from minigrad import nn
         >>> ids, padding = nn.generation.pad_left([[5, 6, 7], [8]])
@@ -238,9 +217,6 @@ def sample(
 
     Returns:
         An int64 tensor of shape (...).
-
-    Raises:
-        ValueError: An argument is out of range, or a row has a NaN or only -inf.
 
     Example:
         >>> from minigrad import nn, tensor

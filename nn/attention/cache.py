@@ -91,9 +91,6 @@ class KVCache(Cache):
 
         Returns:
             All keys and values of the layer, of shapes (N, H, length, d) and (N, H, length, d_v).
-
-        Raises:
-            ValueError: Shapes or positions do not fit.
         """
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)
@@ -114,9 +111,6 @@ class KVCache(Cache):
 
         Returns:
             Cached and new keys and values together.
-
-        Raises:
-            ValueError: Shapes or positions do not fit.
         """
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)
@@ -130,9 +124,6 @@ class KVCache(Cache):
             count: L, the number of new keys.
             layer_idx: The index of the layer.
             cache_position: As in `update`.
-
-        Raises:
-            ValueError: The positions are not consecutive, or would leave a gap.
         """
         length = self.get_seq_length(layer_idx)
         if cache_position is None:

@@ -61,9 +61,6 @@ class ScaledDotProductAttention(Module):
             query: A tensor of shape (..., L, E).
             key: A tensor of shape (..., S, E).
             value: A tensor of shape (..., S, E_v).
-
-        Returns:
-            A tensor of shape (..., L, E_v).
         """
         dropout_p = self.dropout_p if self.training else 0.0
         output: Tensor = F.scaled_dot_product_attention(
@@ -109,10 +106,6 @@ class MultiHeadAttention(Module):
         out_proj: The projection of the concatenated heads.
         bias_k: The learned key, of shape (1, 1, G · d_h), or None.
         bias_v: The learned value, of the same shape, or None.
-
-    Raises:
-        ValueError: num_heads does not divide embed_dim, num_kv_heads does not divide num_heads, or
-            a size is not positive.
 
     Example:
         >>> import minigrad.nn as nn
@@ -223,10 +216,6 @@ class MultiHeadAttention(Module):
             A tensor of shape (N, L, embed_dim); with `need_weights` also the weights before
             dropout, of shape (N, H, L, S + extra keys). A query that may attend nowhere gets
             weights of zero, and the output projection's bias as output.
-
-        Raises:
-            TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit, or a cache argument is given without `kv_cache`.
         """
         self._check_inputs(query, key, value)
         n, length, _ = query.shape
@@ -334,9 +323,6 @@ class MultiHeadAttention(Module):
 
         Returns:
             The same under the names in_proj_weight, in_proj_bias and so on.
-
-        Raises:
-            ValueError: num_kv_heads differs from num_heads, which PyTorch does not support.
         """
         if self.num_kv_heads != self.num_heads:
             raise ValueError(

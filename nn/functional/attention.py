@@ -85,17 +85,7 @@ def attend(
 ) -> tuple[Tensor, Tensor | None]:
     """Attention with a mask that `masks.combine` has checked; used by every attention module.
 
-    Args:
-        query: A tensor of shape (..., L, E).
-        key: A tensor of shape (..., S, E).
-        value: A tensor of shape (..., S, E_v).
-        mask: What `masks.combine` made.
-        dropout_p: The dropout probability of the weights.
-        scale: The factor on the scores, 1/√E by default.
-        need_weights: Whether to return the weights, which are then materialized.
-
-    Returns:
-        The output of shape (..., L, E_v), and None or the weights before dropout.
+    With `need_weights` it also returns the weights before dropout, else None.
     """
     if not need_weights:
         output = ops.attention(
@@ -266,17 +256,7 @@ def attend_additively(
 ) -> tuple[Tensor, Tensor]:
     """Additive attention of checked arguments.
 
-    Args:
-        Q: Queries, a tensor of shape (N, L, d_q).
-        K: Keys, a tensor of shape (N, S, d_k).
-        V: Values, a tensor of shape (N, S, d_v).
-        W_q: The projection of queries, of shape (d_q, d_attn).
-        W_k: The projection of keys, of shape (d_k, d_attn).
-        v: The score vector, of shape (d_attn,).
-        mask: What `masks.combine` made for scores of shape (N, 1, L, S).
-
-    Returns:
-        The output of shape (N, L, d_v), and the weights of shape (N, L, S).
+    The mask is for scores of shape (N, 1, L, S).
     """
     queries = ops.expand_dims(ops.matmul(Q, W_q), 2)  # (N, L, 1, d_attn)
     keys = ops.expand_dims(ops.matmul(K, W_k), 1)  # (N, 1, S, d_attn)

@@ -74,9 +74,6 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
         W2: The weight of the second layer, of shape (d_ff, d_model).
         b2: Its bias, of shape (d_model,).
 
-    Returns:
-        A tensor of the shape of x.
-
     Example:
         >>> from minigrad import nn, eye, ones, tensor, zeros
         >>> x, one = tensor([[[-1.0, 2.0]]]), eye(2)
@@ -110,9 +107,6 @@ def stack_encoder_blocks(
         blocks: Callables of a tensor and a mask, such as an `nn.ModuleList` of
             `nn.TransformerEncoderBlock`.
         mask: As `attn_mask` everywhere; the same for every block. Bool: True = may attend.
-
-    Returns:
-        A tensor of the shape of x.
 
     Example:
         >>> from minigrad import nn, randn

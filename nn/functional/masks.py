@@ -105,12 +105,7 @@ def _refuse_the_opposite(attn_mask: Any, keep: np.ndarray) -> None:
 
 
 def grouped(mask: Mask, groups: int) -> Mask:
-    """The mask for grouped heads: (N, H, L, S) -> (N, groups, H/groups, L, S).
-
-    Args:
-        mask: The result of `combine`.
-        groups: The number of groups; it divides H.
-    """
+    """The mask for grouped heads: (N, H, L, S) -> (N, groups, H/groups, L, S)."""
 
     def regroup(part: Any) -> Any:
         if part is None or part.ndim < 4:

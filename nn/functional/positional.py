@@ -68,9 +68,6 @@ def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
         x: A tensor of shape (batch, seq_len, d_model).
         pe: Encodings, a tensor of shape (max_len, d_model); may require a gradient.
 
-    Returns:
-        A tensor of the shape of x.
-
     Example:
         >>> import minigrad
         >>> from minigrad.nn import functional as F
@@ -120,15 +117,6 @@ def sinusoidal_pos_embedding(
     seq_len: int, embed_dim: int, device: str = "cpu", dtype: Any = None
 ) -> Tensor:
     """Create sinusoidal positional encodings: `sinusoidal_encoding` under Lucid's name.
-
-    Args:
-        seq_len: The number of positions.
-        embed_dim: The width; even.
-        device: "cpu".
-        dtype: The dtype of the result; the default dtype if None.
-
-    Returns:
-        A tensor of shape (seq_len, embed_dim).
 
     Example:
         >>> from minigrad.nn import functional as F

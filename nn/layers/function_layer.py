@@ -48,9 +48,6 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
 
     Args:
         function: What the layer calls, with the fields under the same names.
-
-    Returns:
-        A decorator of a subclass of `FunctionLayer`.
     """
 
     def decorate(cls: type[L]) -> type[L]:

@@ -106,11 +106,7 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
 def check_tensors(
     owner: str, forward: Callable[..., Any], args: Any, kwargs: Any, cause: Exception
 ) -> None:
-    """After a failed call, name the argument that should have been a tensor, if there is one.
-
-    Raises:
-        TypeError: An argument annotated as a tensor is neither a Tensor nor an ndarray.
-    """
+    """After a failed call, name the argument that should have been a tensor, if there is one."""
     signature = inspect.signature(forward)
     try:
         given = signature.bind(*args, **kwargs).arguments
@@ -159,11 +155,7 @@ class PyTorchArguments:
 
 
 def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:
-    """Return a floating dtype that tensors can have.
-
-    Raises:
-        TypeError: It is another dtype.
-    """
+    """Return a floating dtype that tensors can have."""
     target = checked(dtype, owner)
     if target.kind != "f":
         raise TypeError(f"{owner}: a floating dtype expected, got {target}")

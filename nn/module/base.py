@@ -133,9 +133,6 @@ class Module(Registry):
             hook: If it does not return None, the result replaces the positional arguments.
             with_kwargs: Call ``hook(module, args, kwargs)``; it may return ``(args, kwargs)``.
 
-        Returns:
-            A callable that removes the hook.
-
         Example:
             >>> from minigrad import nn, tensor
             >>> layer = nn.Identity()
@@ -156,9 +153,6 @@ class Module(Registry):
         Args:
             hook: If it does not return None, the result replaces the output.
             with_kwargs: Call ``hook(module, args, kwargs, output)``.
-
-        Returns:
-            A callable that removes the hook.
 
         Example:
             >>> from minigrad import nn, ones
@@ -182,9 +176,6 @@ class Module(Registry):
         Args:
             hook: If it does not return None, the result replaces `grad_input`.
 
-        Returns:
-            A callable that removes the hook.
-
         Example:
             >>> from minigrad import nn, ones
             >>> layer, shapes = nn.Linear(4, 3), []
@@ -201,9 +192,6 @@ class Module(Registry):
 
         Args:
             hook: If it does not return None, the result replaces `grad_output`.
-
-        Returns:
-            A callable that removes the hook.
 
         Example:
             >>> from minigrad import nn, ones
@@ -224,9 +212,6 @@ class Module(Registry):
 
         Args:
             fn: A function of a module.
-
-        Returns:
-            The module itself.
         """
         for child in self.children():
             child.apply(fn)
@@ -238,9 +223,6 @@ class Module(Registry):
 
         Args:
             mode: False for evaluation mode.
-
-        Returns:
-            The module itself.
         """
         for module in self.modules():
             module.training = mode
@@ -255,9 +237,6 @@ class Module(Registry):
 
         Args:
             requires_grad: False to freeze them.
-
-        Returns:
-            The module itself.
         """
         for module in self.modules():
             for name, parameter in module._own_parameters():
@@ -278,9 +257,6 @@ class Module(Registry):
         """Initialize all parameters again, as the constructor did.
 
         A layer with parameters of its own overrides this; other modules call it on their children.
-
-        Raises:
-            NotImplementedError: A module with parameters of its own does not override it.
         """
         own = dict(self._own_parameters())
         if own:
@@ -301,13 +277,6 @@ class Module(Registry):
 
         Args:
             dtype: For example ``minigrad.float64``. "cpu", the only device, changes nothing.
-
-        Returns:
-            The module itself.
-
-        Raises:
-            TypeError: It is not a floating dtype.
-            ValueError: It is a device other than the CPU.
         """
         if isinstance(dtype, str) and dtype not in np.sctypeDict:
             on_cpu(dtype)
@@ -375,9 +344,6 @@ class Module(Registry):
         Returns:
             The missing and the unexpected keys.
 
-        Raises:
-            ValueError: The state does not fit; every wrong key is named, and nothing was changed.
-
         Example:
             >>> from minigrad import nn
             >>> model, other = nn.Linear(2, 3), nn.Linear(2, 3)
@@ -393,9 +359,6 @@ class Module(Registry):
 
         Args:
             state: The values of this module and those below it, by path from here.
-
-        Returns:
-            The same values under this module's own names.
         """
         return state
 
@@ -404,9 +367,6 @@ class Module(Registry):
 
         Args:
             state: The values of this module and those below it, by path from here.
-
-        Returns:
-            The same values under PyTorch's names.
         """
         return state
 

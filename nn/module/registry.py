@@ -257,9 +257,6 @@ class Registry:
 
         Args:
             target: The path.
-
-        Raises:
-            AttributeError: There is none; the message says up to where the path exists.
         """
         module = cast("Module", self)
         passed = ""
@@ -278,9 +275,6 @@ class Registry:
 
         Args:
             target: The path.
-
-        Raises:
-            AttributeError: There is none; the message says up to where the path exists.
         """
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)

@@ -84,9 +84,6 @@ def to_pytorch(module: Module) -> dict[str, np.ndarray]:
     Returns:
         Parameters and persistent buffers by path, copies as ndarrays.
 
-    Raises:
-        ValueError: PyTorch has no such layer.
-
     Example:
         >>> from minigrad import nn
         >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
@@ -137,12 +134,7 @@ def _split(
 
 
 def _fitting(target: Tensor, value: Any) -> np.ndarray:
-    """The value as a new array of the target's shape and dtype.
-
-    Raises:
-        TypeError: The dtype cannot be converted.
-        ValueError: The shape differs.
-    """
+    """The value as a new array of the target's shape and dtype."""
     if getattr(value, "requires_grad", False):  # PyTorch's parameters refuse to become arrays
         value = value.detach()
     if str(getattr(value, "dtype", "")) == "torch.bfloat16":  # NumPy has none; float32 holds it

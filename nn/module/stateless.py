@@ -49,11 +49,6 @@ def functional_call(
     Returns:
         The output of the module.
 
-    Raises:
-        TypeError: A value cannot become a tensor.
-        ValueError: A path names no parameter or buffer, one tensor is given under two paths, or a
-            shape differs.
-
     Example:
         >>> from minigrad import nn, ones, tensor
         >>> linear = nn.Linear(2, 1)

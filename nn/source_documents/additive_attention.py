@@ -90,10 +90,6 @@ class AdditiveAttention(Module):
         Returns:
             A tensor of shape (N, L, d_v); with `need_weights` also the weights, of shape
             (N, L, S). A query that may attend nowhere gets zeros.
-
-        Raises:
-            TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit.
         """
         check_sequences("AdditiveAttention", query, key, value)
         if query.shape[2] != self.d_q or key.shape[2] != self.d_k:

@@ -46,11 +46,6 @@ class CausalSelfAttention(Module):
         qkv_weights: The fused projection, weight of shape (3 · d_model, d_model).
         o_weight: The projection of the concatenated heads, weight of shape (d_model, d_model).
 
-    Raises:
-        ImportError: einops is not installed.
-        TypeError: A size is not an int.
-        ValueError: num_heads does not divide d_model, or an argument is out of its range.
-
     Example:
         >>> from minigrad import nn, randn
         >>> attention = nn.CausalSelfAttention(d_model=16, num_heads=4)
@@ -100,9 +95,6 @@ class CausalSelfAttention(Module):
         Returns:
             A tensor of the shape of `x`; with `need_weights` also the weights before dropout, of
             shape (..., H, seq_len, seq_len).
-
-        Raises:
-            ValueError: `x` has another shape.
         """
         if x.ndim < 2 or x.shape[-1] != self.d_model:
             raise value_error(

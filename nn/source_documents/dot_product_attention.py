@@ -94,10 +94,6 @@ class DotProductAttention(Module):
         Returns:
             A tensor of shape (N, L, hidden_size); with `need_weights` also the weights, of shape
             (N, L, S). A query that may attend nowhere gets zeros.
-
-        Raises:
-            TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit.
         """
         self._check_inputs(query, key, value)
         scores = (query.shape[0], 1, query.shape[1], key.shape[1])
@@ -138,9 +134,6 @@ class MultiHeadDotProductAttention(Module):
 
     Attributes:
         heads: A `ModuleList` of the heads.
-
-    Raises:
-        ValueError: num_heads does not divide hidden_size, or a size is not positive.
 
     Example:
         >>> from minigrad import nn, randn
@@ -194,10 +187,6 @@ class MultiHeadDotProductAttention(Module):
         Returns:
             A tensor of shape (N, L, hidden_size); with `need_weights` also the weights, of shape
             (N, H, L, S). A query that may attend nowhere gets zeros.
-
-        Raises:
-            TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit.
         """
         masks = (key_padding_mask, attn_mask, is_causal)
         results = [

@@ -101,13 +101,6 @@ class TransformerEncoderBlock(Module):
                 (N|1, H|1, L|1, L). Bool: True = may attend. Float: added to the scores.
             key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
             is_causal: Each position attends to itself and those before it only.
-
-        Returns:
-            A tensor of the same shape.
-
-        Raises:
-            TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit.
         """
         normed = self.norm1(x)
         x = x + self.attention(normed, normed, normed, key_padding_mask, mask, is_causal)

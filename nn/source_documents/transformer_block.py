@@ -49,10 +49,6 @@ class TransformerBlock(Module):
         linear2: The `Linear` of z.
         norm2: The `LayerNorm` of z.
 
-    Raises:
-        ValueError: A residual sum has terms of different widths, or num_heads does not divide
-            hidden_dim.
-
     Example:
         >>> from minigrad import nn, randn
         >>> block = nn.TransformerBlock(input_dim=16, hidden_dim=16, num_heads=4, output_dim=16)
@@ -111,13 +107,6 @@ class TransformerBlock(Module):
             attn_mask: A mask of shape (L|1, L), (N|1, L|1, L) or (N|1, H|1, L|1, L). Bool: True =
                 may attend. Float: added to the scores, with a gradient if it requires one.
             is_causal: Each position attends to itself and those before it only.
-
-        Returns:
-            A tensor of the same shape.
-
-        Raises:
-            TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit.
         """
         if input_.ndim not in (2, 3) or input_.shape[-1] != self.input_dim:
             raise value_error(

@@ -106,9 +106,6 @@ class TransformerEncoderLayer(PyTorchArguments, Module):
             use_cache: Whether to store the positions of `src` in the cache.
             cache_position: Their positions, ints of shape (L,), by default after the cached ones.
             cache_layer_idx: The index of this layer in the cache, 0 by default.
-
-        Returns:
-            A tensor of the same shape.
         """
         rest = (
             src_key_padding_mask, src_mask, is_causal,
@@ -176,9 +173,6 @@ class TransformerEncoder(Module):
             use_cache: Whether to store the positions of `src` in the cache.
             cache_position: Their positions, ints of shape (L,), by default after the cached ones.
             cache_start_layer_idx: The index of the first layer in the cache.
-
-        Returns:
-            A tensor of the same shape.
         """
         output = src
         for i, layer in enumerate(self.layers, cache_start_layer_idx):

@@ -47,8 +47,5 @@ class SwiGLU(Module):
 
         Args:
             input_: A tensor of shape (..., d_model).
-
-        Returns:
-            A tensor of the same shape.
         """
         return self.down_proj(F.silu(self.gate_proj(input_)) * self.up_proj(input_))
