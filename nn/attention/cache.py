@@ -101,30 +101,14 @@ class KVCache(Cache):
     def joined(
         self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
     ) -> tuple[Tensor, Tensor]:
-        """Return what `update` would return, without storing the new keys and values.
-
-        Args:
-            key: A tensor of shape (N, H, L, d).
-            value: A tensor of shape (N, H, L, d_v).
-            layer_idx: The index of the layer.
-            cache_position: As in `update`.
-
-        Returns:
-            Cached and new keys and values together.
-        """
+        """Return what `update` would return, without storing the new keys and values."""
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)
         past = self.get(layer_idx)
         return (key, value) if past is None else appended(past, key, value, start)
 
     def first_position(self, count: int, layer_idx: int, cache_position: Any = None) -> int:
-        """Return the position of the first new key.
-
-        Args:
-            count: L, the number of new keys.
-            layer_idx: The index of the layer.
-            cache_position: As in `update`.
-        """
+        """Return the position of the first new key."""
         length = self.get_seq_length(layer_idx)
         if cache_position is None:
             return length

@@ -55,13 +55,7 @@ class ScaledDotProductAttention(Module):
         self.scale = scale
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """Apply attention.
-
-        Args:
-            query: A tensor of shape (..., L, E).
-            key: A tensor of shape (..., S, E).
-            value: A tensor of shape (..., S, E_v).
-        """
+        """Map tensors of shape (..., L, E), (..., S, E) and (..., S, E_v) to (..., L, E_v)."""
         dropout_p = self.dropout_p if self.training else 0.0
         output: Tensor = F.scaled_dot_product_attention(
             query, key, value, self.attn_mask, dropout_p, self.is_causal, self.scale

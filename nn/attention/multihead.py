@@ -17,21 +17,13 @@ __all__ = ["MultiheadAttention"]
 class MultiheadAttention(MultiHeadAttention):
     """`MultiHeadAttention` with PyTorch's arguments, masks and results.
 
+    The arguments are those of `MultiHeadAttention`, and `batch_first`: whether the shapes are
+    (N, L, E) and not (L, N, E).
+
     It is for models that come from PyTorch. What differs from `MultiHeadAttention`: sequences come
     first unless ``batch_first=True``; a bool `attn_mask` is True where attention is **not**
     allowed; the result is a pair of output and weights; input without a batch axis is accepted. A
     query that may attend nowhere gets weights of zero, where PyTorch gives NaN.
-
-    Args:
-        embed_dim: The width of query and output.
-        num_heads: The number of heads; it divides embed_dim.
-        dropout: The dropout probability of the attention weights in training.
-        bias: Whether the projections have a bias.
-        add_bias_kv: Whether to append a learned key and value.
-        add_zero_attn: Whether to append a key and value of zeros.
-        kdim: The width of the key, embed_dim by default.
-        vdim: The width of the value, embed_dim by default.
-        batch_first: Whether the shapes are (N, L, E) and not (L, N, E).
 
     Example:
         >>> from minigrad import nn, ones

@@ -17,13 +17,7 @@ __all__ = ["feed_forward", "merge_heads", "split_heads", "stack_encoder_blocks"]
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Split the last axis into heads: (batch, seq, d_model) -> (batch, heads, seq, d_k).
 
-    Args:
-        x: A tensor of shape (batch, seq, d_model).
-        num_heads: The number of heads; divides d_model.
-
-    Returns:
-        A tensor of shape (batch, num_heads, seq, d_model / num_heads). Head i is the i-th slice of
-        the last axis.
+    Head i is the i-th slice of the last axis; d_k = d_model / num_heads.
 
     Example:
         >>> from minigrad import nn, randn
@@ -43,12 +37,6 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 @spelled
 def merge_heads(x: Tensor) -> Tensor:
     """Concatenate heads on the last axis: the inverse of `split_heads`.
-
-    Args:
-        x: A tensor of shape (batch, num_heads, seq, d_k).
-
-    Returns:
-        A tensor of shape (batch, seq, num_heads * d_k).
 
     Example:
         >>> from minigrad import nn, randn

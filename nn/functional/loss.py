@@ -28,12 +28,7 @@ Reduction = Literal["mean", "sum", "none"] | None
 
 @spelled
 def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
-    """Compute the squared error (x - y)².
-
-    Args:
-        input_: x, a tensor of any shape.
-        target: y, of the same shape.
-        reduction: "mean", "sum", or "none" for one loss per element.
+    """Compute the squared error (x - y)² of two tensors of the same shape.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -46,12 +41,7 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
 
 @spelled
 def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
-    """Compute the absolute error ``|x - y|``.
-
-    Args:
-        input_: x, a tensor of any shape.
-        target: y, of the same shape.
-        reduction: "mean", "sum", or "none" for one loss per element.
+    """Compute the absolute error ``|x - y|`` of two tensors of the same shape.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -92,13 +82,9 @@ def smooth_l1_loss(
 ) -> Tensor:
     """Compute the Huber loss divided by its threshold: ``huber_loss(delta=beta) / beta``.
 
-    Source: Girshick, "Fast R-CNN", 2015.
+    The arguments are those of `huber_loss`; beta 0 gives the absolute error.
 
-    Args:
-        input_: x, a tensor of any shape.
-        target: y, of the same shape.
-        beta: The threshold between parabola and line; 0 for the absolute error.
-        reduction: "mean", "sum", or "none" for one loss per element.
+    Source: Girshick, "Fast R-CNN", 2015.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -200,13 +186,8 @@ def nll_loss(
 ) -> Tensor:
     """Compute the negative log-likelihood of the target class from log-probabilities.
 
-    Args:
-        input_: Log-probabilities, of shape (N, C, ...) or (C,), from `log_softmax`.
-        target: Class indices, integers of shape (N, ...) or ().
-        weight: The weight of each class, of shape (C,).
-        reduction: "mean" (weighted by the weights of the targets), "sum", or "none" for one loss
-            per target.
-        ignore_index: A class index that is ignored; None to ignore none.
+    The arguments are those of `cross_entropy`, with log-probabilities, from `log_softmax`, for the
+    logits.
 
     Returns:
         A scalar, or a tensor of the shape of `target`.
@@ -278,14 +259,10 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """Compute the binary cross-entropy of the probability sigmoid(x) from the logit x.
 
-    With :math:`s(x) = log(1 + e^x)` it is :math:`(1 - y) s(x) + p y s(-x)`, exact for every x.
+    The arguments are those of `binary_cross_entropy`, with logits x of any shape. `pos_weight`, p,
+    is the weight of positive targets, and broadcasts.
 
-    Args:
-        input_: x, logits of any shape.
-        target: y, from 0 to 1, of the same shape.
-        weight: The weight of each element; broadcasts to that shape.
-        reduction: "mean", "sum", or "none" for one loss per element.
-        pos_weight: p, the weight of positive targets; broadcasts to that shape.
+    With :math:`s(x) = log(1 + e^x)` it is :math:`(1 - y) s(x) + p y s(-x)`, exact for every x.
 
     Example:
         >>> from minigrad import nn, tensor

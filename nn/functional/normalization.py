@@ -57,13 +57,10 @@ def rms_norm(
 ) -> Tensor:
     r"""Divide by the root mean square of the last axes, then scale by `weight`.
 
-    Source: Zhang and Sennrich, "Root mean square layer normalization", 2019.
+    The arguments are those of `layer_norm`. By default eps, which is added to the mean square, is
+    the machine epsilon of the dtype, as in PyTorch.
 
-    Args:
-        input_: A tensor of shape ``(..., *normalized_shape)``.
-        normalized_shape: The sizes of the axes that are normalized; an int for the last axis.
-        weight: A tensor of shape `normalized_shape`, or None for 1.
-        eps: Added to the mean square; by default the machine epsilon of the dtype, as in PyTorch.
+    Source: Zhang and Sennrich, "Root mean square layer normalization", 2019.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -216,19 +213,11 @@ def instance_norm(
 ) -> Tensor:
     r"""Normalize each channel of each sample to mean 0 and variance 1, then scale and shift it.
 
+    The arguments are those of `batch_norm`. Without `use_input_stats` the running statistics are
+    used; otherwise they are updated with the means over the batch.
+
     Source: Ulyanov, Vedaldi and Lempitsky, "Instance normalization: the missing ingredient for fast
     stylization", 2016.
-
-    Args:
-        input_: A tensor of shape (N, C, L, ...).
-        running_mean: Shape (C,); updated in place with the means over the batch.
-        running_var: Shape (C,); updated in place, with unbiased variances.
-        weight: Scale of shape (C,), or None for 1.
-        bias: Shift of shape (C,), or None for 0.
-        use_input_stats: Whether to normalize by the statistics of the input; otherwise by the
-            running ones.
-        momentum: The weight of the input in the running statistics.
-        eps: Added to the variance.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -51,13 +51,9 @@ def dropout1d(
 ) -> Tensor:
     """Zero whole channels of a sequence with probability p, and scale the others by 1 / (1 - p).
 
-    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015.
+    The input has shape (N, C, L), or (C, L); the other arguments are those of `dropout`.
 
-    Args:
-        input_: Shape (N, C, L), or (C, L).
-        p: The probability, from 0 to 1.
-        training: If False, the input is returned unchanged.
-        inplace: Whether to overwrite the input with the result.
+    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015.
 
     Example:
         >>> from minigrad import nn, ones
@@ -74,11 +70,8 @@ def dropout2d(
 ) -> Tensor:
     """Zero whole channels of images with probability p, and scale the others by 1 / (1 - p).
 
-    Args:
-        input_: Shape (N, C, H, W). Three axes are read as (N, C, L), with a warning, as in PyTorch.
-        p: The probability, from 0 to 1.
-        training: If False, the input is returned unchanged.
-        inplace: Whether to overwrite the input with the result.
+    The input has shape (N, C, H, W); three axes are read as (N, C, L), with a warning, as in
+    PyTorch. The other arguments are those of `dropout`.
 
     Example:
         >>> from minigrad import nn, ones

@@ -169,15 +169,10 @@ def _picked(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
 def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
     """Rearrange channels into pixels: (..., C·r², H, W) to (..., C, H·r, W·r).
 
+    `upscale_factor` is r.
+
     Source: Shi et al., "Real-time single image and video super-resolution using an efficient
     sub-pixel convolutional neural network", 2016.
-
-    Args:
-        input_: Shape (..., C·r², H, W).
-        upscale_factor: r.
-
-    Returns:
-        Shape (..., C, H·r, W·r).
 
     Example:
         >>> from minigrad import nn, tensor

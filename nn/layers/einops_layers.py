@@ -73,14 +73,7 @@ class Rearrange(Module):
         self.shapes = _checked("Rearrange", pattern, shapes)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Rearrange the axes.
-
-        Args:
-            input_: A tensor with the axes on the left of the arrow.
-
-        Returns:
-            A tensor with those on the right; a view where the memory allows it.
-        """
+        """Rearrange the axes; a view where the memory allows it."""
         rearranged: Tensor = _call("Rearrange", "rearrange", input_, self.pattern, **self.shapes)
         return rearranged
 
@@ -115,14 +108,7 @@ class Reduce(Module):
         self.shapes = _checked("Reduce", pattern, shapes, reduction)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Reduce and rearrange the axes.
-
-        Args:
-            input_: A tensor with the axes on the left of the arrow.
-
-        Returns:
-            A tensor with those on the right.
-        """
+        """Reduce and rearrange the axes."""
         reduced: Tensor = _call(
             "Reduce", "reduce", input_, self.pattern, self.reduction, **self.shapes
         )
@@ -204,14 +190,7 @@ class EinMix(Module):
             init.uniform(self.bias, -bound, bound)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Map the named axes.
-
-        Args:
-            input_: A tensor with the axes on the left of the arrow.
-
-        Returns:
-            A tensor with those on the right.
-        """
+        """Map the named axes."""
         apart = _call("EinMix", "rearrange", input_, self._before, **self._given)
         mixed = _call("EinMix", "einsum", apart, self.weight, self._product)
         if self.bias is not None:

@@ -37,17 +37,10 @@ class _InstanceNorm(_BatchNorm):
 class InstanceNorm1d(_InstanceNorm):
     r"""Instance normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    The arguments are those of `BatchNorm1d`; with momentum None the running statistics stay as they
-    are. See `functional.instance_norm`.
+    Arguments and attributes are those of `BatchNorm1d`, but no batches are counted, and with
+    momentum None the running statistics stay as they are. See `functional.instance_norm`.
 
     Mean and (biased) variance are taken over each channel of each sample.
-
-    Attributes:
-        weight: γ, of shape (C,), initialized to ones; or None.
-        bias: β, of shape (C,), initialized to zeros; or None.
-        running_mean: A buffer of shape (C,), or None.
-        running_var: A buffer of shape (C,), or None.
-        num_batches_tracked: A buffer that stays 0, as in PyTorch; or None.
 
     Example:
         >>> from minigrad import nn, tensor

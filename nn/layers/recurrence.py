@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from minigrad.nn.utils.rnn import PackedSequence, packing_of
 
 __all__ = ["GRU", "LSTM", "RNN"]
 
+S = TypeVar("S", Tensor, PackedSequence)
 Last = int | tuple[np.ndarray, np.ndarray]
 """The index of the last step of every sequence: -1, or steps and sequences."""
 
@@ -115,19 +117,12 @@ class _Recurrent(Module):
         if not x.shape[0]:
             raise value_error(f"{owner}: a sequence without steps, of {input_.shape}")
         states = self._first(x.shape[1], x.dtype, given, single)
-        last: list[list[Tensor]] = []
-        for layer in range(self.num_layers):
-            if layer:
-                x = F.dropout(x, self.dropout, self.training)
-            outputs = []
-            for direction in self._directions:
-                first = [state[len(last)] for state in states]
-                turned = ops.flip(x, 0) if direction else x
-                out, ends = self._steps(turned, first, f"l{layer}{direction}", -1)
-                outputs.append(ops.flip(out, 0) if direction else out)
-                last.append(ends)
-            x = minigrad.concatenate(outputs, axis=2) if self.bidirectional else outputs[0]
-        finals = [minigrad.stack(list(state)) for state in zip(*last, strict=True)]
+
+        def along(x: Tensor, first: list[Tensor], end: str, reverse: bool) -> Any:
+            out, ends = self._steps(ops.flip(x, 0) if reverse else x, first, end, -1)
+            return ops.flip(out, 0) if reverse else out, ends
+
+        x, finals = self._through_layers(x, states, along)
         if single:
             return x[:, 0], [state[:, 0] for state in finals]
         return x.swapaxes(0, 1) if self.batch_first else x, finals
@@ -145,21 +140,31 @@ class _Recurrent(Module):
         packing = packing_of(packed)
         end_of = (packing.lengths - 1, np.arange(packing.shape[1]))
         states = self._first(packing.shape[1], data.dtype, given, False)
+
+        def along(x: Tensor, first: list[Tensor], end: str, reverse: bool) -> Any:
+            steps = packing.backwards if reverse else packing.steps
+            out, ends = self._steps(packing.spread(x, steps), first, end, end_of)
+            return packing.gathered(out, steps), ends
+
+        data, finals = self._through_layers(data, states, along)
+        return packed._replace(data=data), finals
+
+    def _through_layers(
+        self, x: Tensor, states: list[Tensor], along: Callable[..., Any]
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Read x in every layer and direction; `along` does it in one."""
         last: list[list[Tensor]] = []
         for layer in range(self.num_layers):
             if layer:
-                data = F.dropout(data, self.dropout, self.training)
+                x = F.dropout(x, self.dropout, self.training)
             outputs = []
             for direction in self._directions:
                 first = [state[len(last)] for state in states]
-                steps = packing.backwards if direction else packing.steps
-                x = packing.spread(data, steps)
-                out, ends = self._steps(x, first, f"l{layer}{direction}", end_of)
-                outputs.append(packing.gathered(out, steps))
+                out, ends = along(x, first, f"l{layer}{direction}", bool(direction))
+                outputs.append(out)
                 last.append(ends)
-            data = minigrad.concatenate(outputs, axis=1) if self.bidirectional else outputs[0]
-        finals = [minigrad.stack(list(state)) for state in zip(*last, strict=True)]
-        return packed._replace(data=data), finals
+            x = minigrad.concatenate(outputs, axis=-1) if self.bidirectional else outputs[0]
+        return x, [minigrad.stack(list(state)) for state in zip(*last, strict=True)]
 
     def _first(self, batch: int, dtype: Any, given: tuple[Any, ...], single: bool) -> list[Tensor]:
         """The states before the first step, of shape (D · layers, N, H); zeros if not given."""
@@ -190,12 +195,7 @@ class _HiddenState(_Recurrent):
 
     if TYPE_CHECKING:
 
-        @overload  # type: ignore[no-overload-impl]
-        def __call__(self, input_: Tensor, h_0: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
-        @overload
-        def __call__(
-            self, input_: PackedSequence, h_0: Tensor | None = None
-        ) -> tuple[PackedSequence, Tensor]: ...
+        def __call__(self, input_: S, h_0: Tensor | None = None) -> tuple[S, Tensor]: ...
 
     def forward(
         self, input_: Tensor | PackedSequence, h_0: Tensor | None = None
@@ -297,31 +297,17 @@ class LSTM(_Recurrent):
 
     if TYPE_CHECKING:
 
-        @overload  # type: ignore[no-overload-impl]
         def __call__(
-            self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
-        ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
-        @overload
-        def __call__(
-            self, input_: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
-        ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
+            self, input_: S, hx: tuple[Tensor, Tensor] | None = None
+        ) -> tuple[S, tuple[Tensor, Tensor]]: ...
 
     def forward(
         self, input_: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Any, tuple[Tensor, Tensor]]:
         """Process a sequence.
 
-        Args:
-            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I); or a
-                `utils.rnn.PackedSequence`: then so are the outputs.
-            hx: The hidden and the cell states before the first step, each of shape
-                (D · layers, N, H) with D directions, without N if the input has none; zeros by
-                default.
-
-        Returns:
-            The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
-            (N, L, D · H), and the pair of hidden and cell states after the last step, of the
-            shapes of `hx`.
+        Arguments and results are those of `RNN`, with a pair of states: the hidden and the cell
+        states before the first step, and after the last.
         """
         output, (h_n, c_n) = self._read(input_, pair("LSTM", hx))
         return output, (h_n, c_n)

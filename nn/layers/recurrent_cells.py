@@ -76,15 +76,7 @@ class _HiddenStateCell(_Cell):
     """A cell whose only state is the hidden state."""
 
     def forward(self, input_: Tensor, hx: Tensor | None = None) -> Tensor:
-        """Compute one step.
-
-        Args:
-            input_: Shape (N, I), or (I,).
-            hx: The state before, of shape (N, H), or (H,); zeros by default.
-
-        Returns:
-            The state after, of the same shape.
-        """
+        """Compute the state after a step, from an input (N, I) or (I,) and the state before."""
         return self._step(input_, () if hx is None else (hx,))[0]
 
 
@@ -132,13 +124,8 @@ class RNNCell(_HiddenStateCell):
 class LSTMCell(_Cell):
     """One step of `LSTM`.
 
-    The arguments are those of `RNNCell`, without nonlinearity.
-
-    Attributes:
-        weight_ih: The weight of the input, of shape (4 · H, I).
-        weight_hh: The weight of the hidden state, of shape (4 · H, H).
-        bias_ih: Shape (4 · H,), or None.
-        bias_hh: Shape (4 · H,), or None.
+    Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 4 · H rows in
+    each weight.
 
     Example:
         >>> from minigrad import nn, ones
@@ -153,16 +140,7 @@ class LSTMCell(_Cell):
     def forward(
         self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Compute one step.
-
-        Args:
-            input_: Shape (N, I), or (I,).
-            hx: The hidden and the cell state before, each of shape (N, H), or (H,); zeros by
-                default.
-
-        Returns:
-            The hidden and the cell state after, of the same shapes.
-        """
+        """Compute the hidden and the cell state after a step, from the input and both before."""
         h, c = self._step(input_, pair("LSTMCell", hx))
         return h, c
 
@@ -175,13 +153,8 @@ class LSTMCell(_Cell):
 class GRUCell(_HiddenStateCell):
     """One step of `GRU`.
 
-    The arguments are those of `RNNCell`, without nonlinearity.
-
-    Attributes:
-        weight_ih: The weight of the input, of shape (3 · H, I).
-        weight_hh: The weight of the state, of shape (3 · H, H).
-        bias_ih: Shape (3 · H,), or None.
-        bias_hh: Shape (3 · H,), or None.
+    Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 3 · H rows in
+    each weight.
 
     Example:
         >>> from minigrad import nn, ones

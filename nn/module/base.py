@@ -208,22 +208,14 @@ class Module(Registry):
     # Operations on this module and all modules below it
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call `fn` on every module below this one, then on this one.
-
-        Args:
-            fn: A function of a module.
-        """
+        """Call `fn` on every module below this one, then on this one."""
         for child in self.children():
             child.apply(fn)
         fn(self)
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Set training mode: dropout is active, batch norm uses batch statistics.
-
-        Args:
-            mode: False for evaluation mode.
-        """
+        """Set training mode: dropout is active, batch norm uses batch statistics."""
         for module in self.modules():
             module.training = mode
         return self
@@ -233,11 +225,7 @@ class Module(Registry):
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set `requires_grad` of all parameters.
-
-        Args:
-            requires_grad: False to freeze them.
-        """
+        """Set `requires_grad` of all parameters."""
         for module in self.modules():
             for name, parameter in module._own_parameters():
                 parameter.requires_grad_(requires_grad)

@@ -85,20 +85,11 @@ class _ModuleSequence(Module, MutableSequence[Module]):
         del self._entries[index if isinstance(index, slice) else self._position(index)]
 
     def insert(self, index: int, value: Module) -> None:
-        """Insert a module before `index`.
-
-        Args:
-            index: The position, as in a list.
-            value: The module.
-        """
+        """Insert a module before `index`."""
         self._entries.insert(index, (None, self._checked(value)))
 
     def extend(self, values: Iterable[Module]) -> None:
-        """Append modules: all of them, or none if one is not a module.
-
-        Args:
-            values: The modules, in order.
-        """
+        """Append modules: all of them, or none if one is not a module."""
         self._entries.extend([(None, self._checked(value)) for value in values])
 
     def _position(self, index: Any) -> int:
@@ -146,14 +137,7 @@ class Sequential(_ModuleSequence):
             super().__init__((None, module) for module in modules)  # type: ignore[misc]
 
     def forward(self, input_: Any) -> Any:
-        """Call the modules in order.
-
-        Args:
-            input_: The input of the first module.
-
-        Returns:
-            The output of the last module; the input if there is none.
-        """
+        """Call the modules in order."""
         for _, module in self._entries:
             input_ = module(input_)
         return input_

@@ -96,12 +96,7 @@ class ParameterList(_Parameters, MutableSequence[Parameter]):
         self._become(values)
 
     def insert(self, index: int, value: Tensor) -> None:
-        """Insert a parameter before `index`.
-
-        Args:
-            index: The position, as in a list.
-            value: The parameter; a tensor becomes one.
-        """
+        """Insert a parameter before `index`."""
         values = self._values()
         values.insert(index, self._checked(value))
         self._become(values)

@@ -108,12 +108,7 @@ class Registry:
             raise ValueError(f"{type(self).__name__}: {name!r} would make it a part of itself")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Register a parameter, like assigning it to an attribute.
-
-        Args:
-            name: The attribute's name.
-            param: The parameter, or None for an optional one that is absent.
-        """
+        """Register a parameter, or None, like assigning it to an attribute."""
         if not isinstance(param, Parameter | None):
             raise TypeError(
                 f"{type(self).__name__}: {name!r} must be a Parameter or None, "
@@ -122,12 +117,7 @@ class Registry:
         setattr(self, name, param)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Register a child, like assigning it to an attribute.
-
-        Args:
-            name: The attribute's name.
-            module: The child, or None for an optional one that is absent.
-        """
+        """Register a child, or None, like assigning it to an attribute."""
         if module is not None:
             self._check_child(name, module)
         setattr(self, name, module)
@@ -227,12 +217,7 @@ class Registry:
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the buffers, each once, with its first path.
 
-        Args:
-            prefix: The path of this module itself.
-            recurse: Whether to include the modules below.
-
-        Returns:
-            Pairs of dotted path and tensor.
+        Arguments and results are those of `named_parameters`.
         """
         return _once(
             (join(path, name), buffer)
@@ -245,19 +230,11 @@ class Registry:
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def count_parameters(self, recurse: bool = True) -> int:
-        """Count the elements of all parameters, shared ones once.
-
-        Args:
-            recurse: Whether to include the modules below.
-        """
+        """Count the elements of all parameters, shared ones once; `recurse`: also those below."""
         return sum(parameter.size for parameter in self.parameters(recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``.
-
-        Args:
-            target: The path.
-        """
+        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``."""
         module = cast("Module", self)
         passed = ""
         for name in target.split(".") if target else ():
@@ -271,11 +248,7 @@ class Registry:
         return module
 
     def get_parameter(self, target: str) -> Parameter:
-        """Return the parameter at a path such as ``"encoder.layers.0.linear1.weight"``.
-
-        Args:
-            target: The path.
-        """
+        """Return the parameter at a path such as ``"encoder.layers.0.linear1.weight"``."""
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         own = dict(module._own_parameters())

@@ -123,14 +123,9 @@ class DotProductAttention(Module):
 class MultiHeadDotProductAttention(Module):
     """Concatenated heads of `DotProductAttention`, each with its own projections.
 
-    There is no output projection: `MultiHeadAttention` has one.
+    The sizes are those of `DotProductAttention`; each head is hidden_size / num_heads wide.
 
-    Args:
-        query_size: The width of the query.
-        key_size: The width of the key.
-        value_size: The width of the value.
-        hidden_size: The width of the output.
-        num_heads: The number of heads, each hidden_size / num_heads wide.
+    There is no output projection: `MultiHeadAttention` has one.
 
     Attributes:
         heads: A `ModuleList` of the heads.
@@ -174,15 +169,7 @@ class MultiHeadDotProductAttention(Module):
     ) -> Any:
         """Apply attention in every head.
 
-        Args:
-            query: A tensor of shape (N, L, query_size).
-            key: A tensor of shape (N, S, key_size).
-            value: A tensor of shape (N, S, value_size).
-            key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
-            attn_mask: A mask of shape (L|1, S) or (N|1, L|1, S), the same for every head. Bool:
-                True = may attend. Float: added to the scores, with a gradient if it requires one.
-            is_causal: Query i may attend to keys 0 to i only.
-            need_weights: Whether to also return the weights.
+        The arguments are those of `DotProductAttention`, the same for every head.
 
         Returns:
             A tensor of shape (N, L, hidden_size); with `need_weights` also the weights, of shape

@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from minigrad._checks import check_size
 from minigrad._tensor import Tensor
-from minigrad.nn import functional as F
 from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
-from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.layers.activation import activation_function
-from minigrad.nn.layers.dropout import Dropout
-from minigrad.nn.layers.linear import Linear
-from minigrad.nn.layers.normalization import LayerNorm
-from minigrad.nn.module.argument_checks import PyTorchArguments
 from minigrad.nn.module.base import Module
-from minigrad.nn.transformers.encoder import cached, stacked
+from minigrad.nn.transformers.encoder import Layer, cached, stacked
 
 __all__ = ["TransformerDecoder", "TransformerDecoderLayer"]
 
 
-class TransformerDecoderLayer(PyTorchArguments, Module):
+class TransformerDecoderLayer(Layer):
     """A transformer decoder layer: self-attention, cross-attention and feed-forward network.
+
+    The arguments are those of `TransformerEncoderLayer`.
 
     Post-norm, the default, normalizes after each residual sum; pre-norm (`norm_first`) normalizes
     the input of each branch, but not the memory. PyTorch's state dicts load.
-
-    Source: Vaswani et al., "Attention is all you need", 2017; pre-norm: Xiong et al., "On layer
-    normalization in the transformer architecture", 2020.
-
-    Args:
-        d_model: The width of input, memory and output.
-        num_heads: The number of attention heads; it divides d_model.
-        dim_feedforward: The width inside the feed-forward network.
-        dropout: The dropout probability of attention weights, hidden units and branches.
-        activation: The activation inside the feed-forward network: a name such as "gelu", a
-            function of a tensor, or a module.
-        layer_norm_eps: The eps of all normalizations.
-        norm_first: Pre-norm instead of post-norm.
-        bias: Whether linear layers and normalizations have a bias.
-        num_kv_heads: The number of key and value heads, for grouped-query attention; num_heads by
-            default.
 
     Example:
         >>> from minigrad import nn, randn
@@ -52,40 +30,7 @@ class TransformerDecoderLayer(PyTorchArguments, Module):
         (8, 7, 32)
     """
 
-    repr_fields = ("norm_first",)
-    most = 6
-
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        norm_first: bool = False,
-        bias: bool = True,
-        *,
-        num_kv_heads: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.norm_first = norm_first
-        self.self_attn = MultiHeadAttention(
-            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
-        )
-        self.multihead_attn = MultiHeadAttention(
-            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = activation_function(activation)
+    branches = 3
 
     def forward(
         self,
@@ -146,9 +91,6 @@ class TransformerDecoderLayer(PyTorchArguments, Module):
         x = self.norm2(x + self._attend_memory(x, *to_memory, *mem_rest))
         return self.norm3(x + self._feed_forward(x))
 
-    def _attend(self, x: Tensor, *rest: Any) -> Tensor:
-        return self.dropout1(self.self_attn(x, x, x, *rest))
-
     def _attend_memory(
         self,
         x: Tensor,
@@ -171,10 +113,6 @@ class TransformerDecoderLayer(PyTorchArguments, Module):
             None if cache is None else layer_idx, query_offset=start,
         )  # fmt: skip
         return self.dropout2(output)
-
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        hidden = self.dropout(self.activation(self.linear1(x)))
-        return self.dropout3(self.linear2(hidden))
 
 
 class TransformerDecoder(Module):
@@ -219,22 +157,8 @@ class TransformerDecoder(Module):
     ) -> Tensor:
         """Apply all layers to a batch of target sequences, with the same memory.
 
-        Args:
-            tgt: The target, a tensor of shape (N, T, d_model).
-            memory: The encoder's output, a tensor of shape (N, S, d_model).
-            tgt_mask: As in `TransformerDecoderLayer`; the same for every layer, as all masks.
-            mem_mask: The same for the memory.
-            tgt_key_padding_mask: A bool mask of shape (N, T): True = padding, ignored.
-            mem_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
-            tgt_is_causal: Each position attends to itself and those before it only.
-            mem_is_causal: Position i attends to positions 0 to i of the memory only.
-            kv_cache: A cache: see `TransformerDecoderLayer`.
-            use_cache: Whether to store the positions of `tgt` in the cache.
-            cache_position: Their positions, ints of shape (T,), by default after the cached ones.
-            cache_start_layer_idx: The index of the first layer in the cache.
-
-        Returns:
-            A tensor of the shape of `tgt`.
+        The arguments are those of `TransformerDecoderLayer`, the same for every layer; the first
+        layer has index `cache_start_layer_idx` in the cache.
         """
         output = tgt
         for i, layer in enumerate(self.layers, cache_start_layer_idx):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from minigrad._checks import check_size
 from minigrad._tensor import Tensor
@@ -23,7 +23,63 @@ from minigrad.nn.module.containers import ModuleList
 __all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
 
-class TransformerEncoderLayer(PyTorchArguments, Module):
+class Layer(PyTorchArguments, Module):
+    """The parts of a transformer layer: attention, a feed-forward network, residual branches."""
+
+    branches: ClassVar[int]
+    """2, or 3 with cross-attention: each has a normalization and a dropout."""
+    repr_fields = ("norm_first",)
+    most = 6
+    multihead_attn: MultiHeadAttention
+    norm1: LayerNorm
+    norm2: LayerNorm
+    norm3: LayerNorm
+    dropout1: Dropout
+    dropout2: Dropout
+    dropout3: Dropout
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        layer_norm_eps: float = 1e-5,
+        norm_first: bool = False,
+        bias: bool = True,
+        *,
+        num_kv_heads: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attn = MultiHeadAttention(
+            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
+        )
+        if self.branches == 3:
+            self.multihead_attn = MultiHeadAttention(
+                d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
+            )
+        self.linear1 = Linear(d_model, dim_feedforward, bias)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias)
+        numbers = range(1, self.branches + 1)
+        for i in numbers:
+            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias))
+        for i in numbers:
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = activation_function(activation)
+
+    def _attend(self, x: Tensor, *rest: Any) -> Tensor:
+        return self.dropout1(self.self_attn(x, x, x, *rest))
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        hidden = self.dropout(self.activation(self.linear1(x)))
+        dropout = self.dropout3 if self.branches == 3 else self.dropout2
+        return dropout(self.linear2(hidden))
+
+
+class TransformerEncoderLayer(Layer):
     """A transformer encoder layer: self-attention and a feed-forward network with residuals.
 
     Post-norm, the default, normalizes after each residual sum; pre-norm (`norm_first`) normalizes
@@ -52,35 +108,7 @@ class TransformerEncoderLayer(PyTorchArguments, Module):
         (8, 10, 32)
     """
 
-    repr_fields = ("norm_first",)
-    most = 6
-
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        norm_first: bool = False,
-        bias: bool = True,
-        *,
-        num_kv_heads: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.norm_first = norm_first
-        self.self_attn = MultiHeadAttention(
-            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.activation = activation_function(activation)
+    branches = 2
 
     def forward(
         self,
@@ -117,13 +145,6 @@ class TransformerEncoderLayer(PyTorchArguments, Module):
             return x + self._feed_forward(self.norm2(x))
         x = self.norm1(x + self._attend(x, *rest))
         return self.norm2(x + self._feed_forward(x))
-
-    def _attend(self, x: Tensor, *rest: Any) -> Tensor:
-        return self.dropout1(self.self_attn(x, x, x, *rest))
-
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        hidden = self.dropout(self.activation(self.linear1(x)))
-        return self.dropout2(self.linear2(hidden))
 
 
 class TransformerEncoder(Module):
@@ -164,15 +185,8 @@ class TransformerEncoder(Module):
     ) -> Tensor:
         """Apply all layers to a batch of sequences.
 
-        Args:
-            src: A tensor of shape (N, L, d_model).
-            src_mask: As in `TransformerEncoderLayer`; the same for every layer.
-            src_key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
-            is_causal: Each position attends to itself and those before it only.
-            kv_cache: A cache: see `TransformerEncoderLayer`.
-            use_cache: Whether to store the positions of `src` in the cache.
-            cache_position: Their positions, ints of shape (L,), by default after the cached ones.
-            cache_start_layer_idx: The index of the first layer in the cache.
+        The arguments are those of `TransformerEncoderLayer`, the same for every layer; the first
+        layer has index `cache_start_layer_idx` in the cache.
         """
         output = src
         for i, layer in enumerate(self.layers, cache_start_layer_idx):

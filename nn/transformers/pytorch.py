@@ -30,8 +30,8 @@ __all__: list[str] = []
 Activation = str | Callable[[Tensor], Tensor]
 
 
-class TransformerEncoderLayer(encoder.TransformerEncoderLayer):
-    """An encoder layer with PyTorch's contract."""
+class _Layer(Module):
+    """PyTorch's constructor of both layers."""
 
     def __init__(
         self,
@@ -45,11 +45,15 @@ class TransformerEncoderLayer(encoder.TransformerEncoderLayer):
         norm_first: bool = False,
         bias: bool = True,
     ) -> None:
-        super().__init__(
+        super().__init__(  # type: ignore[call-arg]
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
             norm_first=norm_first, bias=bias,
         )  # fmt: skip
         self.batch_first = batch_first
+
+
+class TransformerEncoderLayer(_Layer, encoder.TransformerEncoderLayer):
+    """An encoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
         self,
@@ -65,26 +69,8 @@ class TransformerEncoderLayer(encoder.TransformerEncoderLayer):
         return as_given(output, self.batch_first, src.ndim == 3)
 
 
-class TransformerDecoderLayer(decoder.TransformerDecoderLayer):
+class TransformerDecoderLayer(_Layer, decoder.TransformerDecoderLayer):
     """A decoder layer with PyTorch's contract."""
-
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(
-            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
-            norm_first=norm_first, bias=bias,
-        )  # fmt: skip
-        self.batch_first = batch_first
 
     def forward(  # type: ignore[override]
         self,

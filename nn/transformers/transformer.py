@@ -24,26 +24,14 @@ __all__ = ["Transformer"]
 class Transformer(PyTorchArguments, Module):
     """An encoder-decoder transformer, each part with a final normalization.
 
+    The arguments are those of `TransformerEncoderLayer`. `custom_encoder` and `custom_decoder` are
+    modules to use instead of `TransformerEncoder` and `TransformerDecoder`, called like them.
+
     It maps vectors to vectors; embeddings, positions and the output projection are up to the user.
     To decode step by step, call ``encoder`` once and ``decoder`` with an `EncoderDecoderCache`.
     PyTorch's state dicts load.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
-
-    Args:
-        d_model: The width of source, target and output.
-        num_heads: The number of attention heads; it divides d_model.
-        num_encoder_layers: The number of encoder layers.
-        num_decoder_layers: The number of decoder layers.
-        dim_feedforward: The width inside the feed-forward networks.
-        dropout: The dropout probability of attention weights, hidden units and branches.
-        activation: The activation inside the feed-forward networks: a name such as "gelu", a
-            function of a tensor, or a module.
-        layer_norm_eps: The eps of all normalizations.
-        norm_first: Pre-norm instead of post-norm.
-        bias: Whether linear layers and normalizations have a bias.
-        custom_encoder: A module to use instead of the `TransformerEncoder`, called like it.
-        custom_decoder: A module to use instead of the `TransformerDecoder`, called like it.
 
     Attributes:
         encoder: A `TransformerEncoder`, or the one given.
@@ -95,11 +83,7 @@ class Transformer(PyTorchArguments, Module):
     def generate_square_subsequent_mask(sz: int) -> Tensor:
         """A float mask for `sz` positions: -inf where a key comes after the query, else 0.
 
-        Args:
-            sz: The length of the sequence.
-
-        Returns:
-            A tensor of shape (sz, sz); added to the scores, it means the same as `is_causal`.
+        Added to the scores, it means the same as `is_causal`.
 
         Example:
             >>> from minigrad import nn
@@ -134,29 +118,11 @@ class Transformer(PyTorchArguments, Module):
     ) -> Tensor:
         """Encode the source and decode the target.
 
+        The arguments that begin with `encoder_` or `use_encoder` are for the encoder's cache, the
+        other ones with `cache` for the decoder's.
+
         The masks are those of `TransformerEncoderLayer` and `TransformerDecoderLayer`. Pass the
         padding of the source as `mem_key_padding_mask` too.
-
-        Args:
-            src: The source, a tensor of shape (N, S, d_model).
-            tgt: The target, a tensor of shape (N, T, d_model).
-            src_mask: Which positions of the source attend to which.
-            tgt_mask: Which positions of the target attend to which.
-            mem_mask: Which positions of the target attend to which of the source.
-            src_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
-            tgt_key_padding_mask: A bool mask of shape (N, T): True = padding, ignored.
-            mem_key_padding_mask: A bool mask of shape (N, S): True = padding, ignored.
-            kv_cache: A cache for the decoder: see `TransformerDecoderLayer`.
-            use_cache: Whether to store the positions of `tgt` in that cache.
-            cache_position: Their positions, ints of shape (T,), by default after the cached ones.
-            cache_start_layer_idx: The index of the decoder's first layer in the cache.
-            encoder_kv_cache: A cache for the encoder: see `TransformerEncoderLayer`.
-            use_encoder_cache: Whether to store the positions of `src` in that cache.
-            encoder_cache_position: Their positions, ints of shape (S,).
-            encoder_cache_start_layer_idx: The index of the encoder's first layer in the cache.
-            src_is_causal: Each position of the source attends to itself and those before it only.
-            tgt_is_causal: Each position of the target attends to itself and those before it only.
-            mem_is_causal: Position i of the target attends to positions 0 to i of the source only.
 
         Returns:
             A tensor of the shape of `tgt`.
