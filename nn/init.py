@@ -240,9 +240,6 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
         param: The negative slope of "leaky_relu", 0.01 by default.
 
-    Returns:
-        1, 1, 5/3, √2, √(2 / (1 + slope²)) and 3/4.
-
     Example:
         >>> from minigrad import nn
         >>> round(nn.init.calculate_gain("relu"), 4)

@@ -41,9 +41,6 @@ def compute_attention_scores(Q: np.ndarray, K: np.ndarray, scale: bool = True) -
     Returns:
         Scores, shape (..., seq_q, seq_k).
 
-    Raises:
-        ValueError: The last axes differ.
-
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import compute_attention_scores
@@ -77,10 +74,6 @@ def apply_attention_mask(
 
     Returns:
         Masked scores, same shape as scores.
-
-    Raises:
-        TypeError: The mask is not boolean.
-        ValueError: It does not broadcast to the scores.
 
     Example:
         >>> import numpy as np
@@ -176,10 +169,6 @@ def scaled_dot_product_attention(
     Returns:
         Output, the attended values of shape (..., seq_q, d_v), and attention weights, shape
         (..., seq_q, seq_k).
-
-    Raises:
-        TypeError: The mask is not boolean.
-        ValueError: The shapes do not fit.
 
     Example:
         >>> import numpy as np
@@ -279,10 +268,6 @@ def additive_attention(
     Returns:
         Output, the attended values of shape (batch, seq_q, d_v), and attention weights, shape
         (batch, seq_q, seq_k).
-
-    Raises:
-        TypeError: The mask is not boolean.
-        ValueError: The shapes do not fit.
 
     Example:
         >>> import numpy as np

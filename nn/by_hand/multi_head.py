@@ -35,9 +35,6 @@ def split_heads(x: np.ndarray, num_heads: int) -> np.ndarray:
     Returns:
         Shape (batch, num_heads, seq, d_k) where d_k = d_model // num_heads.
 
-    Raises:
-        ValueError: x has another number of axes, or num_heads does not divide d_model.
-
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import split_heads
@@ -62,9 +59,6 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
 
     Returns:
         Shape (batch, seq, d_model) where d_model = num_heads * d_k.
-
-    Raises:
-        ValueError: x has another number of axes.
 
     Example:
         >>> import numpy as np
@@ -115,10 +109,6 @@ def multi_head_attention_forward(
         Output, shape (batch, seq_q, d_model), and cache, a dict with values for the backward pass;
         under "weights" the attention weights, shape (batch, num_heads, seq_q, seq_k).
 
-    Raises:
-        TypeError: The mask is not boolean.
-        ValueError: The shapes do not fit.
-
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import multi_head_attention_forward
@@ -164,9 +154,6 @@ def multi_head_attention_backward(
     Returns:
         grad_Q, grad_K and grad_V, the gradients w.r.t. the inputs, and grad_params, a dict with
         the gradients for W_Q, W_K, W_V, W_O.
-
-    Raises:
-        ValueError: grad_output does not have the shape of the output.
 
     Example:
         >>> import numpy as np
@@ -229,9 +216,6 @@ class MultiHeadAttention:
         W_O: Output projection, shape (d_model, d_model).
         cache: The values of the last forward pass for the backward pass, or None.
 
-    Raises:
-        ValueError: num_heads does not divide d_model.
-
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import MultiHeadAttention
@@ -282,9 +266,6 @@ class MultiHeadAttention:
         Returns:
             grad_Q, grad_K and grad_V, the gradients w.r.t. the inputs, and grad_params, a dict
             with the gradients for W_Q, W_K, W_V, W_O.
-
-        Raises:
-            RuntimeError: `forward` was not called.
         """
         if self.cache is None:
             raise RuntimeError("MultiHeadAttention.backward: call forward first")
@@ -299,9 +280,6 @@ class MultiHeadAttention:
 
         Args:
             params: A dict with W_Q, W_K, W_V, W_O, each of shape (d_model, d_model).
-
-        Raises:
-            ValueError: A name is missing, unknown, or has another shape.
         """
         check_params("MultiHeadAttention", self.get_params(), params)
         for name, value in params.items():

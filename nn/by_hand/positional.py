@@ -27,9 +27,6 @@ def sinusoidal_encoding(max_length: int, d_model: int) -> np.ndarray:
     Returns:
         Encodings, shape (max_length, d_model).
 
-    Raises:
-        ValueError: d_model is odd, or a size is negative.
-
     Example:
         >>> from minigrad.nn.by_hand import sinusoidal_encoding
         >>> pe = sinusoidal_encoding(100, 512)
@@ -60,9 +57,6 @@ def add_positional_encoding(x: np.ndarray, pe: np.ndarray) -> np.ndarray:
 
     Returns:
         x + pe[:seq_len], same shape as x.
-
-    Raises:
-        ValueError: The sequence is longer than the encodings, or the widths differ.
 
     Example:
         >>> import numpy as np
@@ -96,9 +90,6 @@ def learned_positional_encoding(max_length: int, d_model: int) -> np.ndarray:
         Embeddings, shape (max_length, d_model), initialized randomly: normally distributed with
         standard deviation 0.02.
 
-    Raises:
-        ValueError: A size is negative.
-
     Example:
         >>> from minigrad.nn.by_hand import learned_positional_encoding
         >>> learned_positional_encoding(100, 512).shape
@@ -116,9 +107,6 @@ def create_causal_mask(seq_length: int) -> np.ndarray:
 
     Returns:
         Mask, shape (seq_length, seq_length). Lower triangular matrix (True below/on diagonal).
-
-    Raises:
-        ValueError: seq_length is negative.
 
     Example:
         >>> from minigrad.nn.by_hand import create_causal_mask
@@ -145,10 +133,6 @@ def create_padding_mask(lengths: np.ndarray, max_length: int) -> np.ndarray:
 
     Returns:
         Mask, shape (batch, max_length): True for real tokens, False for padding.
-
-    Raises:
-        TypeError: The lengths are not integers.
-        ValueError: A length is negative or more than max_length, or lengths has other axes.
 
     Example:
         >>> import numpy as np

@@ -35,9 +35,6 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 
     Returns:
         Normalized, same shape as x.
 
-    Raises:
-        ValueError: gamma or beta does not have the size of the last axis.
-
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import layer_norm
@@ -113,9 +110,6 @@ def feed_forward(
 
     Returns:
         Shape (batch, seq, d_model).
-
-    Raises:
-        ValueError: The shapes do not fit.
 
     Example:
         >>> import numpy as np
@@ -218,9 +212,6 @@ class TransformerEncoderBlock:
         beta2: Its shift, shape (d_model,).
         cache: The values of the last forward pass for the backward pass, or None.
 
-    Raises:
-        ValueError: num_heads does not divide d_model, or d_ff is not positive.
-
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import TransformerEncoderBlock, create_causal_mask
@@ -279,9 +270,6 @@ class TransformerEncoderBlock:
         Returns:
             grad_x, shape (batch, seq, d_model), and grads, a dict with a gradient for each name in
             `get_params`.
-
-        Raises:
-            RuntimeError: `forward` was not called.
         """
         if self.cache is None:
             raise RuntimeError("TransformerEncoderBlock.backward: call forward first")
@@ -319,9 +307,6 @@ class TransformerEncoderBlock:
 
         Args:
             params: A dict with every name that `get_params` has, each of its shape.
-
-        Raises:
-            ValueError: A name is missing, unknown, or has another shape.
         """
         check_params("TransformerEncoderBlock", self.get_params(), params)
         for name, value in params.items():

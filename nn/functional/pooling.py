@@ -122,14 +122,8 @@ def avg_pool2d(
 ) -> Tensor:
     """Apply 2-D average pooling: the mean of each window.
 
-    Args:
-        input_: Shape (N, C, H, W), or (C, H, W).
-        kernel_size: (K, K'), the size of the window; options take one int for both axes, or one
-            per axis.
-        stride: The step of the window, (K, K') by default.
-        padding: The number of zeros added on each side; at most half a window.
-        ceil_mode: Whether to round the output size up, with last partial windows.
-        count_include_pad: Whether the zeros count in the mean.
+    The arguments are those of `max_pool2d`, with a border of zeros; `count_include_pad` says
+    whether these count in the mean.
 
     Returns:
         Shape (N, C, P, P') with P = (H + 2 · padding - K) // stride + 1 and P' likewise, or
@@ -203,10 +197,7 @@ def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
 def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D max pooling to a given output size.
 
-    Args:
-        input_: Shape (N, C, H, W), or (C, H, W).
-        output_size: (P, P'), the output size, one int for both axes or one per axis; None keeps an
-            axis. Part i is from floor(i · H / P) to ceil((i + 1) · H / P).
+    The arguments are those of `adaptive_avg_pool2d`.
 
     Returns:
         Shape (N, C, P, P'), or (C, P, P'). Of equal pixels the first receives the gradient.

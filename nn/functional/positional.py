@@ -64,9 +64,7 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
 def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
     """Add positional encodings to a batch of sequences: ``x + pe[:seq_len]``.
 
-    Args:
-        x: A tensor of shape (batch, seq_len, d_model).
-        pe: Encodings, a tensor of shape (max_len, d_model); may require a gradient.
+    x has shape (batch, seq_len, d_model), pe (max_len, d_model), and may require a gradient.
 
     Example:
         >>> import minigrad
@@ -92,12 +90,7 @@ def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
 def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
     """Create learned positional encodings, drawn from a normal distribution with σ = 0.02.
 
-    Args:
-        max_length: The number of positions.
-        d_model: The width.
-
-    Returns:
-        A parameter of shape (max_length, d_model).
+    They are a parameter of shape (max_length, d_model).
 
     Example:
         >>> from minigrad.nn import functional as F

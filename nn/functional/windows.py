@@ -66,14 +66,8 @@ def fold(
 ) -> Tensor:
     """Add columns up to an image (col2im), the transpose of `unfold`: sums where windows overlap.
 
-    Args:
-        input_: Shape (N, C · K · K', L), or (C · K · K', L).
-        output_size: (H, W), the size of the image.
-        kernel_size: (K, K'), the size of a window; options take one int for both axes, or one per
-            axis.
-        dilation: The distance between the pixels of a window.
-        padding: The number of pixels removed from each side of the image.
-        stride: The distance between neighbouring windows.
+    The input has shape (N, C · K · K', L), or (C · K · K', L), and the image `output_size`, (H, W).
+    The other arguments are those of `unfold`; padding is removed from the image.
 
     Returns:
         Shape (N, C, H, W), or (C, H, W).

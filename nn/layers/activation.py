@@ -84,9 +84,6 @@ class ReLU6(UnaryLayer):
 class LeakyReLU(UnaryLayer):
     """Leaky ReLU: x, or negative_slope · x below 0.
 
-    Args:
-        negative_slope: The slope below 0.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.LeakyReLU(0.5)(tensor([-1.0, 2.0])).tolist()
@@ -100,9 +97,6 @@ class LeakyReLU(UnaryLayer):
 @layer_of(F.elu)
 class ELU(UnaryLayer):
     """The exponential linear unit: x, or alpha · (eˣ - 1) below 0.
-
-    Args:
-        alpha: The limit for x → -∞ is -alpha.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -257,9 +251,6 @@ class Softplus(UnaryLayer):
 class Softmax(UnaryLayer):
     """Softmax along an axis: positive values that sum to 1.
 
-    Args:
-        axis: The axis.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.Softmax()(tensor([7.0, 7.0])).tolist()
@@ -273,9 +264,6 @@ class Softmax(UnaryLayer):
 class LogSoftmax(UnaryLayer):
     """The logarithm of softmax, computed in a numerically stable way.
 
-    Args:
-        axis: The axis.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.LogSoftmax()(tensor([0.0, 1000.0])).tolist()
@@ -288,10 +276,6 @@ class LogSoftmax(UnaryLayer):
 @layer_of(F.hardtanh)
 class Hardtanh(UnaryLayer):
     """Limit each element to the range from min_val to max_val.
-
-    Args:
-        min_val: The least value.
-        max_val: The greatest value.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -364,10 +348,7 @@ class PReLU(Module):
 
 @layer_of(F.glu)
 class GLU(UnaryLayer):
-    """The gated linear unit: the first half of an axis times the sigmoid of the second.
-
-    Args:
-        axis: The axis, of even size.
+    """The gated linear unit: the first half of an axis, of even size, times σ of the second.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -214,17 +214,8 @@ class ConvTranspose1d(_Transposed):
 class ConvTranspose2d(_Transposed):
     """Apply a 2-D transposed convolution: see `functional.conv_transpose2d`.
 
-    Args:
-        in_channels: C, the size of axis 1 of the input.
-        out_channels: O, the size of axis 1 of the output.
-        kernel_size: (K, K'), the size of a kernel; one int for both.
-        stride: The step between kernels in the output.
-        padding: The number of rows and columns removed on each side of the output.
-        output_padding: The number of rows and columns added at the end; less than the stride or
-            the dilation.
-        groups: The number of groups of channels.
-        bias: Whether to add a bias.
-        dilation: The distance between the elements of a kernel in the output.
+    The options are those of `functional.conv_transpose2d`; K and K' are the size of a kernel, C and
+    O the numbers of channels in and out.
 
     Attributes:
         weight: Shape (C, O / groups, K, K').

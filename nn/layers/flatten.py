@@ -15,11 +15,7 @@ __all__ = ["Flatten", "Unflatten"]
 
 @layer_of(Tensor.flatten)
 class Flatten(UnaryLayer):
-    """Flatten consecutive axes into one; by default all but the batch axis.
-
-    Args:
-        start_axis: The first axis.
-        end_axis: The last axis.
+    """Flatten the axes from start_axis to end_axis into one; by default all but the batch axis.
 
     Example:
         >>> from minigrad import nn, ones

@@ -1,4 +1,7 @@
-"""Loss layers."""
+"""Loss layers.
+
+The functions of the same names explain the arguments; weights are buffers.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,6 @@ class _Elementwise(FunctionLayer):
 class MSELoss(_Elementwise):
     """The squared error: see `functional.mse_loss`.
 
-    Args:
-        reduction: "mean", "sum", or "none" for one loss per element.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.MSELoss()(tensor([1.0, 2.0]), [1.0, 4.0]).item()
@@ -48,9 +48,6 @@ class MSELoss(_Elementwise):
 class L1Loss(_Elementwise):
     """The absolute error: see `functional.l1_loss`.
 
-    Args:
-        reduction: "mean", "sum", or "none" for one loss per element.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.L1Loss()(tensor([1.0, 2.0]), [1.0, 4.0]).item()
@@ -63,10 +60,6 @@ class L1Loss(_Elementwise):
 @layer_of(F.huber_loss)
 class HuberLoss(_Elementwise):
     """Squared error for small, absolute error for large differences: see `functional.huber_loss`.
-
-    Args:
-        reduction: "mean", "sum", or "none" for one loss per element.
-        delta: The threshold between the two.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -82,10 +75,6 @@ class HuberLoss(_Elementwise):
 class SmoothL1Loss(_Elementwise):
     """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
 
-    Args:
-        reduction: "mean", "sum", or "none" for one loss per element.
-        beta: The threshold between the two; 0 for the absolute error.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.SmoothL1Loss(beta=2.0)(tensor([0.0]), [3.0]).item()
@@ -98,7 +87,7 @@ class SmoothL1Loss(_Elementwise):
 
 @layer_of(F.kl_div)
 class KLDivLoss(_Elementwise):
-    """The Kullback-Leibler divergence: see `functional.kl_div`, also for the arguments.
+    """The Kullback-Leibler divergence: see `functional.kl_div`.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -135,7 +124,7 @@ class _Weighted(Module):
 class CrossEntropyLoss(_Weighted):
     """Cross-entropy of logits and class indices, or class probabilities.
 
-    See `functional.cross_entropy`, also for the arguments; `weight` is a buffer.
+    See `functional.cross_entropy`.
 
     Example:
         >>> from minigrad import nn, zeros
@@ -169,8 +158,6 @@ class CrossEntropyLoss(_Weighted):
 class NLLLoss(_Weighted):
     """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
-    The arguments are explained there; `weight` is a buffer.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.NLLLoss()(tensor([[-0.5, -1.5]]), [1]).item()
@@ -197,10 +184,6 @@ class NLLLoss(_Weighted):
 class BCELoss(_Weighted):
     """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
 
-    Args:
-        weight: The weight of each element; a buffer.
-        reduction: "mean", "sum", or "none" for one loss per element.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> round(nn.BCELoss()(tensor([0.5]), [1.0]).item(), 4)
@@ -214,11 +197,6 @@ class BCELoss(_Weighted):
 
 class BCEWithLogitsLoss(_Weighted):
     """The binary cross-entropy of logits: see `functional.binary_cross_entropy_with_logits`.
-
-    Args:
-        weight: The weight of each element; a buffer.
-        reduction: "mean", "sum", or "none" for one loss per element.
-        pos_weight: The weight of positive targets; a buffer.
 
     Example:
         >>> from minigrad import nn, tensor

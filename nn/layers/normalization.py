@@ -82,17 +82,11 @@ class LayerNorm(_Normalization):
 class RMSNorm(_Normalization):
     r"""Root-mean-square normalization :math:`\gamma x / \sqrt{\overline{x^2} + \epsilon}`.
 
+    Arguments and attributes are those of `LayerNorm`; by default eps is the machine epsilon of the
+    input's dtype, as in PyTorch.
+
     The mean is taken over the last axes, separately for each position. Unlike `LayerNorm` it does
     not subtract the mean and has no shift.
-
-    Args:
-        normalized_shape: The sizes of those axes; an int for the last axis.
-        eps: Added to the mean square. By default the machine epsilon of the input's dtype, as in
-            PyTorch.
-        elementwise_affine: Whether to learn γ.
-
-    Attributes:
-        weight: γ, of shape `normalized_shape`, initialized to ones; or None.
 
     Example:
         >>> from minigrad import nn, tensor

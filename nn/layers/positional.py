@@ -96,10 +96,7 @@ class LearnedPosEmbedding(Module):
     def forward(self, input_: Tensor, offset: int = 0, *, position_ids: Any = None) -> Tensor:
         """Add the learned vector of its position to each vector.
 
-        Args:
-            input_: A tensor of shape (L, embed_dim) or (N, L, embed_dim).
-            offset: The first position: with a cache, the cached length.
-            position_ids: The positions instead, ints of shape (L,) or (N, L).
+        The arguments are those of `SinusoidalPosEmbedding`.
         """
         rows, _ = _rows(
             "LearnedPosEmbedding", input_, offset, position_ids, self.max_len, self.embed_dim

@@ -51,8 +51,7 @@ class Upsample(UnaryLayer):
 class PixelShuffle(UnaryLayer):
     """Rearrange channels into pixels, (..., C·r², H, W) to (..., C, H·r, W·r).
 
-    Args:
-        upscale_factor: r.
+    r is `upscale_factor`.
 
     Example:
         >>> from minigrad import nn, ones

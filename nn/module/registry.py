@@ -170,9 +170,6 @@ class Registry:
 
         Args:
             prefix: The path of this module itself.
-
-        Returns:
-            Pairs of dotted path and module, parents first.
         """
         return _once(walk(cast("Module", self), prefix))
 
@@ -195,9 +192,6 @@ class Registry:
         Args:
             prefix: The path of this module itself.
             recurse: Whether to include the modules below.
-
-        Returns:
-            Pairs of dotted path and parameter.
         """
         return _once(
             (join(path, name), parameter)
@@ -217,7 +211,7 @@ class Registry:
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the buffers, each once, with its first path.
 
-        Arguments and results are those of `named_parameters`.
+        The arguments are those of `named_parameters`.
         """
         return _once(
             (join(path, name), buffer)

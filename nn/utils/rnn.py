@@ -188,10 +188,6 @@ def pack_padded_sequence(
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack sequences of unequal length: `pad_sequence`, then `pack_padded_sequence`.
 
-    Args:
-        sequences: Tensors of shapes (L_i, ...), equal but for the first axis.
-        enforce_sorted: Whether lengths must not grow.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.utils.rnn.pack_sequence([tensor([1, 2]), tensor([3])]).data.tolist()

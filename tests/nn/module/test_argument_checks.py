@@ -164,7 +164,7 @@ def options() -> Iterator[tuple[str, str, Any]]:
         for option in inspect.signature(getattr(nn, name)).parameters.values():
             kind = str(option.annotation)
             if option.kind is option.VAR_KEYWORD or not re.match(
-                r"(int|float|Sizes|NormType)\b", kind
+                r"(int|float|Count|NonNegative|NormType|Positive|Probability|Sizes)\b", kind
             ):
                 continue
             for value in NUMBERS:
