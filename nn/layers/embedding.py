@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from minigrad._checks import check_number, check_size
 from minigrad._creation import empty
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.embeddings import check_padding_idx
+from minigrad.nn.module.argument_checks import Count, NormType, Positive
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
 __all__ = ["Embedding"]
-
-NormType = float
-"""The p of a p-norm; may be infinite."""
 
 
 class Embedding(Module):
@@ -44,20 +41,17 @@ class Embedding(Module):
 
     def __init__(
         self,
-        num_embeddings: int,
-        embedding_dim: int,
+        num_embeddings: Count,
+        embedding_dim: Count,
         padding_idx: int | None = None,
-        max_norm: float | None = None,
+        max_norm: Positive | None = None,
         norm_type: NormType = 2.0,
     ) -> None:
         super().__init__()
-        self.num_embeddings = check_size("Embedding", "num_embeddings", num_embeddings)
-        self.embedding_dim = check_size("Embedding", "embedding_dim", embedding_dim)
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
         check_padding_idx("Embedding", padding_idx, num_embeddings)
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        if max_norm is not None:
-            check_number("Embedding", "max_norm", max_norm, above=0.0)
-        check_number("Embedding", "norm_type", norm_type, above=0.0, infinite=True)
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.weight = Parameter(empty((num_embeddings, embedding_dim)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.layers.normalization import _BatchNorm
+from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 
 __all__ = ["InstanceNorm1d", "InstanceNorm2d"]
 
@@ -14,9 +15,9 @@ class _InstanceNorm(_BatchNorm):
 
     def __init__(
         self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
+        num_features: Count,
+        eps: NonNegative = 1e-5,
+        momentum: Probability | None = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
     ) -> None:

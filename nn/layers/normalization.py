@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_number, check_probability, check_size
+from minigrad._checks import check_number, check_size
 from minigrad._creation import ones, zeros
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
@@ -128,18 +129,15 @@ class _BatchNorm(_Normalization):
 
     def __init__(
         self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
+        num_features: Count,
+        eps: NonNegative = 1e-5,
+        momentum: Probability | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
     ) -> None:
         super().__init__()
-        owner = type(self).__name__
-        self.num_features = size = check_size(owner, "num_features", num_features)
-        self.eps = check_number(owner, "eps", eps, 0.0)
-        if momentum is not None:
-            check_probability(owner, "momentum", momentum)
+        self.num_features = size = num_features
+        self.eps = eps
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_number, check_size
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.embedding import Embedding
+from minigrad.nn.module.argument_checks import Count, Positive
 from minigrad.nn.module.base import Module
 
 __all__ = ["LearnedPosEmbedding", "RotaryPosEmbedding", "SinusoidalPosEmbedding"]
@@ -36,11 +37,10 @@ class SinusoidalPosEmbedding(Module):
     repr_fields = ("seq_len", "embed_dim")
     table: Tensor | None
 
-    def __init__(self, seq_len: int | None = None, embed_dim: int | None = None) -> None:
+    def __init__(self, seq_len: Count | None = None, embed_dim: Count | None = None) -> None:
         super().__init__()
-        owner = "SinusoidalPosEmbedding"
-        self.seq_len = None if seq_len is None else check_size(owner, "seq_len", seq_len)
-        self.embed_dim = None if embed_dim is None else check_size(owner, "embed_dim", embed_dim)
+        self.seq_len = seq_len
+        self.embed_dim = embed_dim
         self.register_buffer("table", None, persistent=False)
 
     def forward(self, input_: Tensor, *, offset: int = 0, position_ids: Any = None) -> Tensor:
@@ -82,10 +82,10 @@ class LearnedPosEmbedding(Module):
 
     repr_fields = ("max_len", "embed_dim")
 
-    def __init__(self, max_len: int, embed_dim: int) -> None:
+    def __init__(self, max_len: Count, embed_dim: Count) -> None:
         super().__init__()
-        self.max_len = check_size("LearnedPosEmbedding", "max_len", max_len)
-        self.embed_dim = check_size("LearnedPosEmbedding", "embed_dim", embed_dim)
+        self.max_len = max_len
+        self.embed_dim = embed_dim
         self.pos_emb = Embedding(max_len, embed_dim)
         self.reset_parameters()
 
@@ -126,22 +126,21 @@ class RotaryPosEmbedding(Module):
 
     def __init__(
         self,
-        embed_dim: int | None = None,
-        max_seq_len: int | None = None,
+        embed_dim: Count | None = None,
+        max_seq_len: Count | None = None,
         interleaved: bool = True,
         *,
-        base: float = 10000.0,
+        base: Positive = 10000.0,
     ) -> None:
         super().__init__()
-        owner = "RotaryPosEmbedding"
-        self.embed_dim = None if embed_dim is None else check_size(owner, "embed_dim", embed_dim)
-        self.max_seq_len = max_seq_len
-        if max_seq_len is not None:
-            check_size(owner, "max_seq_len", max_seq_len)
         if embed_dim is not None and embed_dim % 2:
-            raise ValueError(f"{owner}: embed_dim must be even, for pairs, got {embed_dim}")
+            raise ValueError(
+                f"RotaryPosEmbedding: embed_dim must be even, for pairs, got {embed_dim}"
+            )
+        self.embed_dim = embed_dim
+        self.max_seq_len = max_seq_len
         self.interleaved = interleaved
-        self.base = check_number(owner, "base", base, above=0.0)
+        self.base = base
 
     def forward(self, input_: Tensor, position_ids: Any = None, *, offset: int = 0) -> Tensor:
         """Rotate each vector by the angles of its position.
