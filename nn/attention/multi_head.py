@@ -288,14 +288,7 @@ class MultiHeadAttention(Module):
             )
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Unpack PyTorch's in_proj_weight and in_proj_bias, or q_proj_weight and so on.
-
-        Args:
-            state: The values of this module and those below it, by path from here.
-
-        Returns:
-            The same under the names q_proj.weight, q_proj.bias and so on.
-        """
+        """Unpack PyTorch's in_proj_weight and in_proj_bias, or q_proj_weight and so on."""
         projections = ("q_proj", "k_proj", "v_proj")
         width = self.num_kv_heads * self.head_dim
         cuts = (0, self.embed_dim, self.embed_dim + width, None)

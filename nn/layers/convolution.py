@@ -134,22 +134,14 @@ class Conv1d(_Convolution):
 class Conv2d(_Convolution):
     """Apply a 2-D convolution.
 
+    The options are those of `functional.conv2d`; C is `in_channels`, O `out_channels`, the number
+    of kernels, and (K, K') `kernel_size`. `padding_mode` is "zeros", "reflect" (mirrored), "replicate"
+    (the edge value repeated) or "circular" (values from the other side).
+
     Weight and bias are initialized uniformly from ±1/√(in_channels / groups · K · K'), as in
     PyTorch. Options take one int for both axes, or one per axis.
 
     Source: LeCun et al., "Backpropagation applied to handwritten zip code recognition", 1989.
-
-    Args:
-        in_channels: C, the size of axis 1 of the input.
-        out_channels: O, the number of kernels.
-        kernel_size: (K, K'), the size of a kernel.
-        stride: The step of the kernel.
-        padding: The number of pixels added on each side; "same" keeps the size, "valid" adds none.
-        dilation: The distance between the pixels that a kernel reads.
-        groups: The number of groups of channels, each with its own kernels.
-        bias: Whether to add a bias.
-        padding_mode: "zeros", "reflect" (mirrored), "replicate" (the edge value repeated) or
-            "circular" (values from the other side).
 
     Attributes:
         weight: Shape (O, C / groups, K, K').

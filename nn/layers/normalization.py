@@ -245,14 +245,10 @@ class BatchNorm2d(_BatchNorm):
 class GroupNorm(_Normalization):
     r"""Group normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
+    `num_channels` is C, the size of axis 1 of the input; `affine` says whether to learn γ and β.
+
     Mean and (biased) variance are taken over each group of channels of each sample; scale and shift
     are per channel.
-
-    Args:
-        num_groups: The number of groups of consecutive channels.
-        num_channels: C, the size of axis 1 of the input.
-        eps: Added to the variance, against division by zero.
-        affine: Whether to learn γ and β.
 
     Attributes:
         weight: γ, of shape (C,), initialized to ones; or None.

@@ -19,19 +19,12 @@ from minigrad.ops._numerics import array_of
 __all__ = ["TransformerEncoderBlock"]
 
 BY_HAND = {
-    "W_Q": "attention.q_proj.weight",
-    "W_K": "attention.k_proj.weight",
-    "W_V": "attention.v_proj.weight",
-    "W_O": "attention.out_proj.weight",
-    "W1": "linear1.weight",
-    "b1": "linear1.bias",
-    "W2": "linear2.weight",
-    "b2": "linear2.bias",
-    "gamma1": "norm1.weight",
-    "beta1": "norm1.bias",
-    "gamma2": "norm2.weight",
+    "W_Q": "attention.q_proj.weight", "W_K": "attention.k_proj.weight",
+    "W_V": "attention.v_proj.weight", "W_O": "attention.out_proj.weight",
+    "W1": "linear1.weight", "b1": "linear1.bias", "W2": "linear2.weight", "b2": "linear2.bias",
+    "gamma1": "norm1.weight", "beta1": "norm1.bias", "gamma2": "norm2.weight",
     "beta2": "norm2.bias",
-}
+}  # fmt: skip
 """The names in `by_hand.TransformerEncoderBlock`, whose weights have shape (in, out)."""
 
 
@@ -108,14 +101,7 @@ class TransformerEncoderBlock(Module):
         return x + self.linear2(hidden)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Translate the parameters of `by_hand`, whose weights are transposed.
-
-        Args:
-            state: The values by their names there, or here.
-
-        Returns:
-            The same under this module's own names.
-        """
+        """Translate the parameters of `by_hand`, whose weights are transposed."""
         return {
             BY_HAND.get(name, name): np.asarray(array_of(value)).T if name in BY_HAND else value
             for name, value in state.items()

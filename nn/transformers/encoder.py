@@ -215,8 +215,6 @@ def cached(
     if kv_cache is None and not use_cache and cache_position is None:
         return {}
     return {
-        "kv_cache": kv_cache,
-        "use_cache": use_cache,
-        "cache_position": cache_position,
+        "kv_cache": kv_cache, "use_cache": use_cache, "cache_position": cache_position,
         "cache_layer_idx": cache_layer_idx,
-    }
+    }  # fmt: skip

@@ -43,9 +43,5 @@ class SwiGLU(Module):
         self.down_proj = Linear(self.d_ff, d_model, bias)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Transform each position separately.
-
-        Args:
-            input_: A tensor of shape (..., d_model).
-        """
+        """Transform each position of a tensor of shape (..., d_model) separately."""
         return self.down_proj(F.silu(self.gate_proj(input_)) * self.up_proj(input_))

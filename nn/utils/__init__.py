@@ -34,9 +34,6 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
         tensors: Tensors of any shapes.
         norm_type: The p of the p-norm; inf for the largest absolute value.
 
-    Returns:
-        The norm; 0 if there is no tensor.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.utils.get_total_norm([tensor([3.0]), tensor([[4.0]])])
@@ -121,10 +118,6 @@ def clip_grad_norm(
 def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Clip each element of the gradients in place to [-clip_value, clip_value].
 
-    Args:
-        parameters: A tensor, or several; those without a gradient are skipped.
-        clip_value: The largest absolute value of an element.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([-3.0, 0.25], requires_grad=True)
@@ -140,13 +133,7 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Return all parameters as one vector.
-
-    Args:
-        parameters: Tensors of any shapes.
-
-    Returns:
-        A tensor of shape (number of elements,), with a gradient to the parameters.
+    """Return all parameters as one vector, with a gradient to them.
 
     Example:
         >>> from minigrad import nn
@@ -161,10 +148,6 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     """Write a vector into parameters, in place: the inverse of `parameters_to_vector`.
-
-    Args:
-        vec: A tensor of shape (number of elements,).
-        parameters: Tensors of any shapes.
 
     Example:
         >>> from minigrad import arange, nn
