@@ -135,8 +135,8 @@ class Conv2d(_Convolution):
     """Apply a 2-D convolution.
 
     The options are those of `functional.conv2d`; C is `in_channels`, O `out_channels`, the number
-    of kernels, and (K, K') `kernel_size`. `padding_mode` is "zeros", "reflect" (mirrored), "replicate"
-    (the edge value repeated) or "circular" (values from the other side).
+    of kernels, and (K, K') `kernel_size`. `padding_mode` is "zeros", "reflect" (mirrored),
+    "replicate" (the edge value repeated) or "circular" (values from the other side).
 
     Weight and bias are initialized uniformly from ±1/√(in_channels / groups · K · K'), as in
     PyTorch. Options take one int for both axes, or one per axis.

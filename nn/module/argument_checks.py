@@ -17,6 +17,7 @@ from minigrad._spelling import renamed
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import type_error
 
+# Annotations that say the range of an argument.
 Count = int
 """At least 1."""
 NonNegative = float
