@@ -52,7 +52,7 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
 
     def decorate(cls: type[L]) -> type[L]:
         kinds = inspect.get_annotations(cls)
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = [inspect.Parameter("self", kind)]
         for name, annotation in kinds.items():
             if annotation == "KW_ONLY":

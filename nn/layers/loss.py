@@ -5,7 +5,7 @@ The functions of the same names explain the arguments; weights are buffers.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from minigrad._checks import check_probability
 from minigrad._tensor import Tensor
@@ -24,7 +24,7 @@ __all__ = [
 class _Elementwise(FunctionLayer):
     """A loss of predictions and targets of the same shape."""
 
-    repr_fields = ("reduction",)
+    repr_fields: ClassVar[tuple[str, ...]] = ("reduction",)
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
         """Compare predictions with targets of the same shape."""

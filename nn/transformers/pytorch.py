@@ -45,7 +45,7 @@ class _Layer(Module):
         norm_first: bool = False,
         bias: bool = True,
     ) -> None:
-        super().__init__(  # type: ignore[call-arg]
+        super().__init__(
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
             norm_first=norm_first, bias=bias,
         )  # fmt: skip
