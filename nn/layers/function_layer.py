@@ -26,8 +26,10 @@ class FunctionLayer(Module):
 
     def _result(self, *inputs: Any, **options: Any) -> Tensor:
         """Call the function with inputs, the fields and other options."""
-        fields = {name: getattr(self, name) for name in self.fields}
-        return type(self).function(*inputs, **fields, **options)
+        own = self.__dict__
+        for name in self.fields:
+            options[name] = own[name]
+        return self.function(*inputs, **options)
 
     def extra_repr(self) -> str:
         shown = [n for n in self.repr_fields if n != "inplace" or getattr(self, n)]

@@ -67,17 +67,9 @@ class Linear(Module):
 class Bilinear(Module):
     r"""Apply the bilinear map :math:`y_o = x_1^\top W_o\, x_2 + b_o` to the last axes.
 
+    See `functional.bilinear`.
+
     Weight and bias are initialized uniformly from ±1/√in1_features, as in PyTorch.
-
-    Args:
-        in1_features: The size of the last axis of the first input.
-        in2_features: The size of the last axis of the second input.
-        out_features: The size of the last axis of the output.
-        bias: Whether to add b.
-
-    Attributes:
-        weight: W, of shape (out_features, in1_features, in2_features).
-        bias: b, of shape (out_features,), or None.
 
     Example:
         >>> from minigrad import nn, ones

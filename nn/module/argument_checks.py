@@ -60,9 +60,6 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
     An error names the class that was called, also where a base class has the constructor. Numbers
     must be finite; other ranges are checked by the names above, or by the constructor.
     `device="cpu"`, `dtype` and other libraries' keywords (`dim` for `axis`) are accepted.
-
-    Args:
-        init: An ``__init__`` whose annotations are strings.
     """
     signature = inspect.signature(init)
     parameters = list(signature.parameters.values())[1:]

@@ -343,19 +343,13 @@ class Module(Registry):
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Translate another framework's state of this module into its own; called while loading.
 
-        Override it in a layer whose parameters have other names or another packing elsewhere.
-
-        Args:
-            state: The values of this module and those below it, by path from here.
+        Override it in a layer whose parameters have other names or another packing elsewhere. The
+        state has the values of this module and those below it, by path from here.
         """
         return state
 
     def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Translate this module's own state into PyTorch's; called by `utils.to_pytorch`.
-
-        Args:
-            state: The values of this module and those below it, by path from here.
-        """
+        """Translate this module's own state into PyTorch's; called by `utils.to_pytorch`."""
         return state
 
 

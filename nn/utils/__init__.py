@@ -55,9 +55,7 @@ def _flat(array: np.ndarray) -> np.ndarray:
 def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> float:
     """Return the norm of the gradients of some parameters, as if they were one vector.
 
-    Args:
-        parameters: A tensor, or several; those without a gradient are skipped.
-        norm_type: The p of the p-norm; inf for the largest absolute value.
+    Parameters without a gradient are skipped; `norm_type` is that of `get_total_norm`.
 
     Example:
         >>> from minigrad import nn, tensor

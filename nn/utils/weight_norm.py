@@ -77,10 +77,6 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
 def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Undo `weight_norm`: the weight becomes a parameter again, with its present values.
 
-    Args:
-        module: The module.
-        name: The name of the weight.
-
     Example:
         >>> from minigrad import nn
         >>> layer = nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(4, 3)))
