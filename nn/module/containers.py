@@ -51,6 +51,12 @@ class _ModuleSequence(Module, MutableSequence[Module]):
             return module if own_name is None else None
         return dict(self._entries).get(name, super()._child(name))
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            found = dict(self.__dict__.get("_entries", ())).get(name)
+            return super().__getattr__(name) if found is None else found
+
     def __len__(self) -> int:
         return len(self._entries)
 
