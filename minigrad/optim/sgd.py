@@ -43,22 +43,13 @@ class SGD(Optimizer):
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        momentum: float = 0.0,
-        weight_decay: float = 0.0,
-        *,
-        dampening: float = 0.0,
-        nesterov: bool = False,
-    ) -> None:
+        self, params: Params, lr: float = 1e-3, momentum: float = 0.0, weight_decay: float = 0.0, *,
+        dampening: float = 0.0, nesterov: bool = False,
+    ) -> None:  # fmt: skip
         defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "weight_decay": weight_decay,
-            "dampening": dampening,
+            "lr": lr, "momentum": momentum, "weight_decay": weight_decay, "dampening": dampening,
             "nesterov": nesterov,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
 
     def _check_options(self, options: Mapping[str, Any]) -> None:

@@ -127,13 +127,9 @@ def check_layers(
 
 
 def check_tensors(
-    model: str,
-    tensors: Mapping[str, np.ndarray],
-    places: Mapping[str, Place],
-    sizes: Mapping[str, Any],
-    tied: Collection[str],
-    file: Path,
-) -> None:
+    model: str, tensors: Mapping[str, np.ndarray], places: Mapping[str, Place],
+    sizes: Mapping[str, Any], tied: Collection[str], file: Path,
+) -> None:  # fmt: skip
     """Check the names and shapes of a model's tensors, before the model is created.
 
     Args:

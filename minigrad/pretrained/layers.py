@@ -43,17 +43,9 @@ def activation(field: str, name: str) -> Callable[[Tensor], Tensor]:
 
 
 def transformer(
-    width: int,
-    heads: int,
-    layers: int,
-    hidden: int,
-    act: Callable[[Tensor], Tensor],
-    eps: float,
-    *,
-    attention_dropout: float,
-    dropout: float,
-    norm_first: bool = False,
-) -> TransformerEncoder:
+    width: int, heads: int, layers: int, hidden: int, act: Callable[[Tensor], Tensor], eps: float,
+    *, attention_dropout: float, dropout: float, norm_first: bool = False,
+) -> TransformerEncoder:  # fmt: skip
     """A stack of self-attention layers; pre-norm stacks end with a normalisation.
 
     Args:

@@ -258,12 +258,8 @@ def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) 
 
 
 def hvp(
-    function: Function,
-    inputs: tuple[Any, ...],
-    vectors: tuple[Any, ...],
-    *,
-    has_aux: bool = False,
-) -> tuple[Any, ...]:
+    function: Function, inputs: tuple[Any, ...], vectors: tuple[Any, ...], *, has_aux: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
     """The value of a function, and its Hessian times a vector, without the Hessian.
 
     The Hessian is symmetric, so its product with a vector is a vector-Jacobian product of the

@@ -49,15 +49,9 @@ class Evaluation:
     """
 
     def __init__(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        argnums: int | tuple[int, ...],
-        has_aux: bool,
-        around: str = "args",
-    ) -> None:
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...],
+        kwargs: dict[str, Any], argnums: int | tuple[int, ...], has_aux: bool, around: str = "args",
+    ) -> None:  # fmt: skip
         self.name = name
         enabled = self._enabled = is_grad_enabled()
         self._born = next(clock)
