@@ -76,20 +76,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 def allclose(
     a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
-    """Whether all elements are close, as `isclose` has it.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-        rtol: The relative tolerance.
-        atol: The absolute tolerance.
-        equal_nan: Whether NaN is close to NaN.
-
-    Returns:
-        A bool; True of nothing.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    """Whether all elements are close, as in `isclose`; True of nothing.
 
     Example:
         >>> import minigrad

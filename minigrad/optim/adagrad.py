@@ -29,9 +29,8 @@ class Adagrad(Optimizer):
         eps: Added to the denominator, against division by zero.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.Adagrad([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -92,9 +91,8 @@ class RMSprop(Optimizer):
         centered: Divide by the standard deviation instead of the root mean square.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.RMSprop([x], lr=0.25, alpha=0.75)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -165,9 +163,8 @@ class Adadelta(Optimizer):
         weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.Adadelta([x], rho=0.75, eps=1e-2)
         >>> (x * x).sum().backward()
         >>> optimizer.step()

@@ -30,9 +30,8 @@ class Adam(Optimizer):
         amsgrad: Divide by the largest mean square so far.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.Adam([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -99,11 +98,10 @@ class AdamW(Adam):
         amsgrad: Divide by the largest mean square so far.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn, optim
+        >>> from minigrad import nn, ones, optim
         >>> model = nn.Linear(3, 1)
         >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
-        >>> model(minigrad.ones((4, 3))).sum().backward()
+        >>> model(ones((4, 3))).sum().backward()
         >>> optimizer.step()
         >>> optimizer.zero_grad()
     """
@@ -134,9 +132,8 @@ class Adamax(Optimizer):
         weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.Adamax([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()

@@ -29,9 +29,8 @@ class ASGD(Optimizer):
         weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.ASGD([x], lr=0.25, lambd=0.0)
         >>> (x * x).sum().backward()
         >>> optimizer.step()

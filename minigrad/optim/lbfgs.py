@@ -42,9 +42,8 @@ class LBFGS(Optimizer):
         ValueError: There are several groups, or an option is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([-1.0, 2.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([-1.0, 2.0], requires_grad=True)
         >>> optimizer = optim.LBFGS([x], line_search_fn="strong_wolfe")
         >>> def closure():  # Rosenbrock's valley
         ...     optimizer.zero_grad()

@@ -30,9 +30,8 @@ class NAdam(Optimizer):
         decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.NAdam([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()

@@ -274,9 +274,8 @@ class Optimizer:
             options of each group, with "params" a list of numbers.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import optim
-            >>> x = minigrad.ones(2, requires_grad=True)
+            >>> from minigrad import ones, optim
+            >>> x = ones(2, requires_grad=True)
             >>> optimizer = optim.SGD([x], lr=0.1, momentum=0.9)
             >>> (x * x).sum().backward()
             >>> optimizer.step()

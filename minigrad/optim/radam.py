@@ -32,9 +32,8 @@ class RAdam(Optimizer):
         decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.RAdam([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()

@@ -27,9 +27,8 @@ class Rprop(Optimizer):
         step_sizes: The smallest and the largest step.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0, -4.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0, -4.0], requires_grad=True)
         >>> optimizer = optim.Rprop([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()

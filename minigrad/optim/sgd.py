@@ -29,9 +29,8 @@ class SGD(Optimizer):
         nesterov: Use Nesterov momentum; needs momentum and zero dampening.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.SGD([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()

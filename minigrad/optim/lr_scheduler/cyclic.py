@@ -69,9 +69,8 @@ class CyclicLR(_WithMomentum):
         ValueError: The optimizer has no momentum, or an option is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], momentum=0.9)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], momentum=0.9)
         >>> scheduler = optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, step_size_up=4)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(8):
@@ -169,9 +168,8 @@ class OneCycleLR(_WithMomentum):
             more than `total_steps` times.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.AdamW([minigrad.ones(1, requires_grad=True)])
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.AdamW([ones(1, requires_grad=True)])
         >>> scheduler = optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(9):

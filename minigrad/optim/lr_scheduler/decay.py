@@ -23,9 +23,8 @@ class LambdaLR(LRScheduler):
         ValueError: The number of functions is not the number of groups.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=0.5)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=0.5)
         >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
@@ -83,9 +82,8 @@ class StepLR(LRScheduler):
         ValueError: `step_size` is not a positive whole number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
         >>> for _ in range(5):
         ...     scheduler.step()
@@ -116,9 +114,8 @@ class MultiStepLR(LRScheduler):
         last_epoch: The number of steps already done, minus one.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
         >>> for _ in range(4):
         ...     scheduler.step()
@@ -156,9 +153,8 @@ class ExponentialLR(LRScheduler):
         last_epoch: The number of steps already done, minus one.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
         >>> for _ in range(3):
         ...     scheduler.step()

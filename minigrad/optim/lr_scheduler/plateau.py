@@ -32,9 +32,8 @@ class ReduceLROnPlateau(LRScheduler):
         ValueError: An option is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
         >>> for loss in [3.0, 2.0, 2.0, 2.5]:
         ...     scheduler.step(loss)

@@ -26,9 +26,8 @@ class LinearLR(LRScheduler):
         ValueError: A factor is out of range, or `total_iters` is not a positive whole number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=4)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(5):
@@ -80,9 +79,8 @@ class NoamScheduler(LRScheduler):
         ValueError: `model_size` or `warmup_steps` is not a positive whole number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.Adam([minigrad.ones(1, requires_grad=True)])
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.Adam([ones(1, requires_grad=True)])
         >>> scheduler = optim.lr_scheduler.NoamScheduler(optimizer, model_size=64, warmup_steps=4)
         >>> for _ in range(3):
         ...     scheduler.step()
@@ -128,9 +126,8 @@ class WarmupCosineLR(LRScheduler):
         ValueError: `warmup_steps` is not a whole number below `total_steps`.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.AdamW([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.AdamW([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.WarmupCosineLR(optimizer, 3, total_steps=7)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(7):
