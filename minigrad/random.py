@@ -167,16 +167,7 @@ def rand(
 def randn(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Random numbers from the standard normal distribution (mean 0, variance 1).
-
-    Args:
-        *shape: The lengths of the axes, or one tuple of them.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf.
+    """Standard normal random numbers; arguments and errors as for `rand`.
 
     Example:
         >>> import minigrad

@@ -164,18 +164,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 @primitive(np.argmin, arrays=1)
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the minimum; the first of equal ones. Not differentiable.
-
-    Args:
-        x: Tensor, array or number.
-        axis: The axis to search along; the flattened tensor if None.
-        keepdims: Keep the reduced axis with length 1.
-
-    Returns:
-        Indices, int64.
-
-    Raises:
-        ValueError: The axis does not exist or is empty.
+    """The index of the minimum, as for `argmax`.
 
     Example:
         >>> import minigrad

@@ -185,9 +185,7 @@ def write(x: Tensor, value: Any) -> Tensor:
 
 
 def _replaced(x: Tensor, value: Any) -> Tensor:
-    return ours.broadcast_to(
-        ours.tensor(value) if not isinstance(value, Tensor) else value, x.shape
-    )
+    return ours.broadcast_to(as_tensor(value, None, None), x.shape)
 
 
 def converted(x: Tensor, target: tuple[Any, ...], dtype: Any, device: Any, copy: bool) -> Tensor:
@@ -198,15 +196,6 @@ def converted(x: Tensor, target: tuple[Any, ...], dtype: Any, device: Any, copy:
         elif what is not None:
             x = x.to(what)
     return x.clone() if copy else x
-
-
-def normal(mean: Any, std: Any, size: Any) -> Tensor:
-    """Normal numbers of one mean and deviation, or of one for each element."""
-    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
-        return ours.random.normal(mean, std, () if size is None else size)
-    with ours.no_grad():
-        spread = ours.ones_like(mean) * std if isinstance(mean, Tensor) else std
-        return mean + spread * ours.randn(*spread.shape, dtype=spread.dtype)
 
 
 def loaded(path: Any, device: Any) -> Any:
