@@ -102,12 +102,9 @@ class RandomSampler(_Drawn):
     """
 
     def __init__(
-        self,
-        data_source: Sized,
-        replacement: bool = False,
-        num_samples: int | None = None,
+        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
         generator: Seed = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.data_source = _sized("RandomSampler", data_source)
         check_flag("RandomSampler", "replacement", replacement)
         self.replacement = bool(replacement)
@@ -155,8 +152,8 @@ class WeightedRandomSampler(_Drawn):
     """
 
     def __init__(
-        self, weights: Any, num_samples: int, replacement: bool = True, generator: Seed = None,
-    ) -> None:  # fmt: skip
+        self, weights: Any, num_samples: int, replacement: bool = True, generator: Seed = None
+    ) -> None:
         name = "WeightedRandomSampler"
         self.num_samples = count(name, "num_samples", num_samples)
         check_flag(name, "replacement", replacement)

@@ -109,8 +109,8 @@ def convolution(
 
 
 def _cannot_transpose(
-    y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int,
-) -> str | None:  # fmt: skip
+    y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
+) -> str | None:
     shown = f"input {y.shape}, weight {weight.shape}"
     if weight.ndim < 3 or y.ndim != weight.ndim:
         return f"{shown}: shapes (N, O, ...) and (O, C/groups, ...) expected, with as many axes"

@@ -14,16 +14,8 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import flat, stopped, zero_safe
 
 __all__ = [
-    "ceil",
-    "copysign",
-    "floor",
-    "floor_divide",
-    "fmod",
-    "remainder",
-    "round",
-    "sign",
-    "trunc",
-]
+    "ceil", "copysign", "floor", "floor_divide", "fmod", "remainder", "round", "sign", "trunc",
+]  # fmt: skip
 
 
 def _stepped(function: Any, x: Any) -> Any:

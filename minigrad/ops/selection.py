@@ -90,12 +90,9 @@ def fmin(a: Any, b: Any) -> Any:
 
 @primitive(np.nan_to_num, arrays=1)
 def nan_to_num(
-    x: Any,
-    copy: bool = True,
-    nan: float = 0.0,
-    posinf: float | None = None,
+    x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None,
     neginf: float | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Replace NaN and the infinities by numbers; the derivative is 0 there.
 
     Args:

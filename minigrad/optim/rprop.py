@@ -40,12 +40,9 @@ class Rprop(Optimizer):
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-2,
-        etas: tuple[float, float] = (0.5, 1.2),
+        self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50.0),
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes})
 
     def _check_options(self, options: Mapping[str, Any]) -> None:

@@ -65,12 +65,9 @@ class AveragedModel(Module):
     n_averaged: Tensor
 
     def __init__(
-        self,
-        model: Module,
-        device: Any = None,
-        avg_fn: Average | None = None,
+        self, model: Module, device: Any = None, avg_fn: Average | None = None,
         use_buffers: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         if not isinstance(model, Module):
             raise TypeError(f"AveragedModel: a module expected, got {type(model).__name__}")

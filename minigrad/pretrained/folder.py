@@ -171,12 +171,9 @@ class _Zeros(np.random.Generator):
 
 
 def loaded(
-    make: Callable[[], Model],
-    tensors: Mapping[str, np.ndarray],
-    places: Mapping[str, Place],
-    config: Path,
-    file: Path,
-) -> Model:
+    make: Callable[[], Model], tensors: Mapping[str, np.ndarray], places: Mapping[str, Place],
+    config: Path, file: Path,
+) -> Model:  # fmt: skip
     """Create a model, and load checked tensors.
 
     Args:

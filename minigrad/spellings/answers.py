@@ -72,12 +72,9 @@ class set_detect_anomaly(contextlib.ExitStack):
 
 
 def clip_grad_norm_(
-    parameters: Any,
-    max_norm: float,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """`clip_grad_norm` with PyTorch's 1e-6 in the divisor, and the norm as a tensor."""
     norm = ours.nn.utils.clip_grad_norm(
         parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite

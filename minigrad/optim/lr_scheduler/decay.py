@@ -34,11 +34,9 @@ class LambdaLR(LRScheduler):
     _not_saved = ("optimizer", "lr_lambdas")
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
-        last_epoch: int = -1,
-    ) -> None:
+        self, optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]], last_epoch: int = -1,
+    ) -> None:  # fmt: skip
         if isinstance(lr_lambda, Optimizer):
             raise TypeError(
                 "LambdaLR: the optimizer comes first, unlike in Lucid: "
@@ -124,12 +122,9 @@ class MultiStepLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        milestones: Iterable[int],
-        gamma: float = 0.1,
+        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if not isinstance(milestones, Iterable):
             raise TypeError(f"MultiStepLR: milestones must be whole numbers, got {milestones!r}")
         given = list(milestones)
