@@ -203,7 +203,7 @@ class Primitive:
         return slot
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-        """All arguments in the order of `params`, or None; the tensors of a variadic op as a list."""
+        """All arguments in the order of `params`, or None; a variadic op's tensors as a list."""
         values = [list(args)] if self.variadic else list(args)
         given = 1 if self.variadic else len(args)
         values += self.defaults[given:]
