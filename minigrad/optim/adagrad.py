@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from minigrad.optim.averages import average, average_square
@@ -39,6 +36,7 @@ class Adagrad(Optimizer):
     """
 
     _required = _kept = ("step", "sum")
+    _at_least_0 = ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
     _elementwise = True
 
     def __init__(
@@ -50,10 +48,6 @@ class Adagrad(Optimizer):
             "initial_accumulator_value": initial_accumulator_value, "eps": eps,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in self.defaults:
-            self._check(name, options[name], 0.0)
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         if not state:
@@ -102,6 +96,8 @@ class RMSprop(Optimizer):
 
     _required = ("step", "square_avg")
     _kept = (*_required, "momentum_buffer", "grad_avg")
+    _at_least_0 = ("lr", "eps", "weight_decay", "momentum")
+    _below_1 = ("alpha",)
     _elementwise = True
 
     def __init__(
@@ -113,11 +109,6 @@ class RMSprop(Optimizer):
             "momentum": momentum, "centered": centered,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay", "momentum"):
-            self._check(name, options[name], 0.0)
-        self._check("alpha", options["alpha"], 0.0, 1.0)
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         alpha, momentum = float(group["alpha"]), float(group["momentum"])
@@ -173,6 +164,8 @@ class Adadelta(Optimizer):
     """
 
     _required = _kept = ("step", "square_avg", "acc_delta")
+    _at_least_0 = ("lr", "eps", "weight_decay")
+    _below_1 = ("rho",)
     _elementwise = True
 
     def __init__(
@@ -181,11 +174,6 @@ class Adadelta(Optimizer):
     ) -> None:  # fmt: skip
         defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay"):
-            self._check(name, options[name], 0.0)
-        self._check("rho", options["rho"], 0.0, 1.0)
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         rho, eps = float(group["rho"]), float(group["eps"])

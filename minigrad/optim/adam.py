@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -41,6 +39,7 @@ class Adam(Optimizer):
 
     _required = ("step", "exp_avg", "exp_avg_sq")
     _kept = (*_required, "max_exp_avg_sq")
+    _at_least_0 = ("lr", "eps", "weight_decay")
     _elementwise = True
     _decoupled = False
     """Whether weight decay is applied to the parameter instead of its gradient."""
@@ -53,11 +52,6 @@ class Adam(Optimizer):
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay"):
-            self._check(name, options[name], 0.0)
-        self._check_betas(options["betas"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, eps = float(group["lr"]), float(group["eps"])
@@ -142,6 +136,7 @@ class Adamax(Optimizer):
     """
 
     _required = _kept = ("step", "exp_avg", "exp_inf")
+    _at_least_0 = ("lr", "eps", "weight_decay")
     _elementwise = True
 
     def __init__(
@@ -150,11 +145,6 @@ class Adamax(Optimizer):
     ) -> None:  # fmt: skip
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay"):
-            self._check(name, options[name], 0.0)
-        self._check_betas(options["betas"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         beta1, beta2 = (float(beta) for beta in group["betas"])

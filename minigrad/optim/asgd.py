@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -40,6 +39,7 @@ class ASGD(Optimizer):
 
     _required = _kept = ("step", "eta", "mu", "ax")
     _numbers: Mapping[str, type] = {"step": int, "eta": float, "mu": float}
+    _at_least_0 = ("lr", "lambd", "alpha", "t0", "weight_decay")
     _elementwise = True
 
     def __init__(
@@ -50,10 +50,6 @@ class ASGD(Optimizer):
             "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in self.defaults:
-            self._check(name, options[name], 0.0)
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, lambd = float(group["lr"]), float(group["lambd"])

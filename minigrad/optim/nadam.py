@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -41,6 +40,7 @@ class NAdam(Optimizer):
 
     _required = _kept = ("step", "mu_product", "exp_avg", "exp_avg_sq")
     _numbers: Mapping[str, type] = {"step": int, "mu_product": float}
+    _at_least_0 = ("lr", "eps", "weight_decay", "momentum_decay")
     _elementwise = True
 
     def __init__(
@@ -53,11 +53,6 @@ class NAdam(Optimizer):
             "momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay", "momentum_decay"):
-            self._check(name, options[name], 0.0)
-        self._check_betas(options["betas"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, warming = float(group["lr"]), float(group["momentum_decay"])

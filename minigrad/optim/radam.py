@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -42,6 +40,7 @@ class RAdam(Optimizer):
     """
 
     _required = _kept = ("step", "exp_avg", "exp_avg_sq")
+    _at_least_0 = ("lr", "eps", "weight_decay")
     _elementwise = True
 
     def __init__(
@@ -53,11 +52,6 @@ class RAdam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay"):
-            self._check(name, options[name], 0.0)
-        self._check_betas(options["betas"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr = float(group["lr"])
