@@ -166,7 +166,7 @@ def test_schedules_in_a_row_may_be_in_a_row() -> None:
     inner = one_by_one(sgd, [3])
     scheduler = lr_scheduler.SequentialLR(sgd, [lr_scheduler.LinearLR(sgd, 0.5), inner], [2])
     rates = [scheduler.get_last_lr()[0], *(lr for lr, _, _ in go(scheduler, range(7)))]
-    expected = [0.1, 0.1, 0.2, 0.2, 0.02, 0.2, 0.1, 0.05]
+    expected = [0.1, 0.12, 0.2, 0.2, 0.02, 0.2, 0.1, 0.05]
     np.testing.assert_allclose(rates, expected, rtol=1e-12)
 
 
