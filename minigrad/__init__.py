@@ -34,10 +34,8 @@ from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.ops.functions import *
 from minigrad.random import multinomial as multinomial
 from minigrad.random import rand as rand
-from minigrad.random import rand_like as rand_like
 from minigrad.random import randint as randint
 from minigrad.random import randn as randn
-from minigrad.random import randn_like as randn_like
 
 __version__ = "0.2.0"
 

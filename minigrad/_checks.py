@@ -41,15 +41,9 @@ def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -
 
 
 def check_number(
-    owner: str,
-    name: str,
-    value: Any,
-    least: float = -math.inf,
-    *,
-    above: float = -math.inf,
-    below: float = math.inf,
-    infinite: bool = False,
-) -> float:
+    owner: str, name: str, value: Any, least: float = -math.inf, *, above: float = -math.inf,
+    below: float = math.inf, infinite: bool = False,
+) -> float:  # fmt: skip
     """Return a number >= `least`, > `above` and < `below` as a float.
 
     It must be finite; with `infinite`, inf is allowed.

@@ -160,19 +160,7 @@ def zeros(
 def ones(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Ones.
-
-    Args:
-        *shape: The lengths of the axes, or one tuple of them.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf.
-
-    Raises:
-        TypeError: The shape is not made of integers.
+    """A tensor of ones; arguments and errors as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -187,19 +175,7 @@ def ones(
 def empty(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """An uninitialised tensor: its values are arbitrary.
-
-    Args:
-        *shape: The lengths of the axes, or one tuple of them.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf.
-
-    Raises:
-        TypeError: The shape is not made of integers.
+    """A tensor whose values are not set; arguments and errors as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -358,15 +334,7 @@ def zeros_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
 
 @named
 def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones with the shape and dtype of another tensor.
-
-    Args:
-        x: The tensor or array that gives the shape and dtype.
-        dtype: Another dtype.
-        requires_grad: Whether to compute gradients for it.
-
-    Returns:
-        A leaf.
+    """Ones in the shape and dtype of another tensor; arguments as for `zeros_like`.
 
     Example:
         >>> import minigrad
@@ -378,15 +346,7 @@ def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
 
 @named
 def empty_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """An uninitialised tensor with the shape and dtype of another tensor.
-
-    Args:
-        x: The tensor or array that gives the shape and dtype.
-        dtype: Another dtype.
-        requires_grad: Whether to compute gradients for it.
-
-    Returns:
-        A leaf.
+    """Values not set, in the shape and dtype of another; arguments as for `zeros_like`.
 
     Example:
         >>> import minigrad

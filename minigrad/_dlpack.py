@@ -57,13 +57,9 @@ def from_dlpack(
 
 
 def to_dlpack(
-    tensor: Tensor,
-    *,
-    stream: Any = None,
-    max_version: tuple[int, int] | None = None,
-    dl_device: tuple[int, int] | None = None,
-    copy: bool | None = None,
-) -> Any:
+    tensor: Tensor, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None, copy: bool | None = None,
+) -> Any:  # fmt: skip
     """Copy the values into a DLPack capsule, for another library's ``from_dlpack``."""
     if tensor.requires_grad:
         raise BufferError(

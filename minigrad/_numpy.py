@@ -26,14 +26,9 @@ from minigrad.ops.casting import as_tensor
 __all__ = ["array_function", "array_ufunc", "refuse_loss"]
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
-    np.add: ops.sum,
-    np.multiply: ops.prod,
-    np.maximum: ops.max,
-    np.minimum: ops.min,
-    np.logaddexp: ops.logsumexp,
-    np.logical_and: ops.all,
-    np.logical_or: ops.any,
-}
+    np.add: ops.sum, np.multiply: ops.prod, np.maximum: ops.max, np.minimum: ops.min,
+    np.logaddexp: ops.logsumexp, np.logical_and: ops.all, np.logical_or: ops.any,
+}  # fmt: skip
 _ACCUMULATIONS: dict[Any, Callable[..., Any]] = {np.add: ops.cumsum, np.multiply: ops.cumprod}
 _METHODS = {"reduce": _REDUCTIONS, "accumulate": _ACCUMULATIONS}
 

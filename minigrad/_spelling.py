@@ -22,22 +22,12 @@ def table() -> ModuleType:
 
 
 def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Answer a call that does not fit the signature of `function`.
-
-    Raises:
-        TypeError: It is in no spelling that the table knows.
-    """
+    """Answer a call that does not fit the signature of `function`, or raise a TypeError."""
     return table().respelled(name, function, args, kwargs)
 
 
 def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords of a call, those of other libraries under our names.
-
-    Args:
-        owner: The class or function that is called.
-        names: Its parameters.
-        kwargs: What it was given.
-    """
+    """The keywords of a call of `owner`, with those of other libraries under its `names`."""
     answer: dict[str, Any] = table().renamed(owner, names, kwargs)
     return answer
 
@@ -81,12 +71,7 @@ def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
 
 
 def names(module: str, known: Sequence[str]) -> Callable[[str], Any]:
-    """A module's ``__getattr__``, which knows the names of other libraries.
-
-    Args:
-        module: The module, such as ``"nn.init"``.
-        known: Its public names.
-    """
+    """The ``__getattr__`` of a module with these public names, for those of other libraries."""
 
     def __getattr__(name: str) -> Any:
         if name.startswith("__"):

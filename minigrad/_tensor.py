@@ -772,9 +772,6 @@ class Tensor(Variable, results=True):
     maximum_ = inplace(ops.maximum, "maximum_")
     minimum_ = inplace(ops.minimum, "minimum_")
     clip_ = inplace(ops.clip, "clip_")
-    index_add_ = inplace(ops.index_add, "index_add_")
-    scatter_ = inplace(ops.scatter, "scatter_")
-    scatter_add_ = inplace(ops.scatter_add, "scatter_add_")
 
     # Creation -------------------------------------------------------------------------------
 

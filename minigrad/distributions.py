@@ -1,7 +1,6 @@
-"""Probability distributions: samples, log probabilities, entropies and divergences.
+"""Probability distributions with the names of `torch.distributions`.
 
-The names are those of `torch.distributions`. Everything but `sample` is differentiable, also the
-samples of `rsample`.
+Everything but `sample` is differentiable, also the samples of `rsample`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from minigrad._creation import made, shape_of
 from minigrad._dtypes import get_default_dtype
 from minigrad._tensor import Tensor
 
-__all__ = ["Categorical", "Distribution", "Normal", "kl_divergence"]
+__all__ = ["Categorical", "Distribution", "Normal"]
 
 
 class Distribution:
@@ -28,7 +27,6 @@ class Distribution:
 
     Attributes:
         batch_shape: The shape of the batch; () for a single distribution.
-        event_shape: The shape of one sample of one distribution: () for all classes here.
 
     Example:
         >>> from minigrad.distributions import Distribution, Normal
@@ -39,7 +37,6 @@ class Distribution:
 
     def __init__(self, batch_shape: tuple[int, ...]) -> None:
         self.batch_shape = batch_shape
-        self.event_shape: tuple[int, ...] = ()
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         """Draw samples without recording gradients.
@@ -53,13 +50,7 @@ class Distribution:
         raise NotImplementedError(f"{type(self).__name__} does not define sample()")
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        """Draw samples that are differentiable in the parameters.
-
-        Args:
-            sample_shape: The shape of the samples of each distribution.
-
-        Returns:
-            A tensor of shape (*sample_shape, *batch_shape).
+        """Draw samples as `sample` does, differentiable in the parameters.
 
         Raises:
             NotImplementedError: The distribution is discrete.
@@ -97,8 +88,8 @@ class Normal(Distribution):
         scale: The standard deviation σ, above 0.
 
     Attributes:
-        loc: The mean, broadcast with the standard deviation.
-        scale: The standard deviation, broadcast with the mean.
+        loc: The mean, broadcast with the standard deviation; also as `mean`.
+        scale: The standard deviation, broadcast with the mean; also as `stddev`.
 
     Raises:
         ValueError: A standard deviation is not above 0, or an argument is NaN.
@@ -124,27 +115,8 @@ class Normal(Distribution):
             tensor if tensor.shape == shape else ops.broadcast_to(tensor, shape)
             for tensor in (mean, deviation)
         )
+        self.mean, self.stddev = self.loc, self.scale
         super().__init__(shape)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        """Where the density is largest."""
-        return self.loc
-
-    @property
-    def stddev(self) -> Tensor:
-        """The standard deviation."""
-        return self.scale
-
-    @property
-    def variance(self) -> Tensor:
-        """The square of the standard deviation."""
-        return ops.square(self.scale)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         loc, scale = self.loc.detach(), self.scale.detach()
@@ -165,18 +137,6 @@ class Normal(Distribution):
 
     def entropy(self) -> Tensor:
         return ops.log(self.scale) + (0.5 + 0.5 * math.log(2 * math.pi))
-
-    def cdf(self, value: Any) -> Tensor:
-        """The probability of a sample of at most `value`.
-
-        Args:
-            value: Values, whose shape is broadcast with batch_shape.
-
-        Returns:
-            A tensor of the broadcast shape.
-        """
-        x = _tensor("Normal.cdf", "value", value)
-        return 0.5 * (1 + ops.erf((x - self.loc) / (self.scale * math.sqrt(2))))
 
     def __repr__(self) -> str:
         return f"Normal(loc={self.loc}, scale={self.scale})"
@@ -233,11 +193,6 @@ class Categorical(Distribution):
             self.logits = ops.log(ops.clip(self.probs, eps, 1 - eps))
         super().__init__(tensor.shape[:-1])
 
-    @property
-    def mode(self) -> Tensor:
-        """The most likely class."""
-        return ops.argmax(self.probs, axis=-1)
-
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         shape = self._shape(sample_shape)
         weights = np.asarray(self.probs.data, np.float64)
@@ -265,45 +220,6 @@ class Categorical(Distribution):
 
     def __repr__(self) -> str:
         return f"Categorical(probs={self.probs})"
-
-
-def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    r"""The Kullback-Leibler divergence :math:`\int p \log(p / q)` of two distributions of one kind.
-
-    Args:
-        p: The distribution of the expectation.
-        q: The other distribution. The batch shapes are broadcast.
-
-    Returns:
-        The divergence in nats, of the broadcast batch shape; inf where `q` is 0 and `p` is not.
-
-    Raises:
-        TypeError: They are not both normal, or not both categorical.
-
-    Example:
-        >>> from minigrad.distributions import Normal, kl_divergence
-        >>> kl_divergence(Normal(1.0, 1.0), Normal(0.0, 1.0))
-        Tensor(0.5, dtype=float32)
-    """
-    if isinstance(p, Normal) and isinstance(q, Normal):
-        ratio = ops.square(p.scale / q.scale)
-        distance = ops.square((p.loc - q.loc) / q.scale)
-        return 0.5 * (ratio + distance - 1 - ops.log(ratio))
-    if isinstance(p, Categorical) and isinstance(q, Categorical):
-        if p.probs.shape[-1] != q.probs.shape[-1]:
-            raise ValueError(
-                f"kl_divergence: distributions over {p.probs.shape[-1]} and {q.probs.shape[-1]} "
-                f"classes"
-            )
-        never, excluded = p.probs.data == 0, q.probs.data == 0
-        mine = ops.where(never, 0.0, p.logits)
-        theirs = ops.where(never | excluded, 0.0, q.logits)
-        share = ops.where(~never & excluded, math.inf, p.probs * (mine - theirs))
-        return share.sum(axis=-1)
-    raise TypeError(
-        f"kl_divergence: two Normal or two Categorical expected, got {type(p).__name__} and "
-        f"{type(q).__name__}"
-    )
 
 
 def _tensor(owner: str, name: str, value: Any) -> Tensor:

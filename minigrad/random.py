@@ -23,12 +23,11 @@ from minigrad._checks import check_flag, check_size, fitted
 from minigrad._creation import made, named, on_cpu, shape_of
 from minigrad._dtypes import checked, get_default_dtype, to_array
 from minigrad._typing import Tensor
-from minigrad.autograd.node import Variable
 from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [
     "bernoulli", "generator", "get_state", "key", "multinomial", "normal", "permutation", "rand",
-    "rand_like", "randint", "randn", "randn_like", "seed", "set_state", "uniform",
+    "randint", "randn", "seed", "set_state", "uniform",
 ]  # fmt: skip
 
 _generator = np.random.default_rng()
@@ -168,16 +167,7 @@ def rand(
 def randn(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Random numbers from the standard normal distribution (mean 0, variance 1).
-
-    Args:
-        *shape: The lengths of the axes, or one tuple of them.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf.
+    """Standard normal random numbers; arguments and errors as for `rand`.
 
     Example:
         >>> import minigrad
@@ -189,54 +179,6 @@ def randn(
     return made(
         np.asarray(generator().standard_normal(size)).astype(_float(dtype, "randn")), requires_grad
     )
-
-
-@named
-def rand_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Uniform random numbers from 0 (included) to 1 (excluded), in the shape and dtype of another.
-
-    Args:
-        x: A tensor or array.
-        dtype: The dtype; that of `x` if None.
-        requires_grad: Whether to compute gradients for it.
-
-    Returns:
-        A leaf.
-
-    Raises:
-        TypeError: The dtype is not a float dtype.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.rand_like(minigrad.zeros(2, 3)).shape
-        (2, 3)
-    """
-    shape, kind = _shape_and_dtype(x, dtype, "rand_like")
-    return made(np.asarray(generator().random(shape)).astype(kind), requires_grad)
-
-
-@named
-def randn_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Standard normal random numbers, in the shape and dtype of another.
-
-    Args:
-        x: A tensor or array.
-        dtype: The dtype; that of `x` if None.
-        requires_grad: Whether to compute gradients for it.
-
-    Returns:
-        A leaf.
-
-    Raises:
-        TypeError: The dtype is not a float dtype.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.randn_like(minigrad.zeros(2, 3)).shape
-        (2, 3)
-    """
-    shape, kind = _shape_and_dtype(x, dtype, "randn_like")
-    return made(np.asarray(generator().standard_normal(shape)).astype(kind), requires_grad)
 
 
 @named
@@ -435,11 +377,6 @@ def _float(dtype: Any, name: str) -> np.dtype[Any]:
     if chosen.kind != "f":
         raise TypeError(f"{name}: a float dtype expected, got {chosen}; use randint for integers")
     return chosen
-
-
-def _shape_and_dtype(x: Any, dtype: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    array = x._data if isinstance(x, Variable) else np.asarray(x)
-    return array.shape, _float(array.dtype if dtype is None else dtype, name)
 
 
 def _finite(name: str, *numbers: Any) -> None:

@@ -36,9 +36,8 @@ state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa
 def located(message: str, scope: Scope | None = None) -> str:
     """An error's message with its module call behind it, such as ``[in encoder.layers.0]``.
 
-    Args:
-        message: What went wrong. One that has such an end already is returned as it is.
-        scope: Where; by default the innermost call that is running.
+    The call is the innermost one that is running, or `scope`. A message that has such an end
+    already is returned as it is.
     """
     scope = scope or state.get().scope
     if scope is None or (message.endswith("]") and " [in " in message):

@@ -161,12 +161,9 @@ class Primitive:
         return define
 
     def defdecomposition(self, decomposition: F) -> F:
-        """Define a fused op a second time, composed of primitives (a decorator).
+        """Define a fused op again, with its signature, composed of primitives (a decorator).
 
         A pass with ``create_graph=True`` differentiates it, so the op's rule may be a kernel.
-
-        Args:
-            decomposition: A function with the op's own signature.
         """
         self.decomposition = decomposition
         self._plans.clear()
@@ -206,10 +203,7 @@ class Primitive:
         return slot
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-        """All arguments in the order of `params`, or None if the call does not fit.
-
-        The tensors of a variadic op are one list.
-        """
+        """All arguments in the order of `params`, or None; a variadic op's tensors as a list."""
         values = [list(args)] if self.variadic else list(args)
         given = 1 if self.variadic else len(args)
         values += self.defaults[given:]

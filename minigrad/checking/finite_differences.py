@@ -62,12 +62,9 @@ class Probe:
     """
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        arguments: Sequence[Any],
-        moved: dict[str, Any],
+        self, function: Callable[..., Any], arguments: Sequence[Any], moved: dict[str, Any],
         seed: int = 0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.function = function
         self.arguments = arguments
         self.names = list(moved)
@@ -207,13 +204,9 @@ def _readable(place: str) -> str:
 
 
 def directional_derivatives(
-    function: Callable[..., Any],
-    inputs: Any,
-    *,
-    directions: int = 1,
-    finer: float = 1.0,
+    function: Callable[..., Any], inputs: Any, *, directions: int = 1, finer: float = 1.0,
     seed: int = 0,
-) -> list[tuple[float, float]]:
+) -> list[tuple[float, float]]:  # fmt: skip
     """The derivatives of a function along random directions: the gradient's, and by differences.
 
     Args:

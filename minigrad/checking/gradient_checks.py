@@ -65,15 +65,9 @@ left and 1 from the right (analytic 0) (1 of 1)
 
 
 def gradcheck(
-    function: Callable[..., Any],
-    inputs: Any,
-    *,
-    directions: int | None = None,
-    step: float | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    seed: int = 0,
-) -> bool:
+    function: Callable[..., Any], inputs: Any, *, directions: int | None = None,
+    step: float | None = None, rtol: float | None = None, atol: float | None = None, seed: int = 0,
+) -> bool:  # fmt: skip
     """Compare the gradient of a function or a module with central differences.
 
     Args:
@@ -121,15 +115,9 @@ def gradcheck(
 
 
 def gradgradcheck(
-    function: Callable[..., Any],
-    inputs: Any,
-    *,
-    directions: int | None = None,
-    step: float | None = None,
-    rtol: float | None = None,
-    atol: float | None = None,
-    seed: int = 0,
-) -> bool:
+    function: Callable[..., Any], inputs: Any, *, directions: int | None = None,
+    step: float | None = None, rtol: float | None = None, atol: float | None = None, seed: int = 0,
+) -> bool:  # fmt: skip
     """Compare the second derivatives of a function or a module with differences of its gradient.
 
     Args:
@@ -180,26 +168,18 @@ class _Limits:
 
 
 def _first_order(
-    name: str,
-    function: Callable[..., Any],
-    given: Sequence[Any],
-    directions: int | None,
-    limits: _Limits,
-    seed: int,
-) -> None:
+    name: str, function: Callable[..., Any], given: Sequence[Any], directions: int | None,
+    limits: _Limits, seed: int,
+) -> None:  # fmt: skip
     probe = Probe(function, given, moved_tensors(function, given), seed)
     limits.apply(probe)
     _compare(name, probe, directions, seed)
 
 
 def _second_order(
-    name: str,
-    function: Callable[..., Any],
-    given: Sequence[Any],
-    directions: int | None,
-    limits: _Limits,
-    seed: int,
-) -> None:
+    name: str, function: Callable[..., Any], given: Sequence[Any], directions: int | None,
+    limits: _Limits, seed: int,
+) -> None:  # fmt: skip
     inner = Probe(function, given, moved_tensors(function, given), seed)
     limits.apply(inner)
     gradient, probe = _of_the_gradient(inner, seed + 1)

@@ -1,6 +1,6 @@
 """Datasets, samplers of their order, and loaders that batch them."""
 
-from minigrad.data.collate import default_collate, default_convert
+from minigrad.data.collate import default_collate
 from minigrad.data.datasets import (
     ConcatDataset,
     Dataset,
@@ -11,16 +11,14 @@ from minigrad.data.datasets import (
 )
 from minigrad.data.loader import DataLoader
 from minigrad.data.samplers import (
-    BatchSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
-    SubsetRandomSampler,
     WeightedRandomSampler,
 )
 
 __all__ = [
-    "BatchSampler", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler",
-    "Sampler", "SequentialSampler", "Subset", "SubsetRandomSampler", "TensorDataset",
-    "WeightedRandomSampler", "default_collate", "default_convert", "random_split",
+    "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
+    "SequentialSampler", "Subset", "TensorDataset", "WeightedRandomSampler", "default_collate",
+    "random_split",
 ]  # fmt: skip

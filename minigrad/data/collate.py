@@ -57,31 +57,6 @@ def default_collate(samples: Sequence[Any]) -> Any:
     )
 
 
-def default_convert(sample: Any) -> Any:
-    """Convert the arrays in a sample to tensors, as a loader without batches does.
-
-    Args:
-        sample: Anything; tuples, lists and dicts are converted entry by entry.
-
-    Returns:
-        The sample, with tensors instead of arrays.
-
-    Example:
-        >>> import numpy as np
-        >>> from minigrad.data import default_convert
-        >>> default_convert((np.ones(2), "label"))
-        (Tensor([1., 1.], dtype=float64), 'label')
-    """
-    if isinstance(sample, (np.ndarray, np.generic)):
-        return Tensor(sample) if sample.dtype.kind in "biuf" else sample
-    if isinstance(sample, Mapping):
-        return {key: default_convert(value) for key, value in sample.items()}
-    if isinstance(sample, (tuple, list)):
-        fields = [default_convert(value) for value in sample]
-        return type(sample)(*fields) if hasattr(sample, "_fields") else type(sample)(fields)
-    return sample
-
-
 def _check_alike(what: str, found: list[Any]) -> None:
     other = next((value for value in found if value != found[0]), None)
     if other is not None:

@@ -234,9 +234,7 @@ class ConcatDataset(Dataset):
 
 
 def random_split(
-    dataset: Any,
-    lengths: Sequence[float],
-    generator: np.random.Generator | int | None = None,
+    dataset: Any, lengths: Sequence[float], generator: np.random.Generator | int | None = None
 ) -> list[Subset]:
     """Split a dataset at random.
 

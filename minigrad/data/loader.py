@@ -13,7 +13,7 @@ import numpy as np
 from minigrad import random
 from minigrad._checks import check_flag
 from minigrad._tensor import Tensor
-from minigrad.data.collate import default_collate, default_convert
+from minigrad.data.collate import default_collate
 from minigrad.data.datasets import IterableDataset, Subset, TensorDataset, check_dataset, seeded
 from minigrad.data.prefetch import Prefetched
 from minigrad.data.samplers import (
@@ -49,15 +49,12 @@ class DataLoader(Generic[B]):
 
     Args:
         dataset: Anything with ``len`` and whole-number indices, or an `IterableDataset`.
-        batch_size: The number of samples in a batch; the last may have fewer. None to return the
-            samples one by one.
+        batch_size: The number of samples in a batch; the last may have fewer.
         shuffle: Draw a new random order at the start of each epoch.
         sampler: An iterable of the indices of an epoch, instead of `shuffle`. It is read at the
             start of the epoch; one without ``len``, during the epoch.
-        batch_sampler: An iterable of lists of indices, one list for each batch.
         drop_last: Skip the last batch if it is smaller.
         collate_fn: A function that makes a batch from a list of samples; `default_collate` if None.
-            With ``batch_size=None`` it takes one sample, and `default_convert` is the default.
         generator: A NumPy generator or a seed for the order; `minigrad.random` if None.
         prefetch: The number of batches that a thread prepares in advance; 0 for no thread. With a
             thread, the dataset's draws from `minigrad.random` happen earlier.
@@ -67,9 +64,8 @@ class DataLoader(Generic[B]):
 
     Attributes:
         dataset: The dataset.
-        batch_size: The number of samples in a batch; None without one number for all batches.
-        sampler: The iterable of indices, or None.
-        batch_sampler: The iterable of lists of indices, or None.
+        batch_size: The number of samples in a batch.
+        sampler: The iterable of indices; None for a stream.
 
     Raises:
         TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is not a function.
@@ -88,46 +84,34 @@ class DataLoader(Generic[B]):
 
     @overload
     def __init__(
-        self: DataLoader[tuple[Tensor, ...]], dataset: TensorDataset, batch_size: int | None = 1,
-        shuffle: bool = False, *, sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None, drop_last: bool = False,
+        self: DataLoader[tuple[Tensor, ...]], dataset: TensorDataset, batch_size: int = 1,
+        shuffle: bool = False, *, sampler: Iterable[Any] | None = None, drop_last: bool = False,
         collate_fn: None = None, generator: Seed = None, prefetch: int = 0, num_workers: int = 0,
         pin_memory: bool = False,
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: DataLoader[B], dataset: Any, batch_size: int | None = 1, shuffle: bool = False, *,
-        sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None,
-        drop_last: bool = False, collate_fn: Callable[[Any], B], generator: Seed = None,
-        prefetch: int = 0, num_workers: int = 0, pin_memory: bool = False,
+        self: DataLoader[B], dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
+        sampler: Iterable[Any] | None = None, drop_last: bool = False,
+        collate_fn: Callable[[Any], B], generator: Seed = None, prefetch: int = 0,
+        num_workers: int = 0, pin_memory: bool = False,
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: DataLoader[Any], dataset: Any, batch_size: int | None = 1, shuffle: bool = False, *,
-        sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None,
-        drop_last: bool = False, collate_fn: None = None, generator: Seed = None, prefetch: int = 0,
-        num_workers: int = 0, pin_memory: bool = False,
+        self: DataLoader[Any], dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
+        sampler: Iterable[Any] | None = None, drop_last: bool = False, collate_fn: None = None,
+        generator: Seed = None, prefetch: int = 0, num_workers: int = 0, pin_memory: bool = False,
     ) -> None: ...  # fmt: skip
     def __init__(
-        self,
-        dataset: Any,
-        batch_size: int | None = 1,
-        shuffle: bool = False,
-        *,
-        sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None,
-        drop_last: bool = False,
-        collate_fn: Collate | None = None,
-        generator: Seed = None,
-        prefetch: int = 0,
-        num_workers: int = 0,
-        pin_memory: bool = False,
-    ) -> None:
+        self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
+        sampler: Iterable[Any] | None = None, drop_last: bool = False,
+        collate_fn: Collate | None = None, generator: Seed = None, prefetch: int = 0,
+        num_workers: int = 0, pin_memory: bool = False,
+    ) -> None:  # fmt: skip
         flags = {"shuffle": shuffle, "drop_last": drop_last, "pin_memory": pin_memory}
         for name, flag in flags.items():
             check_flag("DataLoader", name, flag)
-        if batch_size is not None:
-            count("DataLoader", "batch_size", batch_size)
+        count("DataLoader", "batch_size", batch_size)
         count("DataLoader", "prefetch", prefetch, 0)
         count("DataLoader", "num_workers", num_workers, 0)
         if collate_fn is not None and not callable(collate_fn):
@@ -135,45 +119,32 @@ class DataLoader(Generic[B]):
                 f"DataLoader: collate_fn must be a function of a list of samples, "
                 f"got {collate_fn!r}"
             )
-        self.dataset = dataset
-        self.sampler, self.batch_sampler = sampler, batch_sampler
+        self.dataset, self.sampler, self.batch_size = dataset, sampler, batch_size
         self.shuffle, self.drop_last = bool(shuffle), bool(drop_last)
         self.generator = None if generator is None else seeded("DataLoader", generator)
-        self._check_order(batch_size)
-        if not self._streams and sampler is None and batch_sampler is None:
+        self._check_order()
+        if not self._streams and sampler is None:
             shuffled = RandomSampler(dataset, generator=self.generator)
             self.sampler = shuffled if shuffle else SequentialSampler(dataset)
-        self.batch_size = batch_size if batch_sampler is None else None
-        self.collate_fn = collate_fn
+        self.collate_fn = default_collate if collate_fn is None else collate_fn
         self.prefetch = prefetch or 2 * num_workers
         self._latest: _Progress | None = None
         self._loaded: _Progress | None = None
 
-    def _check_order(self, batch_size: int | None) -> None:
+    def _check_order(self) -> None:
         """Refuse a dataset that is none, and options that contradict each other."""
-        samplers = {"sampler": self.sampler, "batch_sampler": self.batch_sampler}
-        given = [name for name, sampler in samplers.items() if sampler is not None]
-        for name in given:
-            if not isinstance(samplers[name], Iterable):
-                raise TypeError(f"DataLoader: {name} must be iterable, got {samplers[name]!r}")
+        given = self.sampler is not None
+        if given and not isinstance(self.sampler, Iterable):
+            raise TypeError(f"DataLoader: sampler must be iterable, got {self.sampler!r}")
         if self._streams and (given or self.shuffle):
-            name = (given or ["shuffle"])[0]
+            name = "sampler" if given else "shuffle"
             raise ValueError(
                 f"DataLoader: {name} chooses samples; a stream says their order itself"
             )
         if not self._streams and not (given and hasattr(self.dataset, "__getitem__")):
             check_dataset("DataLoader", self.dataset)
         if given and self.shuffle:
-            raise ValueError(f"DataLoader: {given[0]} says the order; leave shuffle out")
-        if self.batch_sampler is not None and (self.sampler is not None or self.drop_last):
-            name = "drop_last" if self.sampler is None else "sampler"
-            raise ValueError(f"DataLoader: batch_sampler says the batches; leave {name} out")
-        if self.batch_sampler is not None and batch_size != 1:
-            raise ValueError("DataLoader: batch_sampler says the batches; leave batch_size out")
-        if batch_size is None and self.drop_last:
-            raise ValueError(
-                "DataLoader: there are no batches without batch_size; leave drop_last out"
-            )
+            raise ValueError("DataLoader: sampler says the order; leave shuffle out")
 
     @property
     def _streams(self) -> bool:
@@ -181,10 +152,8 @@ class DataLoader(Generic[B]):
 
     @property
     def _source(self) -> Any:
-        """What is iterated over: indices, lists of indices, or samples."""
-        if self._streams:
-            return self.dataset
-        return self.sampler if self.batch_sampler is None else self.batch_sampler
+        """What is iterated over: indices, or samples."""
+        return self.dataset if self._streams else self.sampler
 
     def __len__(self) -> int:
         """The number of batches in an epoch.
@@ -192,8 +161,7 @@ class DataLoader(Generic[B]):
         Raises:
             TypeError: The sampler, or the stream, has no length.
         """
-        n = len(self._source)
-        return n if self.batch_size is None else batches_in(n, self.batch_size, self.drop_last)
+        return batches_in(len(self._source), self.batch_size, self.drop_last)
 
     def __iter__(self) -> Iterator[B]:
         """Start an epoch, or resume the one whose state was loaded."""
@@ -213,10 +181,7 @@ class DataLoader(Generic[B]):
         if _length(self._source) is None:
             return _Progress(None, drawn_from, position)
         with random.drawing_from(generator):
-            order = order_of(self._source)
-        return _Progress(
-            order if self.batch_size is None else _indices(order), drawn_from, position
-        )
+            return _Progress(_indices(order_of(self._source)), drawn_from, position)
 
     @property
     def _draws(self) -> bool:
@@ -224,47 +189,32 @@ class DataLoader(Generic[B]):
         return not (self._streams or isinstance(self._source, SequentialSampler))
 
     def _own_generator(self) -> np.random.Generator | None:
-        """The generator of the sampler, or of the one that it batches; or that of the loader."""
-        sampler = self._source
-        while sampler is not None:
-            generator = getattr(sampler, "generator", None)
-            if isinstance(generator, np.random.Generator):
-                return generator
-            sampler = getattr(sampler, "sampler", None)
-        return self.generator
+        """The generator of the sampler, or that of the loader."""
+        generator = getattr(self._source, "generator", None)
+        return generator if isinstance(generator, np.random.Generator) else self.generator
 
     def _batches(self, order: Any, position: int) -> Iterator[Any]:
         """The batches from number `position` on."""
-        if isinstance(order, np.ndarray) and self.batch_size is not None:
-            size = self.batch_size
+        size = self.batch_size
+        if isinstance(order, np.ndarray):
             for i in range(position, batches_in(len(order), size, self.drop_last)):
                 yield self._fetched(order[i * size : (i + 1) * size])
             return
         items = iter(self._source if order is None else order)
-        if self.batch_size is not None:
-            items = batched(items, self.batch_size, self.drop_last)
-        for item in islice(items, position, None):
-            yield self._collated(item) if self._streams else self._fetched(item)
+        for batch in islice(batched(items, size, self.drop_last), position, None):
+            yield self.collate_fn(batch) if self._streams else self._fetched(batch)
 
     def _fetched(self, chosen: Any) -> Any:
-        """The batch of some indices, or the sample of one; of tensors with one index for all."""
-        if self.batch_size is None and self.batch_sampler is None:
-            return self._collated(self.dataset[_index(chosen)])
+        """The batch of some indices; of tensors with one index for all."""
         indices = _indices(chosen)
-        if self.collate_fn is None and isinstance(indices, np.ndarray):
+        if self.collate_fn is default_collate and isinstance(indices, np.ndarray):
             dataset = self.dataset
             while getattr(type(dataset), "__getitem__", None) is Subset.__getitem__:
                 dataset, indices = dataset.dataset, dataset.indices[indices]
             if getattr(type(dataset), "__getitem__", None) is TensorDataset.__getitem__:
                 return dataset[indices]
-        keys = indices.tolist() if isinstance(indices, np.ndarray) else map(_index, indices)
-        return self._collated([self.dataset[key] for key in keys])
-
-    def _collated(self, samples: Any) -> Any:
-        if self.collate_fn is not None:
-            return self.collate_fn(samples)
-        batches = self.batch_size is not None or self.batch_sampler is not None
-        return default_collate(samples) if batches else default_convert(samples)
+        keys = indices.tolist() if isinstance(indices, np.ndarray) else indices
+        return self.collate_fn([self.dataset[key] for key in keys])
 
     def state_dict(self) -> dict[str, Any]:
         """The progress of the latest epoch, as plain values.
@@ -383,17 +333,10 @@ def _length(source: Any) -> int | None:
         return None
 
 
-def _is_whole(value: Any) -> bool:
-    return hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
-
-
-def _index(value: Any) -> Any:
-    """A whole number as an int; a key of another kind as it is."""
-    return operator.index(value) if _is_whole(value) else value
-
-
 def _indices(values: Any) -> Any:
     """Whole numbers as an array; keys of other kinds as they are."""
-    if isinstance(values, np.ndarray) or not all(_is_whole(value) for value in values):
+    if isinstance(values, np.ndarray):
+        return values
+    if not all(hasattr(value, "__index__") and not np.ndim(value) for value in values):
         return values
     return np.array([operator.index(value) for value in values], np.int64)

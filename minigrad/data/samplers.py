@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -13,14 +13,14 @@ from minigrad._checks import check_flag
 from minigrad._dtypes import to_array
 from minigrad.data.datasets import seeded
 
-T = TypeVar("T", covariant=True)  # an index, or a list of them
+T = TypeVar("T", covariant=True)  # an index
 Seed = np.random.Generator | int | None
 
 
 class Sampler(Generic[T]):
     """The base class of samplers: a subclass defines ``__iter__`` over indices, and ``__len__``.
 
-    A sampler of batches iterates over lists of indices. A loader also accepts any other iterable.
+    A loader also accepts any other iterable.
 
     Example:
         >>> from minigrad.data import DataLoader, Sampler
@@ -73,13 +73,12 @@ class _Drawn(Sampler[int]):
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} does not define _draw()")
 
-    def _order(self) -> np.ndarray:
+    def order(self) -> np.ndarray:
         """A new order."""
         return self._draw(random.generator() if self.generator is None else self.generator)
 
     def __iter__(self) -> Iterator[int]:
-        order: list[int] = self._order().tolist()
-        return iter(order)
+        return iter(self.order().tolist())
 
 
 class RandomSampler(_Drawn):
@@ -103,12 +102,9 @@ class RandomSampler(_Drawn):
     """
 
     def __init__(
-        self,
-        data_source: Sized,
-        replacement: bool = False,
-        num_samples: int | None = None,
+        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
         generator: Seed = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.data_source = _sized("RandomSampler", data_source)
         check_flag("RandomSampler", "replacement", replacement)
         self.replacement = bool(replacement)
@@ -135,36 +131,6 @@ class RandomSampler(_Drawn):
         return self.num_samples if len(self.data_source) else 0
 
 
-class SubsetRandomSampler(_Drawn):
-    """Some samples in random order, each once.
-
-    Args:
-        indices: The indices of the samples.
-        generator: As in `RandomSampler`.
-
-    Raises:
-        TypeError: There are no indices.
-
-    Example:
-        >>> from minigrad.data import SubsetRandomSampler
-        >>> sorted(SubsetRandomSampler([7, 3, 5]))
-        [3, 5, 7]
-    """
-
-    def __init__(self, indices: Sequence[int], generator: Seed = None) -> None:
-        self.indices = _sized("SubsetRandomSampler", indices)
-        self.generator = _own("SubsetRandomSampler", generator)
-
-    def __iter__(self) -> Iterator[int]:
-        return (self.indices[i] for i in super().__iter__())
-
-    def _draw(self, generator: np.random.Generator) -> np.ndarray:
-        return generator.permutation(len(self.indices))
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-
 class WeightedRandomSampler(_Drawn):
     """Samples drawn with given probabilities, for example to balance classes.
 
@@ -186,11 +152,7 @@ class WeightedRandomSampler(_Drawn):
     """
 
     def __init__(
-        self,
-        weights: Any,
-        num_samples: int,
-        replacement: bool = True,
-        generator: Seed = None,
+        self, weights: Any, num_samples: int, replacement: bool = True, generator: Seed = None
     ) -> None:
         name = "WeightedRandomSampler"
         self.num_samples = count(name, "num_samples", num_samples)
@@ -211,45 +173,10 @@ class WeightedRandomSampler(_Drawn):
         return self.num_samples
 
 
-class BatchSampler(Sampler[list[int]]):
-    """The indices of another sampler in lists.
-
-    Args:
-        sampler: A sampler, or another iterable of indices.
-        batch_size: The number of indices in a list; the last may have fewer.
-        drop_last: Skip the last list if it is smaller.
-
-    Raises:
-        TypeError: `sampler` is not iterable, or `drop_last` is not a bool.
-        ValueError: `batch_size` is not a positive whole number.
-
-    Example:
-        >>> from minigrad.data import BatchSampler, SequentialSampler
-        >>> [*BatchSampler(SequentialSampler("abcde"), batch_size=2)]
-        [[0, 1], [2, 3], [4]]
-    """
-
-    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool = False) -> None:
-        if not (isinstance(sampler, Iterable) or hasattr(sampler, "__getitem__")):
-            raise TypeError(f"BatchSampler: a sampler expected, got {sampler!r}")
-        self.sampler = sampler
-        self.batch_size = count("BatchSampler", "batch_size", batch_size)
-        check_flag("BatchSampler", "drop_last", drop_last)
-        self.drop_last = bool(drop_last)
-
-    def __iter__(self) -> Iterator[list[int]]:
-        return batched(iter(self.sampler), self.batch_size, self.drop_last)
-
-    def __len__(self) -> int:
-        return batches_in(
-            len(_sized("BatchSampler", self.sampler)), self.batch_size, self.drop_last
-        )
-
-
 def order_of(sampler: Iterable[Any]) -> Any:
     """The items of a sampler: an array if it draws one, else a list."""
     if isinstance(sampler, _Drawn) and type(sampler).__iter__ is _Drawn.__iter__:
-        return sampler._order()
+        return sampler.order()
     return list(sampler)
 
 

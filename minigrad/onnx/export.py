@@ -67,15 +67,10 @@ class Exported(NamedTuple):
 
 
 def export(
-    model: Module,
-    example_inputs: Any,
-    path: str | os.PathLike[str],
-    *,
-    dynamic_axes: Axes | None = None,
-    table_size: int = 1024,
-    verify: bool = True,
+    model: Module, example_inputs: Any, path: str | os.PathLike[str], *,
+    dynamic_axes: Axes | None = None, table_size: int = 1024, verify: bool = True,
     tolerance: float = 1e-4,
-) -> Exported:
+) -> Exported:  # fmt: skip
     """Write a model to an ONNX file, which also works for inputs of other sizes.
 
     The model is run in evaluation mode on the example and on inputs of other sizes and values. The

@@ -51,11 +51,9 @@ class Graph:
     """
 
     def __init__(
-        self,
-        inputs: Mapping[str, Value],
-        axes: Mapping[str, Mapping[int, str]],
+        self, inputs: Mapping[str, Value], axes: Mapping[str, Mapping[int, str]],
         constant: Callable[[Graph, Value], str],
-    ) -> None:
+    ) -> None:  # fmt: skip
         onnx = package()
         self._helper, self._array = onnx.helper, onnx.numpy_helper.from_array
         self.inputs, self.axes = inputs, axes

@@ -43,11 +43,9 @@ def session(model: onnx.ModelProto) -> Callable[[dict[str, np.ndarray]], list[np
 
 
 def difference(
-    model: onnx.ModelProto,
-    examples: Iterable[tuple[dict[str, int], dict[str, np.ndarray]]],
-    wanted: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]],
-    tolerance: float,
-) -> float:
+    model: onnx.ModelProto, examples: Iterable[tuple[dict[str, int], dict[str, np.ndarray]]],
+    wanted: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]], tolerance: float,
+) -> float:  # fmt: skip
     """The largest difference between the outputs of a file and of the model.
 
     It is relative to the largest element of an output, if that exceeds 1.

@@ -211,12 +211,9 @@ def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
 
 
 def attention_backward(
-    call: Attention,
-    g: np.ndarray,
-    needed: tuple[bool, bool, bool, bool],
-    out: np.ndarray,
+    call: Attention, g: np.ndarray, needed: tuple[bool, bool, bool, bool], out: np.ndarray,
     lse: np.ndarray,
-) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None, np.ndarray | None]:  # fmt: skip
     """The needed cotangents of query, key, value and bias, with all leading axes.
 
     Only the bias's cotangent has the shape of the scores.

@@ -41,13 +41,9 @@ class WindowMatrix:
     """
 
     def __init__(
-        self,
-        window: Window,
-        sizes: Sizes,
-        weight_shape: tuple[int, ...],
-        groups: int,
+        self, window: Window, sizes: Sizes, weight_shape: tuple[int, ...], groups: int,
         lines: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.window, self.groups = window, groups
         self.counts = window.counts(sizes)
         self.padded = tuple(n + sum(pair) for n, pair in zip(sizes, window.padding, strict=True))

@@ -178,7 +178,7 @@ def erf(x: Any) -> Any:
 
 @primitive(float_inputs=True)
 def erfc(x: Any) -> Any:
-    """The complementary error function of each element, ``1 - erf(x)``, exact where it is small.
+    """The complementary error function, ``1 - erf(x)``, exact where it is small.
 
     Args:
         x: Tensor, array or number.

@@ -83,17 +83,9 @@ def _scale_of(query: Any, scale: float | None) -> float:
     promote=("query", "key", "value", "bias"),
 )
 def attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    bias: Any = None,
-    keep: Any = None,
-    *,
-    causal: bool = False,
-    scale: float | None = None,
-    dropout: float = 0.0,
-    dropout_key: int | None = None,
-) -> Any:
+    query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
+    scale: float | None = None, dropout: float = 0.0, dropout_key: int | None = None,
+) -> Any:  # fmt: skip
     """Scaled dot-product attention.
 
     Args:
@@ -133,33 +125,18 @@ def attention(
 
 
 def _options(
-    query: np.ndarray,
-    bias: np.ndarray | None,
-    keep: np.ndarray | None,
-    causal: bool,
-    scale: float | None,
-    dropout: float,
-    dropout_key: int | None,
-) -> Options:
+    query: np.ndarray, bias: np.ndarray | None, keep: np.ndarray | None, causal: bool,
+    scale: float | None, dropout: float, dropout_key: int | None,
+) -> Options:  # fmt: skip
     return Options(widened(bias), keep, causal, _scale_of(query, scale), dropout, dropout_key)
 
 
 @attention.defjoint("query", "key", "value", "bias")
 def _attention_pull(
-    g: np.ndarray,
-    needed: tuple[bool, bool, bool, bool],
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    bias: np.ndarray | None,
-    keep: np.ndarray | None,
-    out: np.ndarray,
-    lse: np.ndarray,
-    causal: bool,
-    scale: float | None,
-    dropout: float,
-    dropout_key: int | None,
-) -> tuple[Any, Any, Any, Any]:
+    g: np.ndarray, needed: tuple[bool, bool, bool, bool], query: np.ndarray, key: np.ndarray,
+    value: np.ndarray, bias: np.ndarray | None, keep: np.ndarray | None, out: np.ndarray,
+    lse: np.ndarray, causal: bool, scale: float | None, dropout: float, dropout_key: int | None,
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     options = _options(query, bias, keep, causal, scale, dropout, dropout_key)
     call = Attention(widened(query), widened(key), widened(value), options)
     return attention_backward(call, widened(g), needed, widened(out), lse)
@@ -186,14 +163,9 @@ attention.defformula(
 
 
 def attention_weights(
-    query: Any,
-    key: Any,
-    bias: Any = None,
-    keep: Any = None,
-    *,
-    causal: bool = False,
+    query: Any, key: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
     scale: float | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """The weights that `attention` uses, before dropout, as an ordinary differentiable tensor.
 
     Args:
@@ -223,17 +195,9 @@ def attention_weights(
 
 @attention.defdecomposition
 def _attention_decomposition(
-    query: Any,
-    key: Any,
-    value: Any,
-    bias: Any = None,
-    keep: Any = None,
-    *,
-    causal: bool = False,
-    scale: float | None = None,
-    dropout: float = 0.0,
-    dropout_key: int | None = None,
-) -> Any:
+    query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
+    scale: float | None = None, dropout: float = 0.0, dropout_key: int | None = None,
+) -> Any:  # fmt: skip
     wide, key, value, bias = map(widened, (query, key, value, bias))
     weights = attention_weights(wide, key, bias, keep, causal=causal, scale=scale)
     if dropout:

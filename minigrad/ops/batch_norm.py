@@ -87,13 +87,7 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
 
 @batch_norm.defjoint("x", "weight", "bias")
 def _batch_norm_pull(
-    g: Any,
-    needed: tuple[bool, bool, bool],
-    x: Any,
-    weight: Any,
-    mean: Any,
-    std: Any,
-    eps: float,
+    g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float
 ) -> tuple[Any, Any, Any]:
     g_out, g_mean, g_var = map(widened, g)
     column = (x.shape[1], *(1,) * (x.ndim - 2))

@@ -76,20 +76,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 def allclose(
     a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
-    """Whether all elements are close, as `isclose` has it.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-        rtol: The relative tolerance.
-        atol: The absolute tolerance.
-        equal_nan: Whether NaN is close to NaN.
-
-    Returns:
-        A bool; True of nothing.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    """Whether all elements are close, as in `isclose`; True of nothing.
 
     Example:
         >>> import minigrad
@@ -99,9 +86,13 @@ def allclose(
     return bool(array_of(isclose(a, b, rtol, atol, equal_nan)).all())
 
 
-@primitive(np.isnan)
-def isnan(x: Any) -> Any:
-    """Which elements are NaN. Not differentiable.
+def _test(function: Any, kind: str) -> OpFunction[[Any]]:
+    def test(x: Any) -> Any:
+        return function(x)
+
+    name = test.__name__ = test.__qualname__ = function.__name__
+    found = np.array2string(function(np.array([1, np.nan, -np.inf])), separator=", ")
+    test.__doc__ = f"""Which elements are {kind}. Not differentiable.
 
     Args:
         x: Tensor, array or number.
@@ -111,43 +102,12 @@ def isnan(x: Any) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.isnan(minigrad.tensor([1.0, float("nan")]))
-        Tensor([False,  True], dtype=bool)
+        >>> minigrad.{name}(minigrad.tensor([1.0, float("nan"), float("-inf")]))
+        Tensor({found}, dtype=bool)
     """
-    return np.isnan(x)
+    return primitive(function)(test)
 
 
-@primitive(np.isinf)
-def isinf(x: Any) -> Any:
-    """Which elements are infinite, of either sign. Not differentiable.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of bools.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.isinf(minigrad.tensor([1.0, float("-inf")]))
-        Tensor([False,  True], dtype=bool)
-    """
-    return np.isinf(x)
-
-
-@primitive(np.isfinite)
-def isfinite(x: Any) -> Any:
-    """Which elements are finite: neither infinite nor NaN. Not differentiable.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of bools.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.isfinite(minigrad.tensor([1.0, float("inf")]))
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.isfinite(x)
+isnan = _test(np.isnan, "NaN")
+isinf = _test(np.isinf, "infinite, of either sign")
+isfinite = _test(np.isfinite, "finite: neither infinite nor NaN")

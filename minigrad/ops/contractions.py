@@ -120,12 +120,9 @@ def _einsum(*operands: Any, inputs: tuple[str, ...], output: str) -> Any:
 
 @_einsum.defjoint("operands")
 def _einsum_operands(
-    g: Any,
-    needed: tuple[bool, ...],
-    operands: tuple[Any, ...],
-    inputs: tuple[str, ...],
+    g: Any, needed: tuple[bool, ...], operands: tuple[Any, ...], inputs: tuple[str, ...],
     output: str,
-) -> list[Any]:
+) -> list[Any]:  # fmt: skip
     parts: list[Any] = []
     for i, want in enumerate(needed):
         if not want:

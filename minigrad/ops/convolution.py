@@ -109,13 +109,7 @@ def convolution(
 
 
 def _cannot_transpose(
-    y: Any,
-    weight: Any,
-    size: Sizes,
-    stride: Sizes,
-    padding: Padding,
-    dilation: Sizes,
-    groups: int,
+    y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> str | None:
     shown = f"input {y.shape}, weight {weight.shape}"
     if weight.ndim < 3 or y.ndim != weight.ndim:

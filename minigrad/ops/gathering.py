@@ -173,19 +173,10 @@ def _take_along_axis_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -
 
 @spelled
 def put_along_axis(x: Any, indices: Any, values: Any, axis: int | None) -> None:
-    """Write elements along an axis, in place, with separate indices for each 1-D slice.
+    """Write elements along an axis, in place; arguments and errors as in `take_along_axis`.
 
-    Args:
-        x: The tensor that is written to.
-        indices: Integers with as many axes as `x`, as in `take_along_axis`.
-        values: What to write; it broadcasts. Where an element is written several times, the last
-            one counts, for values and for gradients.
-        axis: The axis; the tensor is flattened if None.
-
-    Raises:
-        IndexError: An index is out of range, or the shapes do not broadcast.
-        TypeError: `x` is no Tensor, or the indices are not integers.
-        ValueError: The axis does not exist, or the numbers of axes differ.
+    The values broadcast. Where an element is written several times, the last one counts, for values
+    and for gradients.
 
     Example:
         >>> import minigrad
@@ -368,22 +359,7 @@ def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
 def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Add elements at indices: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
 
-    Args:
-        x: Tensor or array to add to; it is not changed.
-        axis: The axis that `index` runs over.
-        index: Integers, at least 0, with as many axes as `x`; on the axes other than `axis` it may
-            be shorter than `x`.
-        src: The values to add: as many axes as `index`, each at least as long. Elements beyond the
-            shape of `index` are not used.
-
-    Returns:
-        The shape of `x`, in the common dtype of `x` and `src`. Elements that are indexed several
-        times receive the sum.
-
-    Raises:
-        IndexError: An index is out of range.
-        TypeError: The index does not hold integers.
-        ValueError: The axis does not exist, or the shapes do not fit.
+    Arguments and errors are as in `scatter`. What is indexed several times receives the sum.
 
     Example:
         >>> import minigrad

@@ -81,16 +81,7 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
 
 
 def hstack(tensors: Sequence[Any]) -> Tensor:
-    """Join horizontally: along the second axis, or the only one.
-
-    Args:
-        tensors: At least one tensor; numbers count as one axis of length 1.
-
-    Returns:
-        The joined tensor, in the common dtype.
-
-    Raises:
-        ValueError: There is nothing to join, or the shapes do not agree.
+    """Join as `concatenate` does, along the second axis, or the only one; numbers have length 1.
 
     Example:
         >>> import minigrad
@@ -103,16 +94,7 @@ def hstack(tensors: Sequence[Any]) -> Tensor:
 
 
 def vstack(tensors: Sequence[Any]) -> Tensor:
-    """Join vertically: along the first axis of tensors with at least two.
-
-    Args:
-        tensors: At least one tensor; one with a single axis counts as a row.
-
-    Returns:
-        The joined tensor, in the common dtype.
-
-    Raises:
-        ValueError: There is nothing to join, or the shapes do not agree.
+    """Join as `concatenate` does, along the first axis; what has one axis is a row.
 
     Example:
         >>> import minigrad
@@ -124,16 +106,7 @@ def vstack(tensors: Sequence[Any]) -> Tensor:
 
 
 def dstack(tensors: Sequence[Any]) -> Tensor:
-    """Join in depth: along the third axis, which is added to matrices.
-
-    Args:
-        tensors: At least one tensor; shape (n, m) counts as (n, m, 1), (n,) as (1, n, 1).
-
-    Returns:
-        The joined tensor, in the common dtype.
-
-    Raises:
-        ValueError: There is nothing to join, or the shapes do not agree.
+    """Join as `concatenate` does, along the third axis: (n, m) is (n, m, 1), and (n,) (1, n, 1).
 
     Example:
         >>> import minigrad
@@ -145,16 +118,7 @@ def dstack(tensors: Sequence[Any]) -> Tensor:
 
 
 def column_stack(tensors: Sequence[Any]) -> Tensor:
-    """Join as columns: along the second axis, where what has less than two axes is one column.
-
-    Args:
-        tensors: At least one tensor.
-
-    Returns:
-        The joined tensor, in the common dtype.
-
-    Raises:
-        ValueError: There is nothing to join, or the shapes do not agree.
+    """Join as `concatenate` does, along the second axis; what has fewer than two is a column.
 
     Example:
         >>> import minigrad
@@ -194,19 +158,7 @@ def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tu
 def array_split(
     x: Any, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """Split as `split` does, into parts whose lengths may differ by one.
-
-    Args:
-        x: Tensor or array.
-        indices_or_sections: The number of parts, longer ones first, or the indices at which to cut.
-        axis: The axis to cut.
-
-    Returns:
-        The parts, as views.
-
-    Raises:
-        TypeError: The number or the places are not integers.
-        ValueError: The axis does not exist, or the number is less than 1.
+    """Split as `split` does, into parts whose lengths may differ by one, longer ones first.
 
     Example:
         >>> import minigrad
@@ -218,17 +170,7 @@ def array_split(
 
 @spelled
 def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Split horizontally, as `split` does: along the second axis, or the only one.
-
-    Args:
-        x: Tensor or array with at least one axis.
-        indices_or_sections: The number of equal parts, or where to cut.
-
-    Returns:
-        The parts, as views.
-
-    Raises:
-        ValueError: There is no such axis, or its length is not divisible.
+    """Split as `split` does, along the second axis, or the only one.
 
     Example:
         >>> import minigrad
@@ -241,17 +183,7 @@ def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
 
 @spelled
 def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Split vertically, as `split` does: along the first axis of at least two.
-
-    Args:
-        x: Tensor or array with at least two axes.
-        indices_or_sections: The number of equal parts, or where to cut.
-
-    Returns:
-        The parts, as views.
-
-    Raises:
-        ValueError: There are less axes, or the length is not divisible.
+    """Split as `split` does, along the first axis of at least two.
 
     Example:
         >>> import minigrad
@@ -264,17 +196,7 @@ def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
 
 @spelled
 def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Split in depth, as `split` does: along the third axis.
-
-    Args:
-        x: Tensor or array with at least three axes.
-        indices_or_sections: The number of equal parts, or where to cut.
-
-    Returns:
-        The parts, as views.
-
-    Raises:
-        ValueError: There are less axes, or the length is not divisible.
+    """Split as `split` does, along the third axis.
 
     Example:
         >>> import minigrad

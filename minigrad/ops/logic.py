@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitive import OpFunction, primitive
 from minigrad.ops._numerics import Axis
 
 __all__ = [
@@ -18,70 +18,40 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive(np.bitwise_and)
-def bitwise_and(a: Any, b: Any) -> Any:
-    """Logical and, element by element; bitwise for integers. Not differentiable.
+def _connective(function: Any, meaning: str) -> OpFunction[[Any]]:
+    def connect(a: Any, b: Any) -> Any:
+        return function(a, b)
+
+    name = connect.__name__ = connect.__qualname__ = function.__name__
+    values, error = "numbers", "ValueError: The shapes do not broadcast."
+    if name.startswith("bitwise"):
+        values, error = "integers", "TypeError: They are floats."
+    connect.__doc__ = f"""{meaning}, element by element, with broadcasting. Not differentiable.
 
     Args:
-        a: Bools or integers.
+        a: Bools or {values}.
         b: The same, of a shape that broadcasts with `a`.
 
     Returns:
-        A tensor of bools or integers.
+        A tensor of bools{"" if values == "numbers" else " or integers"}.
 
     Raises:
-        TypeError: They are floats.
+        {error}
 
     Example:
         >>> import minigrad
-        >>> minigrad.bitwise_and(minigrad.tensor([True, False]), True)
-        Tensor([ True, False], dtype=bool)
+        >>> minigrad.{name}(minigrad.tensor([True, False]), True)
+        Tensor({np.array2string(function([True, False], True), separator=", ")}, dtype=bool)
     """
-    return np.bitwise_and(a, b)
+    return primitive(function)(connect)
 
 
-@primitive(np.bitwise_or)
-def bitwise_or(a: Any, b: Any) -> Any:
-    """Logical or, element by element; bitwise for integers. Not differentiable.
-
-    Args:
-        a: Bools or integers.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools or integers.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.bitwise_or(minigrad.tensor([True, False]), False)
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.bitwise_or(a, b)
-
-
-@primitive(np.bitwise_xor)
-def bitwise_xor(a: Any, b: Any) -> Any:
-    """Exclusive or, element by element; bitwise for integers. Not differentiable.
-
-    Args:
-        a: Bools or integers.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools or integers.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.bitwise_xor(minigrad.tensor([True, False]), True)
-        Tensor([False,  True], dtype=bool)
-    """
-    return np.bitwise_xor(a, b)
+bitwise_and = _connective(np.bitwise_and, "Logical and; bitwise for integers")
+bitwise_or = _connective(np.bitwise_or, "Logical or; bitwise for integers")
+bitwise_xor = _connective(np.bitwise_xor, "Exclusive or; bitwise for integers")
+logical_and = _connective(np.logical_and, "Logical and: both are nonzero")
+logical_or = _connective(np.logical_or, "Logical or: either is nonzero")
+logical_xor = _connective(np.logical_xor, "Exclusive or: one of the two is nonzero")
 
 
 @primitive(np.invert)
@@ -103,72 +73,6 @@ def invert(x: Any) -> Any:
         Tensor([False,  True], dtype=bool)
     """
     return np.invert(x)
-
-
-@primitive(np.logical_and)
-def logical_and(a: Any, b: Any) -> Any:
-    """Logical and: both are nonzero, element by element, with broadcasting. Not differentiable.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.logical_and(minigrad.tensor([0.0, 2.0]), True)
-        Tensor([False,  True], dtype=bool)
-    """
-    return np.logical_and(a, b)
-
-
-@primitive(np.logical_or)
-def logical_or(a: Any, b: Any) -> Any:
-    """Logical or: either is nonzero, element by element, with broadcasting. Not differentiable.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.logical_or(minigrad.tensor([0.0, 2.0]), False)
-        Tensor([False,  True], dtype=bool)
-    """
-    return np.logical_or(a, b)
-
-
-@primitive(np.logical_xor)
-def logical_xor(a: Any, b: Any) -> Any:
-    """Exclusive or: one of the two is nonzero, element by element. Not differentiable.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.logical_xor(minigrad.tensor([0.0, 2.0]), True)
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.logical_xor(a, b)
 
 
 @primitive(np.logical_not)

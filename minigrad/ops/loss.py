@@ -114,14 +114,9 @@ def _class_weights(weight: Any, classes: int, dtype: Any) -> np.ndarray:
 
 @primitive(arrays=3, residuals=("log_total",), float_inputs=True, promote=("logits",))
 def cross_entropy(
-    logits: Any,
-    target: Any,
-    weight: Any = None,
-    *,
-    reduction: Reduction = "mean",
-    ignore_index: int | None = None,
-    label_smoothing: float = 0.0,
-) -> Any:
+    logits: Any, target: Any, weight: Any = None, *, reduction: Reduction = "mean",
+    ignore_index: int | None = None, label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
     """The negative log-likelihood of the target classes under softmax.
 
     Args:
@@ -172,16 +167,9 @@ def cross_entropy(
 
 @cross_entropy.defjoint("logits")
 def _cross_entropy_pull(
-    g: np.ndarray,
-    needed: tuple[bool],
-    logits: np.ndarray,
-    target: Any,
-    weight: Any,
-    log_total: np.ndarray,
-    reduction: str,
-    ignore_index: int | None,
-    label_smoothing: float,
-) -> tuple[np.ndarray]:
+    g: np.ndarray, needed: tuple[bool], logits: np.ndarray, target: Any, weight: Any,
+    log_total: np.ndarray, reduction: str, ignore_index: int | None, label_smoothing: float,
+) -> tuple[np.ndarray]:  # fmt: skip
     rows = class_rows(logits)
     index, counts, kept = row_weights(np.asarray(target), weight, ignore_index, rows.dtype)
     each = np.broadcast_to(g, np.shape(target)).reshape(-1)  # (M,)
@@ -227,14 +215,9 @@ cross_entropy.defformula(
 
 @cross_entropy.defdecomposition
 def _cross_entropy_decomposition(
-    logits: Any,
-    target: Any,
-    weight: Any = None,
-    *,
-    reduction: Reduction = "mean",
-    ignore_index: int | None = None,
-    label_smoothing: float = 0.0,
-) -> Any:
+    logits: Any, target: Any, weight: Any = None, *, reduction: Reduction = "mean",
+    ignore_index: int | None = None, label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
     target = np.asarray(target)
     rows = class_rows(logits)
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)

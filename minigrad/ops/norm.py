@@ -128,14 +128,9 @@ def _mean_square(rows: np.ndarray) -> np.ndarray:
 
 @layer_norm.defjoint("x", "weight", "bias")
 def _layer_norm_pull(
-    g: np.ndarray,
-    needed: tuple[bool, bool, bool],
-    x: np.ndarray,
-    weight: np.ndarray | None,
-    mean: tuple[np.ndarray, np.ndarray],
-    rstd: np.ndarray,
-    ndim: int,
-) -> tuple[Any, Any, Any]:
+    g: np.ndarray, needed: tuple[bool, bool, bool], x: np.ndarray, weight: np.ndarray | None,
+    mean: tuple[np.ndarray, np.ndarray], rstd: np.ndarray, ndim: int,
+) -> tuple[Any, Any, Any]:  # fmt: skip
     rows, width, scale, _ = _as_rows(x, weight, None, ndim)
     pulls = g.reshape(rows.shape)
     means, rests, rstds = (array.reshape(-1, 1) for array in (*mean, rstd))
@@ -265,13 +260,9 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
 
 @rms_norm.defjoint("x", "weight")
 def _rms_norm_pull(
-    g: np.ndarray,
-    needed: tuple[bool, bool],
-    x: np.ndarray,
-    weight: np.ndarray | None,
-    rstd: np.ndarray,
-    ndim: int,
-) -> tuple[Any, Any]:
+    g: np.ndarray, needed: tuple[bool, bool], x: np.ndarray, weight: np.ndarray | None,
+    rstd: np.ndarray, ndim: int,
+) -> tuple[Any, Any]:  # fmt: skip
     rows, width, scale, _ = _as_rows(x, weight, None, ndim)
     pulls, rstds = g.reshape(rows.shape), rstd.reshape(-1, 1)
     grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None

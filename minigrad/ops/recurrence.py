@@ -136,14 +136,9 @@ def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
 
 @lstm.defjoint("gates", "weight", "h0", "c0")
 def _lstm_pull(
-    g: np.ndarray,
-    needed: tuple[bool, bool, bool, bool],
-    weight: np.ndarray,
-    h0: np.ndarray,
-    c0: np.ndarray,
-    out: np.ndarray,
-    opened: np.ndarray,
-) -> tuple[Any, Any, Any, Any]:
+    g: np.ndarray, needed: tuple[bool, bool, bool, bool], weight: np.ndarray, h0: np.ndarray,
+    c0: np.ndarray, out: np.ndarray, opened: np.ndarray,
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     steps, batch, _ = opened.shape
     width = weight.shape[1]
     i, f, new, o = opened.reshape(steps, batch, 4, width).transpose(2, 0, 1, 3)
@@ -279,14 +274,9 @@ def gru(gates: Any, weight: Any, bias: Any, h0: Any) -> Any:
 
 @gru.defjoint("gates", "weight", "bias", "h0")
 def _gru_pull(
-    g: np.ndarray,
-    needed: tuple[bool, bool, bool, bool],
-    weight: np.ndarray,
-    h0: np.ndarray,
-    out: np.ndarray,
-    opened: np.ndarray,
-    recalled: np.ndarray,
-) -> tuple[Any, Any, Any, Any]:
+    g: np.ndarray, needed: tuple[bool, bool, bool, bool], weight: np.ndarray, h0: np.ndarray,
+    out: np.ndarray, opened: np.ndarray, recalled: np.ndarray,
+) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     steps, batch, width = out.shape
     r, z, n = opened.reshape(steps, batch, 3, width).transpose(2, 0, 1, 3)
     before = _before(out, h0)
@@ -396,13 +386,9 @@ def rnn(gates: Any, weight: Any, h0: Any, nonlinearity: Literal["tanh", "relu"] 
 
 @rnn.defjoint("gates", "weight", "h0")
 def _rnn_pull(
-    g: np.ndarray,
-    needed: tuple[bool, bool, bool],
-    weight: np.ndarray,
-    h0: np.ndarray,
-    out: np.ndarray,
-    nonlinearity: str,
-) -> tuple[Any, Any, Any]:
+    g: np.ndarray, needed: tuple[bool, bool, bool], weight: np.ndarray, h0: np.ndarray,
+    out: np.ndarray, nonlinearity: str,
+) -> tuple[Any, Any, Any]:  # fmt: skip
     slopes = 1 - out * out if nonlinearity == "tanh" else np.empty_like(out)
     g_h = np.zeros_like(h0)
     for t in reversed(range(len(out))):

@@ -55,18 +55,7 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.nansum, arrays=1)
 def nansum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Sum over axes, where NaN counts as 0.
-
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to sum over; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The sum, in the dtype of `x` as for `sum`. What is NaN has gradient 0.
-
-    Raises:
-        ValueError: An axis does not exist.
+    """Sum as `sum` does, where NaN counts as 0 and has gradient 0.
 
     Example:
         >>> import minigrad
@@ -175,18 +164,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 @primitive(np.argmin, arrays=1)
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the minimum; the first of equal ones. Not differentiable.
-
-    Args:
-        x: Tensor, array or number.
-        axis: The axis to search along; the flattened tensor if None.
-        keepdims: Keep the reduced axis with length 1.
-
-    Returns:
-        Indices, int64.
-
-    Raises:
-        ValueError: The axis does not exist or is empty.
+    """The index of the minimum, as for `argmax`.
 
     Example:
         >>> import minigrad

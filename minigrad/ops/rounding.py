@@ -14,16 +14,8 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import flat, stopped, zero_safe
 
 __all__ = [
-    "ceil",
-    "copysign",
-    "floor",
-    "floor_divide",
-    "fmod",
-    "remainder",
-    "round",
-    "sign",
-    "trunc",
-]
+    "ceil", "copysign", "floor", "floor_divide", "fmod", "remainder", "round", "sign", "trunc",
+]  # fmt: skip
 
 
 def _stepped(function: Any, x: Any) -> Any:
@@ -198,19 +190,14 @@ def remainder(a: Any, b: Any) -> Any:
 
 @primitive(np.fmod)
 def fmod(a: Any, b: Any) -> Any:
-    """The remainder of division rounded towards 0, element by element, with broadcasting.
-
-    ``a - b * trunc(a / b)``, so its derivatives are 1 and ``-trunc(a / b)``.
+    """The remainder of division rounded towards 0, as in C: it has the sign of `a`.
 
     Args:
         a: Tensor, array or number.
         b: The same, of a shape that broadcasts with `a`.
 
     Returns:
-        The remainder, which has the sign of `a`, as in C; integers stay integers.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+        ``a - b * trunc(a / b)``; integers stay integers.
 
     Example:
         >>> import minigrad

@@ -151,12 +151,9 @@ def _unique(x: Any, axis: int | None) -> Any:
 
 @spelled
 def unique(
-    x: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
+    x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """The unique elements, sorted.
 
     Args:

@@ -47,17 +47,7 @@ def maximum(a: Any, b: Any) -> Any:
 
 @primitive(np.minimum)
 def minimum(a: Any, b: Any) -> Any:
-    """The elementwise minimum; equal elements share the gradient evenly.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        The minimum; NaN where either is NaN.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    """The elementwise minimum, as for `maximum`; equal elements share the gradient evenly.
 
     Example:
         >>> import minigrad
@@ -69,7 +59,7 @@ def minimum(a: Any, b: Any) -> Any:
 
 @primitive(np.fmax)
 def fmax(a: Any, b: Any) -> Any:
-    """The greater of two, element by element, where NaN counts as missing.
+    """The elementwise maximum, where NaN counts as missing.
 
     Args:
         a: Tensor, array or number.
@@ -77,9 +67,6 @@ def fmax(a: Any, b: Any) -> Any:
 
     Returns:
         The maximum; NaN where both are. Of equal ones, `a` receives the gradient.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
 
     Example:
         >>> import minigrad
@@ -91,17 +78,7 @@ def fmax(a: Any, b: Any) -> Any:
 
 @primitive(np.fmin)
 def fmin(a: Any, b: Any) -> Any:
-    """The lesser of two, element by element, where NaN counts as missing.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        The minimum; NaN where both are. Of equal ones, `a` receives the gradient.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    """The elementwise minimum, where NaN counts as missing; as for `fmax`.
 
     Example:
         >>> import minigrad
@@ -113,12 +90,9 @@ def fmin(a: Any, b: Any) -> Any:
 
 @primitive(np.nan_to_num, arrays=1)
 def nan_to_num(
-    x: Any,
-    copy: bool = True,
-    nan: float = 0.0,
-    posinf: float | None = None,
+    x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None,
     neginf: float | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Replace NaN and the infinities by numbers; the derivative is 0 there.
 
     Args:
@@ -257,7 +231,7 @@ def masked_select(x: Any, mask: Any) -> Tensor:
         mask: Bools of a shape that broadcasts with `x`.
 
     Returns:
-        One axis: ``x[mask]`` of both broadcast together.
+        Shape (n,).
 
     Raises:
         TypeError: The mask does not hold bools.

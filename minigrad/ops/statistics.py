@@ -75,18 +75,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.nanmean, float_inputs=True)
 def nanmean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Average over axes, without what is NaN.
-
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to average over; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The mean, in the dtype of `x`; NaN where all is NaN. What is NaN has gradient 0.
-
-    Raises:
-        ValueError: An axis does not exist.
+    """Average as `mean` does, without what is NaN, which has gradient 0; NaN where all is NaN.
 
     Example:
         >>> import minigrad

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from minigrad.optim.averages import average, average_square
@@ -29,9 +26,8 @@ class Adagrad(Optimizer):
         eps: Added to the denominator, against division by zero.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.Adagrad([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -40,29 +36,18 @@ class Adagrad(Optimizer):
     """
 
     _required = _kept = ("step", "sum")
+    _at_least_0 = ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-2,
-        lr_decay: float = 0.0,
-        weight_decay: float = 0.0,
-        initial_accumulator_value: float = 0.0,
-        eps: float = 1e-10,
-    ) -> None:
+        self, params: Params, lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0,
+        initial_accumulator_value: float = 0.0, eps: float = 1e-10,
+    ) -> None:  # fmt: skip
         defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "eps": eps,
-        }
+            "lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "eps": eps,
+        }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in self.defaults:
-            self._check(name, options[name], 0.0)
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         if not state:
@@ -100,9 +85,8 @@ class RMSprop(Optimizer):
         centered: Divide by the standard deviation instead of the root mean square.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.RMSprop([x], lr=0.25, alpha=0.75)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -112,32 +96,19 @@ class RMSprop(Optimizer):
 
     _required = ("step", "square_avg")
     _kept = (*_required, "momentum_buffer", "grad_avg")
+    _at_least_0 = ("lr", "eps", "weight_decay", "momentum")
+    _below_1 = ("alpha",)
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-2,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        momentum: float = 0.0,
-        centered: bool = False,
-    ) -> None:
+        self, params: Params, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+        weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False,
+    ) -> None:  # fmt: skip
         defaults = {
-            "lr": lr,
-            "alpha": alpha,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "centered": centered,
-        }
+            "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay,
+            "momentum": momentum, "centered": centered,
+        }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay", "momentum"):
-            self._check(name, options[name], 0.0)
-        self._check("alpha", options["alpha"], 0.0, 1.0)
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         alpha, momentum = float(group["alpha"]), float(group["momentum"])
@@ -183,9 +154,8 @@ class Adadelta(Optimizer):
         weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.Adadelta([x], rho=0.75, eps=1e-2)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -194,23 +164,16 @@ class Adadelta(Optimizer):
     """
 
     _required = _kept = ("step", "square_avg", "acc_delta")
+    _at_least_0 = ("lr", "eps", "weight_decay")
+    _below_1 = ("rho",)
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1.0,
-        rho: float = 0.9,
-        eps: float = 1e-6,
+        self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6,
         weight_decay: float = 0.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay"):
-            self._check(name, options[name], 0.0)
-        self._check("rho", options["rho"], 0.0, 1.0)
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         rho, eps = float(group["rho"]), float(group["eps"])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -30,9 +28,8 @@ class Adam(Optimizer):
         amsgrad: Divide by the largest mean square so far.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.Adam([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -42,32 +39,19 @@ class Adam(Optimizer):
 
     _required = ("step", "exp_avg", "exp_avg_sq")
     _kept = (*_required, "max_exp_avg_sq")
+    _at_least_0 = ("lr", "eps", "weight_decay")
     _elementwise = True
     _decoupled = False
     """Whether weight decay is applied to the parameter instead of its gradient."""
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        amsgrad: bool = False,
-    ) -> None:
+        self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0.0, amsgrad: bool = False,
+    ) -> None:  # fmt: skip
         defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-        }
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
+        }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay"):
-            self._check(name, options[name], 0.0)
-        self._check_betas(options["betas"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, eps = float(group["lr"]), float(group["eps"])
@@ -108,11 +92,10 @@ class AdamW(Adam):
         amsgrad: Divide by the largest mean square so far.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn, optim
+        >>> from minigrad import nn, ones, optim
         >>> model = nn.Linear(3, 1)
         >>> optimizer = optim.AdamW(model.parameters(), lr=0.01)
-        >>> model(minigrad.ones((4, 3))).sum().backward()
+        >>> model(ones((4, 3))).sum().backward()
         >>> optimizer.step()
         >>> optimizer.zero_grad()
     """
@@ -120,14 +103,9 @@ class AdamW(Adam):
     _decoupled = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.01,
-        amsgrad: bool = False,
-    ) -> None:
+        self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0.01, amsgrad: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad)
 
 
@@ -148,9 +126,8 @@ class Adamax(Optimizer):
         weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.Adamax([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -159,23 +136,15 @@ class Adamax(Optimizer):
     """
 
     _required = _kept = ("step", "exp_avg", "exp_inf")
+    _at_least_0 = ("lr", "eps", "weight_decay")
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-    ) -> None:
+        self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0.0,
+    ) -> None:  # fmt: skip
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay"):
-            self._check(name, options[name], 0.0)
-        self._check_betas(options["betas"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         beta1, beta2 = (float(beta) for beta in group["betas"])

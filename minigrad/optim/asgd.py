@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -29,9 +28,8 @@ class ASGD(Optimizer):
         weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.ASGD([x], lr=0.25, lambd=0.0)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -41,29 +39,17 @@ class ASGD(Optimizer):
 
     _required = _kept = ("step", "eta", "mu", "ax")
     _numbers: Mapping[str, type] = {"step": int, "eta": float, "mu": float}
+    _at_least_0 = ("lr", "lambd", "alpha", "t0", "weight_decay")
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-2,
-        lambd: float = 1e-4,
-        alpha: float = 0.75,
-        t0: float = 1e6,
-        weight_decay: float = 0.0,
-    ) -> None:
+        self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
+        t0: float = 1e6, weight_decay: float = 0.0,
+    ) -> None:  # fmt: skip
         defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-        }
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
+        }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in self.defaults:
-            self._check(name, options[name], 0.0)
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, lambd = float(group["lr"]), float(group["lambd"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,8 @@ class LBFGS(Optimizer):
         ValueError: There are several groups, or an option is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([-1.0, 2.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([-1.0, 2.0], requires_grad=True)
         >>> optimizer = optim.LBFGS([x], line_search_fn="strong_wolfe")
         >>> def closure():  # Rosenbrock's valley
         ...     optimizer.zero_grad()
@@ -58,26 +58,17 @@ class LBFGS(Optimizer):
     """
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1.0,
-        max_iter: int = 20,
-        max_eval: int | None = None,
-        tolerance_grad: float = 1e-7,
-        tolerance_change: float = 1e-9,
-        history_size: int = 100,
+        self, params: Params, lr: float = 1.0, max_iter: int = 20, max_eval: int | None = None,
+        tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
         line_search_fn: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         check_size("LBFGS", "max_iter", max_iter)
         defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
+            "lr": lr, "max_iter": max_iter,
             "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
+            "history_size": history_size, "line_search_fn": line_search_fn,
+        }  # fmt: skip
         super().__init__(params, defaults)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
@@ -119,11 +110,8 @@ class LBFGS(Optimizer):
         self._check_options(group)
         lr, least_change = float(group["lr"]), float(group["tolerance_change"])
         state = self.state.setdefault(group["params"][0], {})
-        state.setdefault("func_evals", 0)
-        state.setdefault("n_iter", 0)
-
-        first = self._evaluate(closure)
-        loss, grad = float(first), self._flat_grad()
+        state.update({"func_evals": 0, "n_iter": 0, **state})
+        first, loss, grad = self._evaluate(closure)
         if "d" in state and state["d"].size != grad.size:
             raise ValueError(
                 f"LBFGS: the parameters have {grad.size} elements, in the last step "
@@ -151,7 +139,7 @@ class LBFGS(Optimizer):
             if steps == group["max_iter"]:
                 break
             if group["line_search_fn"] is None:
-                loss, grad = float(self._evaluate(closure)), self._flat_grad()
+                _, loss, grad = self._evaluate(closure)
                 calls += 1
             if calls >= group["max_eval"] or abs(loss - before) < least_change:
                 break
@@ -196,30 +184,24 @@ class LBFGS(Optimizer):
         """The dtype of the vectors: the parameters' common dtype, at least float32."""
         return np.result_type(np.float32, *[param.dtype for param in self._params])
 
-    def _evaluate(self, closure: Callable[[], Any]) -> Any:
+    def _evaluate(self, closure: Callable[[], Any]) -> tuple[Any, float, np.ndarray]:
+        """What the closure returns, as a number too, and the gradients as one new vector."""
         with enable_grad():
-            return closure()
-
-    def _flat_grad(self) -> np.ndarray:
-        """The gradients as one new vector; zeros for a missing gradient."""
+            loss = closure()
         grads = []
         for param in self._params:
-            if param.grad is None:
-                grads.append(np.zeros(param.size))
-                continue
-            if param.grad.shape != param.shape:
-                self._refuse("grad", param.grad.data, param)
-            grads.append(param.grad.data.reshape(-1))
-        return np.concatenate(grads, dtype=self._dtype, casting="same_kind")
+            grad = np.zeros(param.shape) if param.grad is None else param.grad.data
+            if grad.shape != param.shape:
+                self._refuse("grad", grad, param)
+            grads.append(grad.reshape(-1))
+        return loss, float(loss), np.concatenate(grads, dtype=self._dtype, casting="same_kind")
 
     def _move(self, t: float, direction: np.ndarray) -> None:
         """θ ← θ + t · direction."""
-        begin = 0
         for param in self._params:
-            end = begin + param.size
-            param.data[...] += (t * direction[begin:end]).reshape(param.shape)
+            part, direction = np.split(direction, [param.size])
+            param.data[...] += (t * part).reshape(param.shape)
             mark_written(param.data)
-            begin = end
 
     def _line(self, closure: Callable[[], Any], direction: np.ndarray) -> Callable[[float], Point]:
         """The loss as a function of the step size; each call restores the parameters."""
@@ -228,7 +210,7 @@ class LBFGS(Optimizer):
         def at(t: float) -> Point:
             self._move(t, direction)
             try:
-                loss, grad = float(self._evaluate(closure)), self._flat_grad()
+                _, loss, grad = self._evaluate(closure)
             finally:
                 for param, values in zip(self._params, origin, strict=True):
                     param.data[...] = values
@@ -250,21 +232,19 @@ class LBFGS(Optimizer):
 
         def vector(name: str, value: Any) -> np.ndarray:
             array = np.asarray(value).astype(self._dtype)
-            if array.shape != (size,):
-                raise ValueError(
-                    f"LBFGS: {name} has shape {array.shape}, the parameters together ({size},)"
-                )
-            return array
+            if array.shape == (size,):
+                return array
+            raise ValueError(
+                f"LBFGS: {name} has shape {array.shape}, the parameters together ({size},)"
+            )
 
         state: State = {}
         for name, value in saved.items():
-            if name in counts:
-                state[name] = int(value)
-            elif name in _NUMBERS:
-                state[name] = [float(v) for v in value] if name == "ro" else float(value)
-            elif name in _VECTORS:
+            kind = int if name in counts else float
+            convert = partial(vector, name) if name in _VECTORS else kind
+            if name in every:
                 listed = isinstance(value, (list, tuple))
-                state[name] = [vector(name, v) for v in value] if listed else vector(name, value)
+                state[name] = [convert(v) for v in value] if listed else convert(value)
         lengths = {len(state[name]) for name in ("old_dirs", "old_stps", "ro") if name in state}
         if len(lengths) > 1:
             raise ValueError("LBFGS: old_dirs, old_stps and ro of a state have different lengths")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -58,6 +59,10 @@ class Optimizer:
     """Those that exist from the first step on."""
     _numbers: Mapping[str, type] = {"step": int}
     """Those that are not arrays."""
+    _at_least_0: tuple[str, ...] = ()
+    """The options that are numbers of at least 0."""
+    _below_1: tuple[str, ...] = ()
+    """The options that are numbers from 0 up to, but not including, 1."""
     _elementwise = False
     """Whether `_update` is elementwise; then it is called with blocks."""
 
@@ -148,7 +153,10 @@ class Optimizer:
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are out of range."""
-        raise NotImplementedError
+        for name in (*self._at_least_0, *self._below_1):
+            self._check(name, options[name], 0.0, 1.0 if name in self._below_1 else math.inf)
+        if "betas" in options:
+            self._check_betas(options["betas"])
 
     def _check_betas(self, betas: Any) -> None:
         if not isinstance(betas, (tuple, list)) or len(betas) != 2:
@@ -156,7 +164,7 @@ class Optimizer:
         for beta in betas:
             self._check("each of betas", beta, 0.0, 1.0)
 
-    def _check(self, name: str, value: Any, low: float, below: float = float("inf")) -> None:
+    def _check(self, name: str, value: Any, low: float, below: float = math.inf) -> None:
         check_number(self._name, name, value, low, below=below)
 
     @property
@@ -274,9 +282,8 @@ class Optimizer:
             options of each group, with "params" a list of numbers.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import optim
-            >>> x = minigrad.ones(2, requires_grad=True)
+            >>> from minigrad import ones, optim
+            >>> x = ones(2, requires_grad=True)
             >>> optimizer = optim.SGD([x], lr=0.1, momentum=0.9)
             >>> (x * x).sum().backward()
             >>> optimizer.step()

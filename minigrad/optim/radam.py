@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -32,9 +30,8 @@ class RAdam(Optimizer):
         decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.RAdam([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -43,30 +40,18 @@ class RAdam(Optimizer):
     """
 
     _required = _kept = ("step", "exp_avg", "exp_avg_sq")
+    _at_least_0 = ("lr", "eps", "weight_decay")
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        decoupled_weight_decay: bool = False,
-    ) -> None:
+        self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0.0, decoupled_weight_decay: bool = False,
+    ) -> None:  # fmt: skip
         defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "decoupled_weight_decay": decoupled_weight_decay,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
-
-    def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "eps", "weight_decay"):
-            self._check(name, options[name], 0.0)
-        self._check_betas(options["betas"])
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr = float(group["lr"])

@@ -27,9 +27,8 @@ class Rprop(Optimizer):
         step_sizes: The smallest and the largest step.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0, -4.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0, -4.0], requires_grad=True)
         >>> optimizer = optim.Rprop([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -41,12 +40,9 @@ class Rprop(Optimizer):
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-2,
-        etas: tuple[float, float] = (0.5, 1.2),
+        self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50.0),
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes})
 
     def _check_options(self, options: Mapping[str, Any]) -> None:

@@ -29,9 +29,8 @@ class SGD(Optimizer):
         nesterov: Use Nesterov momentum; needs momentum and zero dampening.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> x = minigrad.tensor([1.0], requires_grad=True)
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
         >>> optimizer = optim.SGD([x], lr=0.25)
         >>> (x * x).sum().backward()
         >>> optimizer.step()
@@ -43,22 +42,13 @@ class SGD(Optimizer):
     _elementwise = True
 
     def __init__(
-        self,
-        params: Params,
-        lr: float = 1e-3,
-        momentum: float = 0.0,
-        weight_decay: float = 0.0,
-        *,
-        dampening: float = 0.0,
-        nesterov: bool = False,
-    ) -> None:
+        self, params: Params, lr: float = 1e-3, momentum: float = 0.0, weight_decay: float = 0.0, *,
+        dampening: float = 0.0, nesterov: bool = False,
+    ) -> None:  # fmt: skip
         defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "weight_decay": weight_decay,
-            "dampening": dampening,
+            "lr": lr, "momentum": momentum, "weight_decay": weight_decay, "dampening": dampening,
             "nesterov": nesterov,
-        }
+        }  # fmt: skip
         super().__init__(params, defaults)
 
     def _check_options(self, options: Mapping[str, Any]) -> None:

@@ -28,13 +28,9 @@ class Point(NamedTuple):
 
 
 def search(
-    at: Callable[[float], Point],
-    start: Point,
-    t: float,
-    scale: float,
-    least_change: float,
+    at: Callable[[float], Point], start: Point, t: float, scale: float, least_change: float,
     most_tries: int,
-) -> tuple[Point, int]:
+) -> tuple[Point, int]:  # fmt: skip
     """Find a step size.
 
     Args:

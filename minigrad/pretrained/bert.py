@@ -165,13 +165,9 @@ class Bert(Module):
     """
 
     def __init__(
-        self,
-        config: BertConfig,
-        *,
-        pooler: bool = True,
-        masked_lm: bool = False,
+        self, config: BertConfig, *, pooler: bool = True, masked_lm: bool = False,
         next_sentence: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.config = config
         self.embeddings = BertEmbeddings(config)

@@ -67,17 +67,11 @@ class Checked:
 
 
 FIXED: dict[str, tuple[Any, ...]] = {
-    "add_cross_attention": (False,),
-    "cross_attention_hidden_size": (None,),
-    "is_decoder": (False,),
-    "is_encoder_decoder": (False,),
-    "output_attentions": (False,),
-    "output_hidden_states": (False,),
-    "pruned_heads": ({}, None),
-    "tie_encoder_decoder": (False,),
-    "torchscript": (False,),
+    "add_cross_attention": (False,), "cross_attention_hidden_size": (None,), "is_decoder": (False,),
+    "is_encoder_decoder": (False,), "output_attentions": (False,), "output_hidden_states": (False,),
+    "pruned_heads": ({}, None), "tie_encoder_decoder": (False,), "torchscript": (False,),
     "use_bfloat16": (False,),
-}
+}  # fmt: skip
 """Fields of any model for which only some values are supported, and these values."""
 
 IGNORED = frozenset({
@@ -153,12 +147,9 @@ def read_field(path: Path, given: Any, name: str, hint: Any, default: Any = MISS
 
 
 def read_config(
-    path: Path,
-    kind: type[Config],
-    *,
-    fixed: Mapping[str, Collection[Any]] = {},
+    path: Path, kind: type[Config], *, fixed: Mapping[str, Collection[Any]] = {},
     ignored: Collection[str] = (),
-) -> Config:
+) -> Config:  # fmt: skip
     """Read a config; every field must be known.
 
     Args:

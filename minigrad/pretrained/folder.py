@@ -127,13 +127,9 @@ def check_layers(
 
 
 def check_tensors(
-    model: str,
-    tensors: Mapping[str, np.ndarray],
-    places: Mapping[str, Place],
-    sizes: Mapping[str, Any],
-    tied: Collection[str],
-    file: Path,
-) -> None:
+    model: str, tensors: Mapping[str, np.ndarray], places: Mapping[str, Place],
+    sizes: Mapping[str, Any], tied: Collection[str], file: Path,
+) -> None:  # fmt: skip
     """Check the names and shapes of a model's tensors, before the model is created.
 
     Args:
@@ -175,12 +171,9 @@ class _Zeros(np.random.Generator):
 
 
 def loaded(
-    make: Callable[[], Model],
-    tensors: Mapping[str, np.ndarray],
-    places: Mapping[str, Place],
-    config: Path,
-    file: Path,
-) -> Model:
+    make: Callable[[], Model], tensors: Mapping[str, np.ndarray], places: Mapping[str, Place],
+    config: Path, file: Path,
+) -> Model:  # fmt: skip
     """Create a model, and load checked tensors.
 
     Args:

@@ -119,12 +119,9 @@ class GPT2(Module):
             self.head.weight = self.tokens.weight
 
     def features(
-        self,
-        ids: Any,
-        cache: KVCache | None = None,
-        key_padding_mask: MaskLike = None,
+        self, ids: Any, cache: KVCache | None = None, key_padding_mask: MaskLike = None,
         position_ids: Any = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Compute the hidden states of a batch of texts.
 
         Args:
@@ -150,12 +147,9 @@ class GPT2(Module):
         )  # fmt: skip
 
     def forward(
-        self,
-        ids: Any,
-        cache: KVCache | None = None,
-        key_padding_mask: MaskLike = None,
+        self, ids: Any, cache: KVCache | None = None, key_padding_mask: MaskLike = None,
         position_ids: Any = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Logits of the next token at each position.
 
         Args:

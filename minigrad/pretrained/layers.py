@@ -13,20 +13,10 @@ from minigrad.nn import functional as F
 tanh_gelu = partial(F.gelu, approximate="tanh")
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": F.gelu,
-    "gelu_python": F.gelu,
-    "gelu_new": tanh_gelu,
-    "gelu_fast": tanh_gelu,
-    "gelu_pytorch_tanh": tanh_gelu,
-    "relu": F.relu,
-    "relu6": F.relu6,
-    "leaky_relu": F.leaky_relu,
-    "mish": F.mish,
-    "sigmoid": F.sigmoid,
-    "silu": F.silu,
-    "swish": F.silu,
-    "tanh": F.tanh,
-}
+    "gelu": F.gelu, "gelu_python": F.gelu, "gelu_new": tanh_gelu, "gelu_fast": tanh_gelu,
+    "gelu_pytorch_tanh": tanh_gelu, "relu": F.relu, "relu6": F.relu6, "leaky_relu": F.leaky_relu,
+    "mish": F.mish, "sigmoid": F.sigmoid, "silu": F.silu, "swish": F.silu, "tanh": F.tanh,
+}  # fmt: skip
 """The activations by their names in configs. The tanh form of GELU has three names."""
 
 
@@ -43,17 +33,9 @@ def activation(field: str, name: str) -> Callable[[Tensor], Tensor]:
 
 
 def transformer(
-    width: int,
-    heads: int,
-    layers: int,
-    hidden: int,
-    act: Callable[[Tensor], Tensor],
-    eps: float,
-    *,
-    attention_dropout: float,
-    dropout: float,
-    norm_first: bool = False,
-) -> TransformerEncoder:
+    width: int, heads: int, layers: int, hidden: int, act: Callable[[Tensor], Tensor], eps: float,
+    *, attention_dropout: float, dropout: float, norm_first: bool = False,
+) -> TransformerEncoder:  # fmt: skip
     """A stack of self-attention layers; pre-norm stacks end with a normalisation.
 
     Args:

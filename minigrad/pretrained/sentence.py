@@ -87,16 +87,9 @@ class SentenceEncoder(Module):
     """
 
     def __init__(
-        self,
-        bert: Bert,
-        pooling: Pooling,
-        tokenizer: Any,
-        *,
-        max_length: int | None = None,
-        lower_case: bool = False,
-        normalize: bool = False,
-        similarity_name: str = "cosine",
-    ) -> None:
+        self, bert: Bert, pooling: Pooling, tokenizer: Any, *, max_length: int | None = None,
+        lower_case: bool = False, normalize: bool = False, similarity_name: str = "cosine",
+    ) -> None:  # fmt: skip
         super().__init__()
         positions = bert.config.max_position_embeddings
         longest = positions if max_length is None else max_length

@@ -72,12 +72,9 @@ class set_detect_anomaly(contextlib.ExitStack):
 
 
 def clip_grad_norm_(
-    parameters: Any,
-    max_norm: float,
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
     foreach: bool | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """`clip_grad_norm` with PyTorch's 1e-6 in the divisor, and the norm as a tensor."""
     norm = ours.nn.utils.clip_grad_norm(
         parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite
@@ -185,9 +182,7 @@ def write(x: Tensor, value: Any) -> Tensor:
 
 
 def _replaced(x: Tensor, value: Any) -> Tensor:
-    return ours.broadcast_to(
-        ours.tensor(value) if not isinstance(value, Tensor) else value, x.shape
-    )
+    return ours.broadcast_to(as_tensor(value, None, None), x.shape)
 
 
 def converted(x: Tensor, target: tuple[Any, ...], dtype: Any, device: Any, copy: bool) -> Tensor:
@@ -198,15 +193,6 @@ def converted(x: Tensor, target: tuple[Any, ...], dtype: Any, device: Any, copy:
         elif what is not None:
             x = x.to(what)
     return x.clone() if copy else x
-
-
-def normal(mean: Any, std: Any, size: Any) -> Tensor:
-    """Normal numbers of one mean and deviation, or of one for each element."""
-    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
-        return ours.random.normal(mean, std, () if size is None else size)
-    with ours.no_grad():
-        spread = ours.ones_like(mean) * std if isinstance(mean, Tensor) else std
-        return mean + spread * ours.randn(*spread.shape, dtype=spread.dtype)
 
 
 def loaded(path: Any, device: Any) -> Any:

@@ -150,7 +150,6 @@ index_select(input, dim, index) => input.take(index, dim)
 index_fill(input, dim, index, value) => index_fill(input, dim, index, value)
 index_add_(self, dim, index, source, *, alpha=1) => write(self, index_add(self, dim, index, source * alpha))
 take_along_dim(input, indices, dim=None) => input.take_along_axis(indices, dim)
-masked_select(input, mask) => input[mask]
 dim(self) => self.ndim
 ndimension(self) => self.ndim
 numel(input) => input.data.size
@@ -183,7 +182,6 @@ divide(input, other, *, rounding_mode=None) => div(input, other, rounding_mode)
 true_divide(input, other) => input / other
 pow(input, exponent) => power(input, exponent)
 neg(input) => -input
-rsqrt(input) => input ** -0.5
 asin(input) => arcsin(input)
 acos(input) => arccos(input)
 atan(input) => arctan(input)
@@ -257,9 +255,9 @@ zeros(size, *, dtype=None, requires_grad=False, device="cpu") => zeros(size, dty
 full(size, fill_value, *, dtype=None, requires_grad=False, device="cpu") => full(size, fill_value, dtype=dtype, requires_grad=requires_grad, device=device)
 manual_seed(seed) => random.seed(seed)
 randperm(n) => random.permutation(n)
-rand_like(input) => rand(*input.shape, dtype=input.dtype)
-randn_like(input) => randn(*input.shape, dtype=input.dtype)
-normal(mean=0.0, std=1.0, size=None) => normal(mean, std, size)
+rand_like(input, *, dtype=None, requires_grad=False, device="cpu") => rand(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad, device=device)
+randn_like(input, *, dtype=None, requires_grad=False, device="cpu") => randn(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad, device=device)
+normal(mean=0.0, std=1.0, size=None) => random.normal(mean, std, size, getattr(mean, "dtype", getattr(std, "dtype", None)))
 nonzero(input, *, as_tuple=False) => input.nonzero() if as_tuple else input.argwhere()
 Size(shape) => tuple(shape)
 bernoulli(input) => random.bernoulli(input)

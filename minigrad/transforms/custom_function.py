@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,31 +39,16 @@ class FunctionContext:
         self._stamp = 0
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs, outputs or other tensors for the backward pass.
-
-        Args:
-            *tensors: What `saved_tensors` will be.
-        """
+        """Keep inputs, outputs or other tensors for the backward pass, as `saved_tensors`."""
         self._saved = tensors
         self._stamp = next(clock)
 
     def mark_non_differentiable(self, *outputs: Tensor) -> None:
-        """Say that these outputs have no derivative.
-
-        Args:
-            *outputs: Tensors that `forward` returns.
-        """
+        """Say that these outputs of `forward` have no derivative."""
         self._constant = outputs
 
     def mark_dirty(self, *inputs: Tensor) -> None:
-        """Refuse: `forward` may not write to its inputs.
-
-        Args:
-            *inputs: Tensors.
-
-        Raises:
-            RuntimeError: Always.
-        """
+        """A RuntimeError: `forward` may not write to its inputs."""
         raise RuntimeError("mark_dirty: forward may not write to its inputs; write to a copy")
 
     @property
@@ -73,12 +58,11 @@ class FunctionContext:
         Raises:
             RuntimeError: One was written in place since.
         """
-        found = []
-        for kept in self._saved:
-            tensor = kept
-            if isinstance(kept, _Place):
-                node = self._node()
-                tensor = with_history(kept.array, None if node is None else Output(node, kept.at))
+        node, found = self._node(), []
+        for tensor in self._saved:
+            if isinstance(tensor, _Place):
+                edge = None if node is None else Output(node, tensor.at)
+                tensor = with_history(tensor.array, edge)
             if isinstance(tensor, Variable) and written_since(tensor._data, self._stamp):
                 raise RuntimeError(
                     "saved_tensors: a tensor was written in place after save_for_backward; save "
@@ -98,11 +82,11 @@ class FunctionContext:
         ])  # fmt: skip
 
 
-class _Place:
+class _Place(NamedTuple):
     """An output that was saved: a reference to the tensor itself would be a cycle."""
 
-    def __init__(self, array: np.ndarray, at: int) -> None:
-        self.array, self.at = array, at
+    array: np.ndarray
+    at: int
 
 
 class Function:
@@ -164,7 +148,8 @@ class Function:
                 found = cls.forward(context, *given)
             single = not isinstance(found, tuple)
             outputs = (found,) if single else found
-            _check_outputs(cls.__name__, outputs)
+            for i, output in enumerate(outputs):
+                _check(f"{cls.__name__}.forward: output {i}", output)
             context._keep(inputs, outputs)
             context._constant = tuple([any(x is c for c in context._constant) for x in outputs])
             # An output that is an input gets memory of its own: else a write would change both.
@@ -172,7 +157,11 @@ class Function:
                 [np.array(x._data) if id(x) in inputs else x._data for x in outputs]
             ), context
 
-        results = _op(cls, places, len(args))(*[args[place] for place in places], call=run)
+        if "_ops" not in vars(cls):
+            cls._ops = {}
+        if (places, len(args)) not in cls._ops:
+            cls._ops[places, len(args)] = _made(cls, places, len(args))
+        results = cls._ops[places, len(args)](*[args[place] for place in places], call=run)
         edge = results[0]._node if results else None
         if isinstance(edge, Output):
             context._node = weakref.ref(edge.node)
@@ -183,25 +172,13 @@ class Function:
         return outputs[0] if single else outputs
 
 
-def _check_outputs(name: str, outputs: Sequence[Any]) -> None:
-    for i, output in enumerate(outputs):
-        if not isinstance(output, Variable):
-            raise TypeError(
-                f"{name}.forward: output {i} is a {type(output).__name__}; a tensor was expected"
-            )
-
-
-def _op(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
-    """The primitive of a Function for one choice of arguments that are tensors."""
-    known: dict[Any, Any] | None = vars(cls).get("_ops")
-    if known is None:
-        known = cls._ops = {}
-    if (places, count) not in known:
-        known[places, count] = _made(cls, places, count)
-    return known[places, count]
+def _check(what: str, value: Any) -> None:
+    if not isinstance(value, Variable):
+        raise TypeError(f"{what} is a {type(value).__name__}; a tensor was expected")
 
 
 def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
+    """The primitive of a Function for one choice of arguments that are tensors."""
     names = [f"argument_{place}" for place in places]
     if not names:
         raise TypeError(f"{cls.__name__}.apply: no argument is a tensor")
@@ -221,14 +198,9 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
                 f"arguments (None for one without a gradient)"
             )
         parts = [grads[place] if want else None for place, want in zip(places, needed, strict=True)]
-        return parts if recorded else [None if p is None else _array(cls, p) for p in parts]
+        for place, part in zip(places, parts, strict=True):
+            if part is not None:
+                _check(f"{cls.__name__}.backward: gradient {place}", part)
+        return parts if recorded else [None if p is None else p._data for p in parts]
 
     return op
-
-
-def _array(cls: type[Function], part: Any) -> np.ndarray:
-    if not isinstance(part, Variable):
-        raise TypeError(
-            f"{cls.__name__}.backward: a tensor or None expected, got {type(part).__name__}"
-        )
-    return part._data

@@ -137,12 +137,9 @@ def vjp(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, .
 
 
 def jvp(
-    function: Function,
-    inputs: tuple[Any, ...],
-    tangents: tuple[Any, ...],
-    *,
+    function: Function, inputs: tuple[Any, ...], tangents: tuple[Any, ...], *,
     has_aux: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Any, ...]:  # fmt: skip
     r"""The value of a function, and its derivative along a direction.
 
     The directional derivative :math:`J v` costs two backward passes. The first one computes
@@ -258,11 +255,7 @@ def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) 
 
 
 def hvp(
-    function: Function,
-    inputs: tuple[Any, ...],
-    vectors: tuple[Any, ...],
-    *,
-    has_aux: bool = False,
+    function: Function, inputs: tuple[Any, ...], vectors: tuple[Any, ...], *, has_aux: bool = False
 ) -> tuple[Any, ...]:
     """The value of a function, and its Hessian times a vector, without the Hessian.
 
@@ -329,12 +322,9 @@ def _check(name: str, function: Any, argnums: Any = 0) -> None:
 
 
 def _derived(
-    name: str,
-    function: Function,
-    argnums: Argnums,
-    has_aux: bool,
+    name: str, function: Function, argnums: Argnums, has_aux: bool,
     compute: Callable[[Evaluation], Any],
-) -> Function:
+) -> Function:  # fmt: skip
     """The function of the same arguments that computes something of a call."""
     _check(name, function, argnums)
 

@@ -49,15 +49,9 @@ class Evaluation:
     """
 
     def __init__(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        argnums: int | tuple[int, ...],
-        has_aux: bool,
-        around: str = "args",
-    ) -> None:
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...],
+        kwargs: dict[str, Any], argnums: int | tuple[int, ...], has_aux: bool, around: str = "args",
+    ) -> None:  # fmt: skip
         self.name = name
         enabled = self._enabled = is_grad_enabled()
         self._born = next(clock)
@@ -200,12 +194,9 @@ def _has_history(values: Iterable[Any]) -> bool:
 
 
 def pulled(
-    outputs: Sequence[Any],
-    inputs: Sequence[Any],
-    cotangents: Sequence[Any],
-    create: bool,
+    outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], create: bool,
     retain: bool = False,
-) -> list[Any]:
+) -> list[Any]:  # fmt: skip
     """The cotangents of `inputs`, a tensor each: zeros where the outputs do not depend on one."""
     roots = [k for k, output in enumerate(outputs) if history(output) is not None]
     found: Sequence[Any] = [None] * len(inputs)

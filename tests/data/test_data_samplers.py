@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, data
+from minigrad import data
 from minigrad.data import (
-    BatchSampler,
     DataLoader,
     RandomSampler,
     Sampler,
     SequentialSampler,
-    SubsetRandomSampler,
     WeightedRandomSampler,
 )
 
@@ -67,7 +65,6 @@ DRAWN: dict[str, Any] = {
     "random": lambda g: RandomSampler(range(8), generator=g),
     "replacement": lambda g: RandomSampler(range(8), replacement=True, num_samples=12, generator=g),
     "longer": lambda g: RandomSampler(range(8), num_samples=20, generator=g),
-    "subset": lambda g: SubsetRandomSampler([7, 1, 5, 3, 0, 2], generator=g),
     "weighted": lambda g: WeightedRandomSampler(np.arange(8.0), 12, generator=g),
     "weighted, each once": lambda g: WeightedRandomSampler([0.5] * 8, 7, False, generator=g),
 }
@@ -98,9 +95,8 @@ class TestSamplers:
         assert sorted(longer[:8]) == sorted(longer[8:16]) == [*range(8)]
         assert longer[:8] != longer[8:16]
         assert len({*longer[16:]}) == 4
-        assert sorted(DRAWN["subset"](0)) == [0, 1, 2, 3, 5, 7]
         assert len({*DRAWN["weighted, each once"](0)}) == 7
-        for sampler in (RandomSampler([]), RandomSampler([], True, 3), SubsetRandomSampler([])):
+        for sampler in (RandomSampler([]), RandomSampler([], True, 3)):
             assert [len(sampler), *sampler] == [0]
 
     def test_how_often_they_come(self) -> None:
@@ -122,13 +118,12 @@ class TestSamplers:
     @pytest.mark.parametrize("n", [0, 1, 5, 6])
     @pytest.mark.parametrize("drop_last", [False, True])
     def test_batches(self, n: int, drop_last: bool) -> None:
-        batches = BatchSampler(range(n), 3, drop_last)
+        loader = DataLoader(range(n), 3, drop_last=drop_last)
         expected = [[*range(i, min(i + 3, n))] for i in range(0, n, 3)]
         if drop_last:
             expected = [batch for batch in expected if len(batch) == 3]
-        assert [*batches] == [*batches] == expected
-        assert len(batches) == len(expected)
-        assert lists(DataLoader(range(n), batch_sampler=batches)) == expected
+        assert lists(loader) == lists(loader) == expected
+        assert len(loader) == len(expected)
 
     def test_refusals(self) -> None:
         once = WeightedRandomSampler
@@ -138,16 +133,12 @@ class TestSamplers:
             (lambda: RandomSampler("abc", num_samples=0), ValueError, "num_samples is a whole"),
             (lambda: RandomSampler("abc", "no"), TypeError, "RandomSampler: replacement"),
             (lambda: RandomSampler("abc", generator=-1), ValueError, "RandomSampler: generator"),
-            (lambda: SubsetRandomSampler(iter([1])), TypeError, "SubsetRandomSampler: "),
             (lambda: once([1.0], 0), ValueError, "WeightedRandomSampler: num_samples is a whole"),
             (lambda: once([[1.0]], 1), ValueError, r"weights of shape \(n,\) .* \(1, 1\)"),
             (lambda: once([-1.0, 2.0], 1), ValueError, "WeightedRandomSampler: finite weights"),
             (lambda: once([np.nan, 2.0], 1), ValueError, "WeightedRandomSampler: finite weights"),
             (lambda: once([0.0, 0.0], 1), ValueError, "1 indices cannot .*0 weights above 0"),
             (lambda: once([0.0, 2.0], 2, False), ValueError, "2 indices .*without.*1 weights"),
-            (lambda: BatchSampler(3, 2), TypeError, "BatchSampler: a sampler expected, got 3"),
-            (lambda: BatchSampler([3], 0), ValueError, "BatchSampler: batch_size is a whole"),
-            (lambda: BatchSampler([3], 1, "no"), TypeError, "BatchSampler: drop_last"),
             (lambda: iter(Sampler()), NotImplementedError, "Sampler does not define __iter__"),
         ):
             with pytest.raises(error, match=message):
@@ -163,22 +154,9 @@ class TestLoaders:
         assert [*DataLoader("abc", sampler=[])] == []
         assert lists(DataLoader(range(9), 2, sampler=minigrad.tensor([4, 2, 0]))) == [[4, 2], [0]]
 
-    def test_a_sampler_of_batches(self) -> None:
-        batches = [[0], [3, 1], np.array([2, 4, 5]), minigrad.tensor([1, 1])]
-        expected = [[0], [3, 1], [2, 4, 5], [1, 1]]
-        loader = DataLoader(range(6), batch_sampler=batches)
-        assert lists(loader) == expected
-        assert (len(loader), loader.batch_size) == (4, None)
-        tensors = data.Subset(data.TensorDataset(np.arange(6) * 10), [*range(6)])
-        found = [x.tolist() for (x,) in DataLoader(tensors, batch_sampler=batches)]
-        assert found == [[10 * i for i in batch] for batch in expected]
-        chosen = DataLoader(tensors, batch_sampler=batches, collate_fn=len)
-        assert [*chosen] == [1, 2, 3, 2]
-
     def test_keys_that_are_no_numbers(self) -> None:
         table = {"a": 1, "b": 2, "c": 3}
         assert lists(DataLoader(table, 2, sampler=["c", "a", "b"])) == [[3, 1], [2]]
-        assert lists(DataLoader(table, batch_sampler=[["b"], ["a", "c"]])) == [[2], [1, 3]]
 
     def test_a_dataset_without_length(self) -> None:
         class Powers:
@@ -189,18 +167,6 @@ class TestLoaders:
         with pytest.raises(TypeError, match="DataLoader: a dataset has"):
             DataLoader(Powers(), 2)
 
-    def test_samples_one_by_one(self) -> None:
-        dataset = [(np.ones(2), "a"), (np.zeros(3), "b")]
-        for loader in (DataLoader(dataset, None), DataLoader(dataset, None, sampler=[0, 1])):
-            (x, first), (y, second) = loader
-            assert (type(x), x.shape, y.shape, first, second) == (Tensor, (2,), (3,), "a", "b")
-            assert len(loader) == 2
-        assert [*DataLoader(dataset, None, collate_fn=lambda s: s[1])] == ["a", "b"]
-        assert sorted(DataLoader("abc", None, shuffle=True)) == ["a", "b", "c"]
-        tensors = data.TensorDataset(np.arange(5))
-        whole = DataLoader(tensors, None, sampler=BatchSampler(range(5), 2))
-        assert [x.tolist() for (x,) in whole] == [[0, 1], [2, 3], [4]]
-
     @pytest.mark.parametrize("options", [{}, {"prefetch": 2}, {"num_workers": 1}], ids=str)
     def test_streams(self, options: dict[str, Any]) -> None:
         for stream in (Stream(5), SizedStream(5)):
@@ -209,7 +175,6 @@ class TestLoaders:
                 batches = [(i.tolist(), x.tolist()) for i, x in loader]
                 assert batches == [([0, 1], [0, 0.5]), ([2, 3], [1, 1.5]), ([4], [2])]
             assert len([*DataLoader(stream, 2, drop_last=True, **options)]) == 2
-            assert [*DataLoader(stream, None, **options)] == [(i, i / 2) for i in range(5)]
             assert [*DataLoader(Stream(0), 2, **options)] == []
         assert len(DataLoader(SizedStream(5), 2)) == 3
         with pytest.raises(TypeError, match="Stream: a stream has no length"):
@@ -246,15 +211,8 @@ class TestLoaders:
         ("options", "message"),
         [
             ({"sampler": [0], "shuffle": True}, "sampler says the order; leave shuffle out"),
-            ({"batch_sampler": [[0]], "shuffle": True}, "batch_sampler says the order; leave sh"),
-            ({"batch_sampler": [[0]], "sampler": [0]}, "says the batches; leave sampler out"),
-            ({"batch_sampler": [[0]], "batch_size": 2}, "says the batches; leave batch_size out"),
-            ({"batch_sampler": [[0]], "batch_size": None}, "leave batch_size out"),
-            ({"batch_sampler": [[0]], "drop_last": True}, "says the batches; leave drop_last out"),
-            ({"batch_size": None, "drop_last": True}, "leave drop_last out"),
             ({"dataset": Stream(3), "shuffle": True}, "shuffle chooses samples; a stream says"),
             ({"dataset": Stream(3), "sampler": [0]}, "sampler chooses samples; a stream says"),
-            ({"dataset": Stream(3), "batch_sampler": [[0]]}, "batch_sampler chooses samples"),
             ({"num_workers": -1}, "num_workers is a whole number from 0 on, got -1"),
         ],
     )
@@ -266,7 +224,6 @@ class TestLoaders:
         stream = Stream(3)
         for call, message in (
             (lambda: DataLoader(range(3), sampler=3), "sampler must be iterable, got 3"),
-            (lambda: DataLoader(range(3), batch_sampler=3), "batch_sampler must be iterable"),
             (lambda: stream[0], "Stream: a stream has no samples by index"),
             (lambda: stream + stream, "Stream: streams are not concatenated"),
             (lambda: data.Subset(stream, [0]), "Subset: Stream is a stream"),
@@ -282,13 +239,6 @@ LOADERS: dict[str, Any] = {
     "own": lambda g: DataLoader(range(8), 3, sampler=Mixed(8)),
     "own, with a generator": lambda g: DataLoader(range(8), 3, sampler=Mixed(8), generator=g),
     "in order": lambda g: DataLoader(range(8), 3, sampler=[4, 2, 0, 1, 7, 5, 3]),
-    "batches": lambda g: DataLoader(
-        range(8), batch_sampler=BatchSampler(RandomSampler(range(8), generator=g), 3)
-    ),
-    "batches, own": lambda g: DataLoader(range(8), batch_sampler=BatchSampler(Mixed(8), 3)),
-    "one by one": lambda g: DataLoader(
-        range(8), None, True, generator=g, collate_fn=minigrad.tensor
-    ),
     "stream": lambda g: DataLoader(Stream(8), 3, collate_fn=minigrad.tensor),
     "stream, prefetched": lambda g: DataLoader(
         SizedStream(8), 3, collate_fn=minigrad.tensor, prefetch=2

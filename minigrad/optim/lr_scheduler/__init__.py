@@ -6,10 +6,10 @@ from minigrad.optim.lr_scheduler.decay import ExponentialLR, LambdaLR, MultiStep
 from minigrad.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.lr_scheduler.sequential import SequentialLR
-from minigrad.optim.lr_scheduler.warmup import ConstantLR, LinearLR, NoamScheduler, WarmupCosineLR
+from minigrad.optim.lr_scheduler.warmup import LinearLR, NoamScheduler, WarmupCosineLR
 
 __all__ = [
-    "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",
-    "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "NoamScheduler", "OneCycleLR",
+    "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler",
+    "LambdaLR", "LinearLR", "MultiStepLR", "NoamScheduler", "OneCycleLR",
     "ReduceLROnPlateau", "SequentialLR", "StepLR", "WarmupCosineLR",
 ]  # fmt: skip

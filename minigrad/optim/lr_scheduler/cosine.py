@@ -27,9 +27,8 @@ class CosineAnnealingLR(LRScheduler):
         ValueError: `T_max` is not a positive whole number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=10)
         >>> for _ in range(5):
         ...     scheduler.step()
@@ -83,9 +82,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         ValueError: `T_0` or `T_mult` is not a positive whole number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2, T_mult=2)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(6):
@@ -96,13 +94,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        T_0: int,
-        T_mult: int = 1,
-        eta_min: float = 0.0,
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._check_count("T_0", T_0)
         self._check_count("T_mult", T_mult)
         self.T_0, self.T_mult = T_0, T_mult

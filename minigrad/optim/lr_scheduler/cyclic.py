@@ -69,9 +69,8 @@ class CyclicLR(_WithMomentum):
         ValueError: The optimizer has no momentum, or an option is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], momentum=0.9)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], momentum=0.9)
         >>> scheduler = optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, step_size_up=4)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(8):
@@ -84,21 +83,14 @@ class CyclicLR(_WithMomentum):
     _not_saved = ("optimizer", "scale_fn")
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        base_lr: float | list[float],
-        max_lr: float | list[float],
-        step_size_up: int = 2000,
-        step_size_down: int | None = None,
-        mode: Literal["triangular", "triangular2", "exp_range"] = "triangular",
-        gamma: float = 1.0,
+        self, optimizer: Optimizer, base_lr: float | list[float], max_lr: float | list[float],
+        step_size_up: int = 2000, step_size_down: int | None = None,
+        mode: Literal["triangular", "triangular2", "exp_range"] = "triangular", gamma: float = 1.0,
         scale_fn: Callable[[int], float] | None = None,
-        scale_mode: Literal["cycle", "iterations"] = "cycle",
-        cycle_momentum: bool = True,
-        base_momentum: float | list[float] = 0.8,
-        max_momentum: float | list[float] = 0.9,
+        scale_mode: Literal["cycle", "iterations"] = "cycle", cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.8, max_momentum: float | list[float] = 0.9,
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if mode not in ("triangular", "triangular2", "exp_range"):
             raise ValueError(
                 f"CyclicLR: mode is 'triangular', 'triangular2' or 'exp_range', got {mode!r}"
@@ -176,9 +168,8 @@ class OneCycleLR(_WithMomentum):
             more than `total_steps` times.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.AdamW([minigrad.ones(1, requires_grad=True)])
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.AdamW([ones(1, requires_grad=True)])
         >>> scheduler = optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(9):
@@ -189,22 +180,13 @@ class OneCycleLR(_WithMomentum):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        max_lr: float | list[float],
-        total_steps: int | None = None,
-        epochs: int | None = None,
-        steps_per_epoch: int | None = None,
-        pct_start: float = 0.3,
-        anneal_strategy: Literal["cos", "linear"] = "cos",
-        cycle_momentum: bool = True,
-        base_momentum: float | list[float] = 0.85,
-        max_momentum: float | list[float] = 0.95,
-        div_factor: float = 25.0,
-        final_div_factor: float = 1e4,
-        three_phase: bool = False,
+        self, optimizer: Optimizer, max_lr: float | list[float], total_steps: int | None = None,
+        epochs: int | None = None, steps_per_epoch: int | None = None, pct_start: float = 0.3,
+        anneal_strategy: Literal["cos", "linear"] = "cos", cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.85, max_momentum: float | list[float] = 0.95,
+        div_factor: float = 25.0, final_div_factor: float = 1e4, three_phase: bool = False,
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
                 raise ValueError("OneCycleLR: pass total_steps, or epochs and steps_per_epoch")

@@ -23,9 +23,8 @@ class LambdaLR(LRScheduler):
         ValueError: The number of functions is not the number of groups.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=0.5)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=0.5)
         >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
         >>> scheduler.step()
         >>> scheduler.get_last_lr()
@@ -35,11 +34,9 @@ class LambdaLR(LRScheduler):
     _not_saved = ("optimizer", "lr_lambdas")
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
-        last_epoch: int = -1,
-    ) -> None:
+        self, optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]], last_epoch: int = -1,
+    ) -> None:  # fmt: skip
         if isinstance(lr_lambda, Optimizer):
             raise TypeError(
                 "LambdaLR: the optimizer comes first, unlike in Lucid: "
@@ -83,9 +80,8 @@ class StepLR(LRScheduler):
         ValueError: `step_size` is not a positive whole number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
         >>> for _ in range(5):
         ...     scheduler.step()
@@ -116,9 +112,8 @@ class MultiStepLR(LRScheduler):
         last_epoch: The number of steps already done, minus one.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 3], gamma=0.5)
         >>> for _ in range(4):
         ...     scheduler.step()
@@ -127,12 +122,9 @@ class MultiStepLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        milestones: Iterable[int],
-        gamma: float = 0.1,
+        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1,
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         if not isinstance(milestones, Iterable):
             raise TypeError(f"MultiStepLR: milestones must be whole numbers, got {milestones!r}")
         given = list(milestones)
@@ -156,9 +148,8 @@ class ExponentialLR(LRScheduler):
         last_epoch: The number of steps already done, minus one.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
         >>> for _ in range(3):
         ...     scheduler.step()

@@ -32,9 +32,8 @@ class ReduceLROnPlateau(LRScheduler):
         ValueError: An option is out of range.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
         >>> for loss in [3.0, 2.0, 2.0, 2.5]:
         ...     scheduler.step(loss)
@@ -43,17 +42,10 @@ class ReduceLROnPlateau(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: Literal["min", "max"] = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: Literal["rel", "abs"] = "rel",
-        cooldown: int = 0,
-        min_lr: float | list[float] = 0.0,
-        eps: float = 1e-8,
-    ) -> None:
+        self, optimizer: Optimizer, mode: Literal["min", "max"] = "min", factor: float = 0.1,
+        patience: int = 10, threshold: float = 1e-4, threshold_mode: Literal["rel", "abs"] = "rel",
+        cooldown: int = 0, min_lr: float | list[float] = 0.0, eps: float = 1e-8,
+    ) -> None:  # fmt: skip
         if mode not in ("min", "max"):
             raise ValueError(f"{self._name}: mode is 'min' or 'max', got {mode!r}")
         if threshold_mode not in ("rel", "abs"):

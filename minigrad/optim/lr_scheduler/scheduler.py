@@ -150,9 +150,8 @@ class LRScheduler:
         The current learning rates are in the state of the optimizer. Functions are not saved.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import optim
-            >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+            >>> from minigrad import ones, optim
+            >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
             >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
             >>> scheduler.state_dict()["last_epoch"]
             0

@@ -45,12 +45,9 @@ class SequentialLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        schedulers: Iterable[LRScheduler],
-        milestones: Iterable[int],
+        self, optimizer: Optimizer, schedulers: Iterable[LRScheduler], milestones: Iterable[int],
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._take(optimizer)
         if not isinstance(schedulers, Iterable) or not isinstance(milestones, Iterable):
             raise TypeError(

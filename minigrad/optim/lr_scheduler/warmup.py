@@ -26,9 +26,8 @@ class LinearLR(LRScheduler):
         ValueError: A factor is out of range, or `total_iters` is not a positive whole number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=4)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(5):
@@ -39,13 +38,9 @@ class LinearLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        start_factor: float = 1.0 / 3,
-        end_factor: float = 1.0,
-        total_iters: int = 5,
-        last_epoch: int = -1,
-    ) -> None:
+        self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0,
+        total_iters: int = 5, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
         self.start_factor = check_probability(self._name, "start_factor", start_factor)
         self._check_number("start_factor", start_factor, above=0.0)
         self.end_factor = check_probability(self._name, "end_factor", end_factor)
@@ -63,51 +58,6 @@ class LinearLR(LRScheduler):
 
     def _factor(self, step: int) -> float:
         return self.start_factor + (self.end_factor - self.start_factor) * step / self.total_iters
-
-
-class ConstantLR(LRScheduler):
-    """Scale the learning rate by a factor for some steps, then restore it.
-
-    Args:
-        optimizer: The optimizer whose learning rates are set.
-        factor: The factor, above 0 and at most 1.
-        total_iters: The number of steps after which the learning rate is restored.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `factor` is out of range, or `total_iters` is not a positive whole number.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
-        >>> scheduler = optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
-        >>> rates = scheduler.get_last_lr()
-        >>> for _ in range(3):
-        ...     scheduler.step()
-        ...     rates += scheduler.get_last_lr()
-        >>> rates
-        [0.5, 0.5, 1.0, 1.0]
-    """
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        factor: float = 1.0 / 3,
-        total_iters: int = 5,
-        last_epoch: int = -1,
-    ) -> None:
-        self.factor = check_probability(self._name, "factor", factor)
-        self._check_number("factor", factor, above=0.0)
-        self._check_count("total_iters", total_iters)
-        self.total_iters = total_iters
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[float]:
-        if self.last_epoch == 0:
-            return [lr * self.factor for lr in self._lrs]
-        due = self.last_epoch == self.total_iters
-        return [lr / self.factor if due else lr for lr in self._lrs]
 
 
 class NoamScheduler(LRScheduler):
@@ -129,9 +79,8 @@ class NoamScheduler(LRScheduler):
         ValueError: `model_size` or `warmup_steps` is not a positive whole number.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.Adam([minigrad.ones(1, requires_grad=True)])
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.Adam([ones(1, requires_grad=True)])
         >>> scheduler = optim.lr_scheduler.NoamScheduler(optimizer, model_size=64, warmup_steps=4)
         >>> for _ in range(3):
         ...     scheduler.step()
@@ -140,13 +89,9 @@ class NoamScheduler(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        model_size: int,
-        warmup_steps: int,
-        factor: float = 1.0,
+        self, optimizer: Optimizer, model_size: int, warmup_steps: int, factor: float = 1.0,
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._check_count("model_size", model_size)
         self._check_count("warmup_steps", warmup_steps)
         self.model_size = model_size
@@ -181,9 +126,8 @@ class WarmupCosineLR(LRScheduler):
         ValueError: `warmup_steps` is not a whole number below `total_steps`.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import optim
-        >>> optimizer = optim.AdamW([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> from minigrad import ones, optim
+        >>> optimizer = optim.AdamW([ones(1, requires_grad=True)], lr=1.0)
         >>> scheduler = optim.lr_scheduler.WarmupCosineLR(optimizer, 3, total_steps=7)
         >>> rates = scheduler.get_last_lr()
         >>> for _ in range(7):
@@ -194,13 +138,9 @@ class WarmupCosineLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        warmup_steps: int,
-        total_steps: int,
-        eta_min: float = 0.0,
+        self, optimizer: Optimizer, warmup_steps: int, total_steps: int, eta_min: float = 0.0,
         last_epoch: int = -1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._check_count("warmup_steps", warmup_steps, 0)
         self._check_count("total_steps", total_steps, warmup_steps + 1)
         self.warmup_steps = warmup_steps

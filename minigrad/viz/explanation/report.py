@@ -70,10 +70,9 @@ def explain(target: Any, /, **names: Any) -> str:
         ValueError: A name is given to a tensor that is no leaf of the graph.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> x = minigrad.tensor([[1.0], [2.0]], requires_grad=True)
-        >>> viz.explain((x * minigrad.ones(3)).sum(), x=x)
+        >>> from minigrad import ones, tensor, viz
+        >>> x = tensor([[1.0], [2.0]], requires_grad=True)
+        >>> viz.explain((x * ones(3)).sum(), x=x)
         backward pass from sum: 2 steps, 1 leaf
         <BLANKLINE>
         step 1: sum

@@ -47,9 +47,8 @@ class Page(os.PathLike[str]):
         path: Where it is.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn, viz
-        >>> page = viz.explore(nn.Linear(3, 2), minigrad.ones(5, 3))
+        >>> from minigrad import nn, ones, viz
+        >>> page = viz.explore(nn.Linear(3, 2), ones(5, 3))
         >>> page.path.name, page.path.stat().st_size < 120_000
         ('Linear.html', True)
     """
@@ -109,10 +108,9 @@ def explore(
         ValueError: `depth` is negative.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn, viz
+        >>> from minigrad import nn, randn, viz
         >>> model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
-        >>> page = viz.explore(model, minigrad.randn(5, 3))
+        >>> page = viz.explore(model, randn(5, 3))
         >>> page.path.name
         'Sequential.html'
     """

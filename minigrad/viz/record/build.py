@@ -46,12 +46,11 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         ValueError: A name is given to a tensor that is no leaf of the graph.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn, viz
-        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> from minigrad import nn, ones, viz
+        >>> x = ones(3, requires_grad=True)
         >>> viz.graph((x * x).sum(), x=x)
         Graph(2 ops, 1 input, 1 output)
-        >>> viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
+        >>> viz.graph(nn.Linear(3, 2), ones(5, 3))
         Graph(1 op, 2 parameters, 1 input, 1 output, 1 module)
     """
     if isinstance(target, Module):

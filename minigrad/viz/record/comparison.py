@@ -59,10 +59,9 @@ class Difference:
             what rules saved, and loses that when a backward pass has run.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> x = minigrad.ones(3, requires_grad=True)
-        >>> found = viz.diff(viz.graph(minigrad.exp(x) * x), viz.graph(minigrad.exp(x)))
+        >>> from minigrad import exp, ones, viz
+        >>> x = ones(3, requires_grad=True)
+        >>> found = viz.diff(viz.graph(exp(x) * x), viz.graph(exp(x)))
         >>> len(found.added), len(found.removed), len(found.changed)
         (0, 1, 1)
     """

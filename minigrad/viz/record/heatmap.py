@@ -75,10 +75,9 @@ class Heatmap:
         gradients: The gradient of the loss by the weights; None if no backward pass was traced.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn, viz
+        >>> from minigrad import nn, randn, viz
         >>> attention = nn.MultiHeadAttention(8, 2)
-        >>> x = minigrad.randn(1, 3, 8)
+        >>> x = randn(1, 3, 8)
         >>> with viz.trace() as traced:
         ...     attention(x, x, x, is_causal=True).sum().backward()
         >>> [heatmap] = traced.graph().heatmaps

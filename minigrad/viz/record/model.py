@@ -39,10 +39,9 @@ class Saved:
         numbers: What it held when it was saved, in a trace; None otherwise.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> x = minigrad.ones(3, requires_grad=True)
-        >>> [op] = [node for node in viz.graph(minigrad.exp(x)).nodes if node.kind == "op"]
+        >>> from minigrad import exp, ones, viz
+        >>> x = ones(3, requires_grad=True)
+        >>> [op] = [node for node in viz.graph(exp(x)).nodes if node.kind == "op"]
         >>> op.saved
         (Saved(name='out', shape=(3,), dtype='float32', nbytes=12),)
     """
@@ -78,9 +77,8 @@ class Node:
             from another process.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> from minigrad import ones, viz
+        >>> x = ones(3, requires_grad=True)
         >>> [(node.kind, node.label) for node in viz.graph(x * x, x=x).nodes]
         [('input', 'x'), ('op', 'multiply'), ('output', 'output')]
     """
@@ -127,9 +125,8 @@ class Edge:
         output: For an output of a closed module, the id of the node inside that made it.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> from minigrad import ones, viz
+        >>> x = ones(3, requires_grad=True)
         >>> [(edge.source, edge.target, edge.name) for edge in viz.graph(x * x).edges]
         [('n0', 'n1', 'a'), ('n0', 'n1', 'b'), ('n1', 'n2', '')]
     """
@@ -205,9 +202,8 @@ class Diagram:
             The text; equal diagrams give equal texts, in every process.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import viz
-            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> from minigrad import ones, viz
+            >>> x = ones(3, requires_grad=True)
             >>> drawing = viz.graph(x * x)
             >>> viz.Graph.from_json(drawing.to_json()) == drawing
             True

@@ -101,9 +101,8 @@ class Part:
         total: The sum of the contributions to the target so far; None if this is the first.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> from minigrad import tensor, viz
+        >>> x = tensor([1.0, 2.0], requires_grad=True)
         >>> with viz.trace() as traced:
         ...     (x * 3.0).sum().backward()
         >>> [part] = traced.graph(x=x).steps[1].parts
@@ -134,9 +133,8 @@ class Step:
         parts: What is sent to each argument.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        >>> from minigrad import tensor, viz
+        >>> x = tensor([1.0, 2.0], requires_grad=True)
         >>> with viz.trace() as traced:
         ...     (x * x).sum().backward()
         >>> [(step.op, [part.name for part in step.parts]) for step in traced.graph().steps]

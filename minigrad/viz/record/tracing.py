@@ -45,11 +45,10 @@ class Trace(Observer):
     """What `trace` returns: enter it, compute, and ask for the graph.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import viz
-        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> from minigrad import ones, tensor, viz
+        >>> x = ones(3, requires_grad=True)
         >>> with viz.trace() as traced:
-        ...     y = x * minigrad.tensor([1.0, 2.0, 3.0])
+        ...     y = x * tensor([1.0, 2.0, 3.0])
         >>> [(node.kind, node.label) for node in traced.graph(x=x).nodes]
         [('input', 'x'), ('constant', 'b'), ('op', 'multiply'), ('output', 'output')]
     """
@@ -217,9 +216,8 @@ class Trace(Observer):
             RuntimeError: Nothing ran.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import viz
-            >>> x = minigrad.ones(3, requires_grad=True)
+            >>> from minigrad import ones, viz
+            >>> x = ones(3, requires_grad=True)
             >>> with viz.trace() as traced:
             ...     (x * x).sum().backward()
             >>> traced.graph(x=x)
@@ -295,11 +293,10 @@ def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
         ValueError: `heatmap` is negative.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import nn, viz
+        >>> from minigrad import nn, ones, viz
         >>> model = nn.Linear(3, 2)
         >>> with viz.trace() as traced:
-        ...     loss = model(minigrad.ones(5, 3)).sum()
+        ...     loss = model(ones(5, 3)).sum()
         ...     loss.backward()
         >>> [step.op for step in traced.graph().steps]
         ['sum', 'linear']
