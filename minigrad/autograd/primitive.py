@@ -110,6 +110,12 @@ class Primitive:
                 self._plans[slots] = plan
         return plan
 
+    @property
+    def ruled(self) -> tuple[str, ...]:
+        """The arguments that have a rule."""
+        slots = {*self.joint_slots, *map(self.params.index, self.rules)}
+        return tuple([self.params[slot] for slot in sorted(slots)])
+
     def rule(self, name: str) -> Rule:
         """The rule of an argument, its own or the joint one; a TypeError if it has none."""
         rule = self.rules.get(name)

@@ -88,8 +88,7 @@ def check_op(name: str, seed: int = 0) -> Outcome:
             through |= both.ops
     first, second = (float(np.max(order)) for order in zip(*errors, strict=True))
     others = sorted(one.name for one in through if one is not op and one.differentiable)
-    slots = sorted(op.joint_slots if op.joint else map(op.params.index, op.rules))
-    return Outcome(name, tuple(op.params[slot] for slot in slots), first, second, tuple(others))
+    return Outcome(name, op.ruled, first, second, tuple(others))
 
 
 def _cases(op: Primitive) -> list[Case]:

@@ -13,7 +13,7 @@ from typing import Any
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, node_of
-from minigrad.nn.module.base import Module
+from minigrad.nn import Module
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.record.build import graph
 

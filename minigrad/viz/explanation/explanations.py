@@ -227,9 +227,8 @@ def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
 
 
 def _saved(op: Primitive, node: Node, step: Step | None) -> Iterator[tuple[str, str]]:
-    needs = {name: rule.needs for name, rule in op.rules.items()}
+    needs = {name: op.rule(name).needs for name in op.ruled}
     joint = op.joint.needs if op.joint is not None else ()
-    needs |= {op.params[slot]: joint for slot in op.joint_slots}
     active = {part.name for part in step.parts} if step is not None else set(needs)
     saved = {one.name: one.name.partition("[")[0] for one in node.saved}  # "mean[0]": "mean"
     for shown, name in saved.items():

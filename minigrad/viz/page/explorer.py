@@ -17,7 +17,7 @@ from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
 from minigrad.debugging.anomaly import user_line
-from minigrad.nn.module.base import Module
+from minigrad.nn import Module
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.page.html import write_page
 from minigrad.viz.record.build import graph, random_state_kept, tensors_in, why_not, with_inputs
