@@ -75,7 +75,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
                 static += defaults[given:]
             for value in static:
                 if isinstance(value, Variable) or value.__class__ is list:
-                    return general(x, *_axes(op, static))
+                    return general(x, *static)
         if rewritten:
             update((x,))
         if isinstance(x, Variable):
@@ -104,12 +104,6 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
         return result
 
     return call
-
-
-def _axes(op: Primitive, static: tuple[Any, ...]) -> list[Any]:
-    """The arguments after the array, where axes in a list become a tuple, as in PyTorch."""
-    place = op.places.get("axis", 0) - 1
-    return [tuple(v) if n == place and v.__class__ is list else v for n, v in enumerate(static)]
 
 
 def _two_arrays(op: Primitive) -> Callable[..., Any]:

@@ -37,12 +37,11 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
             message += _what_came(values)
     if not message.startswith(f"{op.name}:"):
         message = f"{op.name}: {message}"
-    message = remedied(op.name, message, values, {})
     kinds = (IndexError, ValueError, np.linalg.LinAlgError)
     kind = type(error) if type(error) in kinds else ValueError
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop
         kind = TypeError
-    return kind(located(message))
+    return kind(located(remedied(op.name, message, values, {})))
 
 
 def _what_came(values: tuple[Any, ...]) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from minigrad._scope import Scope
     from minigrad.debugging.observer import Observer
 
-__all__ = ["State", "located", "state", "type_error", "value_error"]
+__all__ = ["State", "located", "state"]
 
 
 class State(NamedTuple):
@@ -36,20 +36,9 @@ state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa
 def located(message: str, scope: Scope | None = None) -> str:
     """An error's message with its module call behind it, such as ``[in encoder.layers.0]``.
 
-    The call is the innermost one that is running, or `scope`. A message that has such an end
-    already is returned as it is.
+    The call is the innermost that runs, or `scope`. A message with such an end stays as it is.
     """
     scope = scope or state.get().scope
     if scope is None or (message.endswith("]") and " [in " in message):
         return message
     return f"{message} [in {scope.path or scope.kind}]"
-
-
-def value_error(message: str) -> ValueError:
-    """A ValueError whose message names the module call: see `located`."""
-    return ValueError(located(message))
-
-
-def type_error(message: str) -> TypeError:
-    """A TypeError whose message names the module call: see `located`."""
-    return TypeError(located(message))

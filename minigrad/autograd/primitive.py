@@ -218,6 +218,9 @@ class Primitive:
             if place < given:
                 return None
             values[place] = value
+        axis = self.places.get("axis", 0)
+        if axis and values[axis].__class__ is list:
+            values[axis] = tuple(values[axis])
         missing = given < self.required and any(v is REQUIRED for v in values[given:])
         return None if missing or given > self.positional else values
 

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number, check_probability, check_size
+from minigrad._checks import check_number, check_probability, check_size, value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad
-from minigrad.autograd.mode import value_error
 from minigrad.linalg import vector_norm
 from minigrad.ops.casting import as_tensor
 

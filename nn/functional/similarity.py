@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number
+from minigrad._checks import check_number, value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import value_error
 from minigrad.linalg import vector_norm
 
 __all__ = ["cosine_similarity", "pairwise_distance"]

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_number, check_size
+from minigrad._checks import check_number, check_size, value_error
 from minigrad._creation import ones, zeros
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.argument_checks import Count, NonNegative, Probability

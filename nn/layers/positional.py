@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_size
+from minigrad._checks import check_size, value_error
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.embedding import Embedding

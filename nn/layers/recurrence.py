@@ -11,10 +11,9 @@ import numpy as np
 
 import minigrad
 from minigrad import ops
-from minigrad._checks import check_probability, check_size
+from minigrad._checks import check_probability, check_size, value_error
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps

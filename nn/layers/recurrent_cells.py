@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from minigrad._checks import check_size
+from minigrad._checks import check_size, value_error
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import value_error
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.layers.recurrence import check_nonlinearity, pair

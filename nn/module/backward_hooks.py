@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from minigrad._checks import value_error
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import call_path, wrap
-from minigrad.autograd.mode import value_error
 from minigrad.autograd.primitive import Primitive
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minigrad._checks import check_probability, check_size, optional_package
+from minigrad._checks import check_probability, check_size, optional_package, value_error
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.linear import Linear
