@@ -76,7 +76,10 @@ else:
             raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
         return _spelling.table().attribute("minigrad", name, __all__)
 
-    autograd.__getattr__ = _spelling.names("autograd", autograd.__all__)
+    for _module in (autograd, linalg, random):
+        _module.__getattr__ = _spelling.names(
+            _module.__name__.removeprefix("minigrad."), _module.__all__
+        )
 
 
 _eager = [

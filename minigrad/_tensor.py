@@ -518,12 +518,14 @@ class Tensor(Variable, results=True):
         """Change the shape; see `minigrad.reshape`."""
         return ops.reshape(self, _one_tuple(shape))
 
-    def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:
+    def transpose(self, *axes: int | Sequence[int] | None, **dims: int) -> Tensor:
         """Reorder the axes, or reverse them; see `minigrad.transpose`. Two integers swap two axes.
 
         ``x.transpose(1, 2)`` is PyTorch's: it swaps axes 1 and 2, on a matrix too. NumPy's order of
         the axes of a matrix is a tuple, ``x.transpose((0, 1))``.
         """
+        if dims:
+            return ops.transpose(self, *axes, **dims)  # type: ignore[arg-type]
         chosen = _one_tuple(axes)
         match axes:
             case (int() as axis1, int() as axis2):

@@ -118,6 +118,7 @@ def meshgrid(*tensors: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
         A view of each tensor, all of the shape of the grid.
 
     Raises:
+        TypeError: The tensors came in a list.
         ValueError: `indexing` is neither "xy" nor "ij".
 
     Example:
@@ -128,6 +129,13 @@ def meshgrid(*tensors: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(located(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}'))
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        raise TypeError(
+            located(
+                "meshgrid: tensors expected one by one, got a list; for PyTorch's "
+                'meshgrid([x, y]) write meshgrid(x, y, indexing="ij")'
+            )
+        )
     axes = list(range(len(tensors)))
     if indexing == "xy":
         axes[:2] = axes[:2][::-1]

@@ -31,11 +31,18 @@ VALUES: dict[str, Any] = {
     "e": math.e,
     "nan": math.nan,
     "newaxis": None,
+    **dict.fromkeys(("channels_last", "contiguous_format", "preserve_format", "strided")),
     "cuda": types.SimpleNamespace(
         is_available=lambda: False,
         device_count=lambda: 0,
         manual_seed=lambda seed: None,
         manual_seed_all=lambda seed: None,
+        empty_cache=lambda: None,
+        synchronize=lambda: None,
+    ),
+    "backends": types.SimpleNamespace(
+        cudnn=types.SimpleNamespace(benchmark=False, deterministic=True, enabled=False),
+        mps=types.SimpleNamespace(is_available=lambda: False, is_built=lambda: False),
     ),
 }
 
@@ -99,6 +106,22 @@ def tuple_of(dim: Any) -> Any:
     return tuple(dim) if isinstance(dim, list) else dim
 
 
+def reduced(dim: Any) -> Any:
+    """The axes of a reduction as a tuple; no axes mean all, as in PyTorch."""
+    return (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
+
+
+def typed(data: tuple[Any, ...], dtype: Any) -> Tensor:
+    """A tensor of the data, in a dtype; PyTorch's constructor by lengths is refused."""
+    if len(data) != 1 or isinstance(data[0], int):
+        given = ", ".join(map(repr, data))
+        raise TypeError(
+            f"{dtype}: one list or array expected, got ({given}); for a shape write "
+            f"empty({given}, dtype={dtype})"
+        )
+    return ours.tensor(data[0], dtype=dtype)
+
+
 def view(x: Tensor, shape: tuple[Any, ...]) -> Tensor:
     """`reshape`; PyTorch's view of the bytes as another dtype is refused."""
     if len(shape) == 1 and isinstance(shape[0], np.dtype):
@@ -159,9 +182,14 @@ def div(x: Any, other: Any, rounding_mode: str | None) -> Tensor:
     """A quotient, perhaps rounded."""
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f'div: rounding_mode None, "floor" or "trunc", got {rounding_mode!r}')
+    if rounding_mode is None:
+        return ours.divide(x, other)
+    floor = ours.floor_divide(x, other)
     if rounding_mode == "floor":
-        return ours.floor_divide(x, other)
-    return ours.divide(x, other) if rounding_mode is None else ours.trunc(ours.divide(x, other))
+        return floor
+    if floor.dtype.kind == "f":
+        return ours.trunc(ours.divide(x, other))
+    return floor + ((floor < 0) & (floor * other != x))
 
 
 def scaled(x: Tensor, by: float) -> Any:
@@ -224,6 +252,19 @@ def namespace() -> dict[str, Any]:
     return {**{name: getattr(ours, name) for name in dir(ours)}, **globals(), "bool": bool}
 
 
+def _kaiming(name: str) -> Any:
+    """PyTorch's order of the arguments of an initialization."""
+
+    def call(
+        tensor: Tensor, a: float = 0.0, mode: Any = "fan_in", nonlinearity: str = "leaky_relu"
+    ) -> Tensor:
+        fill = getattr(ours.nn.init, name)
+        filled: Tensor = fill(tensor, mode, nonlinearity=nonlinearity, a=a)
+        return filled
+
+    return call
+
+
 class _Data:
     """``torch.utils``: `data` is ours."""
 
@@ -236,6 +277,8 @@ ANSWERS: dict[str, Any] = {
     "utils": _Data(),
     "autocast": autocast,
     "clip_grad_norm_": clip_grad_norm_,
+    "kaiming_uniform_": _kaiming("kaiming_uniform"),
+    "kaiming_normal_": _kaiming("kaiming_normal"),
     "set_detect_anomaly": set_detect_anomaly,
     "jit": types.SimpleNamespace(
         is_scripting=lambda: False,

@@ -94,9 +94,14 @@ class _ModuleSequence(Module, MutableSequence[Module]):
         """Insert a module before `index`."""
         self._entries.insert(index, (None, self._checked(value)))
 
-    def extend(self, values: Iterable[Module]) -> None:
-        """Append modules: all of them, or none if one is not a module."""
+    def append(self, value: Module) -> Self:  # type: ignore[override]
+        """Append a module, and return the container."""
+        return self.extend([value])
+
+    def extend(self, values: Iterable[Module]) -> Self:  # type: ignore[override]
+        """Append modules: all of them, or none if one is not a module. Return the container."""
         self._entries.extend([(None, self._checked(value)) for value in values])
+        return self
 
     def _position(self, index: Any) -> int:
         kind, length = type(self).__name__, len(self)

@@ -316,6 +316,80 @@ torch.std_mean(x, dim=0)
 x.ndimension()
 x.is_contiguous()
 x.is_sparse
+x.absolute()
+torch.positive(x)
+x.frac()
+torch.float_power(x.abs(), 2)
+torch.dist(x, y)
+torch.dist(x, y, p=1)
+x.greater(0)
+x.greater_equal(y)
+x.less(0)
+torch.less_equal(x, y)
+x.not_equal(y)
+torch.rsub(x, 2, alpha=3)
+(x > 0).bitwise_and(y > 0)
+torch.bitwise_or(i, i)
+i.bitwise_xor(2)
+torch.ger(v, v)
+torch.addmv(torch.zeros(3), x, v, alpha=2)
+torch.addbmm(torch.zeros(3, 3), b, b.mT)
+torch.addr(torch.zeros(4, 4), v, v)
+torch.row_stack((x, y))
+torch.asarray([1.0, 2.0])
+x.new_empty((2, 3), device=x.device).shape
+torch.inverse(b[0, :2, :2])
+b[0, :2, :2].det()
+torch.slogdet(b[0, :2, :2])[1]
+torch.matrix_power(b[0, :2, :2], 2)
+x.clone().pow_(2)
+x.clone().clamp_min_(0)
+x.clone().clamp_max_(max=0)
+x.clone(memory_format=torch.contiguous_format)
+b[None].to(memory_format=torch.channels_last)
+x.where(x > 0, y)
+torch.where(x > 0, input=x, other=y)
+x.amax(dim=())
+x.sum(dim=())
+x.mean(dim=[], keepdim=True)
+x.nansum(dim=1, dtype=torch.float64)
+torch.nanmean(x, dim=(0, 1))
+x.std(dim=())
+x.sum(dim=1, dtype=torch.float64)
+x.half().softmax(dim=-1, dtype=torch.float32)
+F.log_softmax(x.half(), -1, dtype=torch.float32)
+(x > 0).cumsum(dim=1, dtype=torch.float32)
+i.prod(dim=1, dtype=torch.float64)
+i.sort(stable=True)
+torch.sort(input=x)
+i.argsort(dim=1, stable=True)
+torch.quantile(x, 0.4, dim=1, interpolation="lower")
+torch.unique(i, sorted=True)
+x.split(split_size=2, dim=1)
+torch.split(x, split_size_or_sections=2)
+torch.ones(size=(2, 3), dtype=torch.long)
+torch.randn(size=(2, 3)).shape
+torch.arange(end=5)
+torch.zeros_like(x, device=x.device)
+torch.full_like(x, 2.0, device="cpu", memory_format=torch.preserve_format)
+x.new_full((2,), 3.0, device="cpu", requires_grad=True)
+torch.zeros(3, 4).scatter_(1, i, value=1.0)
+torch.scatter(x, 1, i, value=1.0)
+torch.diag_embed(v, dim1=0, dim2=1)
+b.transpose(dim0=1, dim1=2)
+torch.swapaxes(b, axis0=0, axis1=1)
+v.expand(size=(2, 4))
+torch.tile(x, dims=(2, 1))
+torch.cat([x, y], axis=1)
+x.amin(axis=0, keepdims=True)
+i.div(-2, rounding_mode="trunc")
+torch.add(x > 0, other=y > 0)
+torch.cdist(x1=x, x2=y)
+torch.allclose(x, other=x)
+torch.isin(elements=i, test_elements=i[0])
+torch.searchsorted(sorted_sequence=v.sort(dim=0)[0], input=x)
+torch.linalg.cross(x[:, :3], y[:, :3])
+torch.linalg.solve(A=b[0, :2, :2], B=x[:2])
 x.itemsize
 x.nbytes
 x.grad is None
@@ -350,6 +424,12 @@ nn.Softmax(dim=-1)(x)
 nn.LogSoftmax(dim=1)(x)
 nn.Flatten(start_dim=1)(b)
 nn.Identity()(x)
+nn.Identity(4, eps=1e-6)(x)
+nn.Embedding.from_pretrained(x)(i)
+nn.Embedding.from_pretrained(x, freeze=False).weight.requires_grad
+nn.Sequential(nn.ReLU()).append(nn.Tanh())(x)
+nn.ModuleList([nn.ReLU()]).extend([nn.Tanh()])[1](x)
+nn.Linear(4, 2).cpu()(x).shape
 nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))(x).shape
 nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])[1](x).shape
 nn.ModuleDict({"a": nn.Identity()})["a"](x)
@@ -425,6 +505,9 @@ nn.utils.clip_grad_norm_([parameter], 1.0)
 parameter.sum().backward(); nn.utils.clip_grad_value_([parameter], 0.5); parameter.grad
 nn.init.xavier_uniform_(parameter).shape
 nn.init.kaiming_normal_(parameter, mode="fan_out", nonlinearity="relu").shape
+nn.init.kaiming_normal_(parameter, 0, "fan_in").shape
+(nn.init.kaiming_uniform_(torch.zeros(300, 200), a=5**0.5).abs() < 0.08).all()
+(nn.init.kaiming_uniform_(torch.zeros(300, 200), 5**0.5).abs() < 0.08).all()
 nn.init.xavier_normal_(parameter).shape
 nn.init.kaiming_uniform_(parameter, a=2.0).shape
 nn.init.normal_(parameter, mean=0.0, std=0.0)
@@ -471,6 +554,11 @@ torch.set_default_dtype(torch.float32)
 with torch.autocast("cpu", enabled=False): r = x + 1
 with torch.autograd.set_detect_anomaly(True): r = x + 1
 list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=2, shuffle=False))[0][0]
+list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), 2, persistent_workers=False, prefetch_factor=None))[0][0]
+torch.linalg.matmul(x, y.T)
+torch.random.manual_seed(0); torch.rand(2).shape
+torch.backends.cudnn.deterministic = True; torch.backends.mps.is_available()
+torch.cuda.empty_cache()
 len(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=2, drop_last=True))
 torch.utils.data.random_split(torch.utils.data.TensorDataset(x), [2, 1])[0][0][0].shape
 torch.save({"x": x}, path); torch.load(path, map_location="cpu")["x"]
