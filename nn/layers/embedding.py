@@ -71,7 +71,8 @@ class Embedding(Module):
             >>> nn.Embedding.from_pretrained(ones(5, 2)).weight.requires_grad
             False
         """
-        layer = cls(*embeddings.shape, padding_idx, max_norm, norm_type)
+        num_embeddings, embedding_dim = embeddings.shape
+        layer = cls(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type)
         layer.weight = Parameter(embeddings, requires_grad=not freeze)
         return layer
 
