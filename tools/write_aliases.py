@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import minigrad
-from minigrad.spellings import Spelling, answers, spellings, table
+from minigrad.spellings import answers, table
+from minigrad.spellings.lookup import Spelling, spellings
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "aliases.md"
 PACKAGES = [

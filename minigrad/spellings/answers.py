@@ -178,10 +178,10 @@ def index_fill(x: Tensor, dim: int, index: Any, value: Any) -> Tensor:
 
 def write(x: Tensor, value: Any) -> Tensor:
     """In place: all elements."""
-    return overwritten(x, _replaced, value)
+    return overwritten(x, copy_, value)
 
 
-def _replaced(x: Tensor, value: Any) -> Tensor:
+def copy_(x: Tensor, value: Any) -> Tensor:
     return ours.broadcast_to(as_tensor(value, None, None), x.shape)
 
 
