@@ -50,4 +50,4 @@ def install() -> None:
     in_place = {f"{name}_" for name in plain if not name.endswith("_")}
     for name in {*theirs, *in_place, *ATTRIBUTES, *ABSENT} - {*dir(Tensor)}:
         setattr(Tensor, name, OtherSpelling(name))
-    Tensor.__dir__ = _own_names  # type: ignore[method-assign]
+    Tensor.__dir__ = _own_names  # type: ignore[assignment, method-assign]
