@@ -6,6 +6,7 @@ but Python would then read every attribute of a tensor four times slower.
 
 from __future__ import annotations
 
+from inspect import getattr_static
 from typing import Any
 
 from minigrad import _spelling
@@ -28,6 +29,8 @@ class OtherSpelling:
         self.name = name
 
     def __get__(self, tensor: Any, owner: type) -> Any:
+        if tensor is None and self.name in ABSENT:
+            raise AttributeError(f"Tensor has no {self.name!r}: {ABSENT[self.name]}")
         return self if tensor is None else _spelling.table().method(tensor, self.name)
 
     def __call__(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +42,7 @@ def _own_names(tensor: Tensor) -> list[str]:
     """What ``dir(tensor)`` lists: our names only."""
     kind = type(tensor)
     names = object.__dir__(tensor)
-    return [name for name in names if not isinstance(getattr(kind, name, None), OtherSpelling)]
+    return [n for n in names if not isinstance(getattr_static(kind, n, None), OtherSpelling)]
 
 
 def install() -> None:

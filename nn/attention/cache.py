@@ -92,6 +92,9 @@ class KVCache(Cache):
 
         Returns:
             All keys and values of the layer, of shapes (N, H, length, d) and (N, H, length, d_v).
+
+        Raises:
+            ValueError: Shapes or positions do not fit.
         """
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)

@@ -101,6 +101,9 @@ class MultiHeadAttention(Module):
         bias_k: The learned key, of shape (1, 1, G · d_h), or None.
         bias_v: The learned value, of the same shape, or None.
 
+    Raises:
+        ValueError: num_heads does not divide embed_dim, or num_kv_heads does not divide num_heads.
+
     Example:
         >>> import minigrad.nn as nn
         >>> from minigrad import Tensor
@@ -210,6 +213,10 @@ class MultiHeadAttention(Module):
             A tensor of shape (N, L, embed_dim); with `need_weights` also the weights before
             dropout, of shape (N, H, L, S + extra keys). A query that may attend nowhere gets
             weights of zero, and the output projection's bias as output.
+
+        Raises:
+            TypeError: A mask has the wrong dtype.
+            ValueError: Shapes do not fit, or a cache argument is given without `kv_cache`.
         """
         self._check_inputs(query, key, value)
         n, length, _ = query.shape

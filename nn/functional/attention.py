@@ -55,6 +55,10 @@ def scaled_dot_product_attention(
         A tensor of shape (..., L, E_v); with `output_weight` also the weights before dropout, of
         shape (..., L, S). A query that may attend nowhere gets zeros.
 
+    Raises:
+        TypeError: A mask is neither bool nor float.
+        ValueError: Shapes do not fit.
+
     Example:
         >>> import minigrad
         >>> from minigrad.nn import functional as F
@@ -231,6 +235,10 @@ def additive_attention(
     Returns:
         The output of shape (batch, seq_q, d_v), and the weights of shape (batch, seq_q, seq_k).
         A query that may attend nowhere gets zeros.
+
+    Raises:
+        TypeError: A mask is neither bool nor float.
+        ValueError: Shapes do not fit.
 
     Example:
         >>> from minigrad import nn, randn

@@ -36,6 +36,10 @@ def embedding(
     Returns:
         A tensor of the shape of `input_` with an axis of size width at the end.
 
+    Raises:
+        IndexError: An integer is outside the table; nothing was changed.
+        TypeError: `input_` does not hold integers.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.embedding([1, 0], tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()

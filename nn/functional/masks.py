@@ -200,6 +200,10 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     Returns:
         A bool tensor of shape (batch, max_length): True for real tokens, False for padding.
 
+    Raises:
+        TypeError: The lengths are not integers.
+        ValueError: A length is negative or more than max_length.
+
     Example:
         >>> from minigrad import nn, randn
         >>> from minigrad.nn import functional as F

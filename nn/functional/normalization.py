@@ -112,6 +112,9 @@ def batch_norm(
         momentum: The weight of the batch in the running statistics.
         eps: Added to the variance.
 
+    Raises:
+        ValueError: The shapes do not fit, or in training a channel has only one value.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.batch_norm(tensor([[1.0], [3.0]]), eps=0.0).tolist()
@@ -177,6 +180,9 @@ def group_norm(
         weight: Scale of each channel, of shape (C,), or None for 1.
         bias: Shift of each channel, of shape (C,), or None for 0.
         eps: Added to the variance.
+
+    Raises:
+        ValueError: The shapes do not fit, or num_groups does not divide C.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -146,6 +146,10 @@ def rotary_pos_embedding(
         offset: The first position, without `position_ids`: with a cache, the cached length.
         base: The base of the frequencies; a larger base turns the last pairs more slowly.
 
+    Raises:
+        TypeError: `input_` is not floating.
+        ValueError: Shapes do not fit, or both `position_ids` and `offset` are given.
+
     Example:
         >>> from minigrad import nn, randn
         >>> query = randn(2, 4, 10, 16)  # (N, H, L, D)

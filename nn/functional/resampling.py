@@ -49,6 +49,9 @@ def interpolate(
     Returns:
         Shape (N, C, P) or (N, C, P, P').
 
+    Raises:
+        ValueError: The mode or the sizes do not fit the input.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([[[1.0, 3.0]]])

@@ -46,6 +46,10 @@ class CausalSelfAttention(Module):
         qkv_weights: The fused projection, weight of shape (3 · d_model, d_model).
         o_weight: The projection of the concatenated heads, weight of shape (d_model, d_model).
 
+    Raises:
+        ImportError: einops is not installed.
+        ValueError: num_heads does not divide d_model, or an argument is out of its range.
+
     Example:
         >>> from minigrad import nn, randn
         >>> attention = nn.CausalSelfAttention(d_model=16, num_heads=4)

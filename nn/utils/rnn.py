@@ -146,6 +146,9 @@ def pack_padded_sequence(
         enforce_sorted: Whether lengths must not grow; otherwise sequences are sorted, and come
             back in their own order.
 
+    Raises:
+        ValueError: A length does not fit, or the lengths rise though `enforce_sorted`.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([[1.0, 2.0], [3.0, 0.0]])
