@@ -188,7 +188,7 @@ def kaiming_uniform(
     mode: FanMode = "fan_in",
     *,
     nonlinearity: str = "leaky_relu",
-    a: float = 0.0,
+    a: float | None = 0.0,
 ) -> Tensor:
     """Fill by Kaiming (He) initialization with a uniform distribution.
 
@@ -200,7 +200,7 @@ def kaiming_uniform(
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
         mode: Keep the variance of the forward ("fan_in") or the backward ("fan_out") pass.
         nonlinearity: The activation that follows: see `calculate_gain`.
-        a: The negative slope of "leaky_relu"; with 0 it is "relu".
+        a: The negative slope of "leaky_relu"; 0 is "relu", None 0.01.
 
     Example:
         >>> from minigrad import nn, empty
@@ -216,7 +216,7 @@ def kaiming_normal(
     mode: FanMode = "fan_in",
     *,
     nonlinearity: str = "leaky_relu",
-    a: float = 0.0,
+    a: float | None = 0.0,
 ) -> Tensor:
     """Fill by Kaiming (He) initialization with a normal distribution.
 

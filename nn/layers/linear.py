@@ -108,16 +108,13 @@ class Bilinear(Module):
 
 
 class Identity(Module):
-    """Return the input unchanged; the arguments of the layer that it replaces are ignored.
+    """Return the input unchanged.
 
     Example:
         >>> from minigrad import nn
         >>> nn.Identity()(3)
         3
     """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
 
     def forward(self, input_: Any) -> Any:
         """Return the input."""

@@ -424,7 +424,6 @@ nn.Softmax(dim=-1)(x)
 nn.LogSoftmax(dim=1)(x)
 nn.Flatten(start_dim=1)(b)
 nn.Identity()(x)
-nn.Identity(4, eps=1e-6)(x)
 nn.Embedding.from_pretrained(x)(i)
 nn.Embedding.from_pretrained(x, freeze=False).weight.requires_grad
 nn.Sequential(nn.ReLU()).append(nn.Tanh())(x)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from idioms import TENSORS, TRAINING
 
-from minigrad.spellings import spellings
+from minigrad.spellings.lookup import spellings
 from minigrad.spellings.table import ATTRIBUTES, MODULES, NAMES
 
 NUMPYS = "NumPy's meaning of the same call"
@@ -135,14 +135,14 @@ MEANT_OTHERWISE = {
     "torch.FloatTensor(2, 3)": "for a shape write empty(2, 3, dtype=float32)",
     "torch.LongTensor(3)": "for a shape write empty(3, dtype=int64)",
     "torch.bfloat16": "has no 'bfloat16': the floats are float16, float32 and float64",
-    "x.cumsun(1)": "Tensor has no 'cumsun'; near to it: cumsum",
+    "torch.cumsun(x, 1)": "near to it: cumsum",
     "x.cumsum_(1)": "no in-place form: write x = x.cumsum(...)",
     "x.sum(axes=1)": "sum: got an unexpected keyword argument 'axes'; it takes x, axis, keepdims",
     "x.sum(dim=1, axes=1)": "sum: got an unexpected keyword argument 'axes'; it takes x, axis",
     "torch.cat([x], axes=1)": "cat: it takes (tensors, dim=0), got 1 by position, axes=",
     "x.transpose(axis=1)": "transpose: got an unexpected keyword argument 'axis'",
     "torch.optim.Adagrad([parameter], foreach=True, maximize=True)": "argument 'maximize'; it",
-    "x.some_name": "Tensor has no 'some_name'; docs/aliases.md lists the spellings",
+    "torch.some_name": "has no 'some_name'; docs/aliases.md lists the spellings",
     "torch.linalg.eigenvalues": "linalg has no 'eigenvalues'; near to it: eigvals",
     "torch.utils.data.BatchSampler": "data has no 'BatchSampler'; near to it",
     "nn.Linear(4, 2).cuda()": "minigrad runs on the CPU only",
