@@ -3,11 +3,23 @@
 from minigrad.spellings.lookup import (
     Spelling,
     attribute,
+    importable,
     method,
+    public_names,
     remedy,
     renamed,
     respelled,
     spellings,
 )
 
-__all__ = ["Spelling", "attribute", "method", "remedy", "renamed", "respelled", "spellings"]
+__all__ = [
+    "Spelling",
+    "attribute",
+    "importable",
+    "method",
+    "public_names",
+    "remedy",
+    "renamed",
+    "respelled",
+    "spellings",
+]

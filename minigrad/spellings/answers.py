@@ -7,7 +7,7 @@ import functools
 import math
 import types
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Final, NoReturn
 
 import numpy as np
 
@@ -57,6 +57,14 @@ def autocast(device_type: str = "cpu", *, enabled: bool = True, **options: Any) 
     yield
 
 
+def checkpoint(
+    function: Any, *args: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """`autograd.checkpoint`, in which random numbers are always the same in both runs."""
+    return ours.autograd.checkpoint(function, *args, **kwargs)
+
+
 class set_detect_anomaly(contextlib.ExitStack):
     """`detect_anomaly` from here on, or, in a ``with`` statement, within it."""
 
@@ -80,6 +88,16 @@ def clip_grad_norm_(
         parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite
     )
     return ours.tensor(norm)
+
+
+@functools.cache
+def unmade(name: str, why: str) -> type:
+    """A layer that can be named, as in ``isinstance(layer, nn.Conv3d)``, and not made."""
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"minigrad.nn has no {name!r}: {why}")
+
+    return type(name, (ours.nn.Module,), {"__init__": refuse, "__module__": "minigrad.nn"})
 
 
 def refuse_gpu(device: Any) -> NoReturn:
@@ -201,6 +219,12 @@ def loaded(path: Any, device: Any) -> Any:
     return ours.load(path)
 
 
+def checked(condition: Any, message: str) -> None:
+    """An AssertionError with the message, unless the condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
 def is_array(value: Any) -> bool:
     """Whether it is an array or a tensor with axes."""
     return bool(getattr(value, "shape", ()))
@@ -224,22 +248,15 @@ def namespace() -> dict[str, Any]:
     return {**{name: getattr(ours, name) for name in dir(ours)}, **globals(), "bool": bool}
 
 
-class _Data:
-    """``torch.utils``: `data` is ours."""
-
-    @property
-    def data(self) -> Any:
-        return ours.data
-
-
 ANSWERS: dict[str, Any] = {
-    "utils": _Data(),
     "autocast": autocast,
+    "checkpoint": checkpoint,
     "clip_grad_norm_": clip_grad_norm_,
     "set_detect_anomaly": set_detect_anomaly,
     "jit": types.SimpleNamespace(
         is_scripting=lambda: False,
         is_tracing=lambda: False,
+        Final=Final,
         **dict.fromkeys(
             ("_overload_method", "export", "ignore", "script", "unused"), lambda function: function
         ),

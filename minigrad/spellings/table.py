@@ -12,8 +12,8 @@ A name that stands here and is ours too is looked up only when a call does not f
 from __future__ import annotations
 
 __all__ = [
-    "ABSENT", "ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES", "REMEDIES",
-    "UNUSED",
+    "ABSENT", "ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "LAYERS", "MODULES", "NAMES",
+    "REMEDIES", "UNUSED",
 ]  # fmt: skip
 
 KEYWORDS = {
@@ -65,10 +65,7 @@ ARGUMENTS = {
 """Keywords of one class or its forward, theirs to ours."""
 
 MODULES = {
-    "minigrad": {
-        "utils": "answers.utils", "concat": "concatenate", "autocast": "answers.autocast",
-        "jit": "answers.jit",
-    },
+    "minigrad": {"concat": "concatenate", "autocast": "answers.autocast"},
     "nn": {"Hardswish": "nn.HardSwish", "Hardsigmoid": "nn.HardSigmoid"},
     "nn.functional": {
         "sigmoid": "sigmoid", "tanh": "tanh",
@@ -85,24 +82,42 @@ MODULES = {
         "clip_grad_value_": "nn.utils.clip_grad_value",
     },
     "autograd": {"set_detect_anomaly": "answers.set_detect_anomaly"},
+    "amp": {"autocast": "answers.autocast"},
+    "fx": {"wrap": "answers.jit.ignore"},
+    "jit": {"*": "answers.jit.*"},
+    "nn.parameter": {"*": "nn.*"},
+    "special": {"expit": "sigmoid", "*": "*"},
+    "utils": {},
+    "utils.checkpoint": {"checkpoint": "answers.checkpoint"},
+    "utils.data": {"*": "data.*"},
 }  # fmt: skip
-"""Names of a module, theirs to ours."""
+"""Names of a module, theirs to ours; ``*`` is any name. Modules that are not ours are importable."""
 
 _ONE_RESULT = (
     "max, min, median and sort give values and indices if they are called with dim=, "
     "and the values alone with axis= or by position"
 )
 
+_PLACES = (
+    "Conv3d", "ConvTranspose3d", "MaxPool3d", "AvgPool3d", "AdaptiveAvgPool3d", "AdaptiveMaxPool3d",
+    "BatchNorm3d", "InstanceNorm3d", "Dropout3d",
+)  # fmt: skip
+LAYERS = {
+    **dict.fromkeys(_PLACES, "no layer has three spatial axes"),
+    "SyncBatchNorm": "a model runs in one process: BatchNorm2d",
+    "DataParallel": "a model runs in one process",
+}
+"""Layers that are not here: a model can ask whether a layer is one, and cannot make one."""
+
 ABSENT = {
     **dict.fromkeys(["values", "indices"], _ONE_RESULT),
     "bfloat16": "the floats are float16, float32 and float64",
     **dict.fromkeys(["cfloat", "complex64", "complex128", "fft"], "there are no complex numbers"),
     **dict.fromkeys(["sparse", "sparse_coo_tensor"], "tensors are dense"),
-    **dict.fromkeys(["Conv3d", "MaxPool3d", "AvgPool3d", "BatchNorm3d"], "no layer has three axes"),
+    **LAYERS,
     "visual": "viz.graph draws", "mlx": "there is no GPU",
     "vmap": "write the function for a batch, or stack its results",
     "func": "the transformations are in autograd.functional: grad, vjp, jvp, jacobian, hessian",
-    "special": "its functions stand in minigrad itself",
     "Generator": "random.seed seeds the one generator; a loader takes generator=",
     "H": "there are no complex numbers; .mT swaps the last two axes",
     "storage": ".data is the array", "stride": ".data.strides is NumPy's, in bytes",
@@ -253,6 +268,7 @@ BoolTensor(data) => tensor(data, dtype=bool_)
 unsqueeze(input, dim) => input.expand_dims(dim)
 zeros(size, *, dtype=None, requires_grad=False, device="cpu") => zeros(size, dtype=dtype, requires_grad=requires_grad, device=device)
 full(size, fill_value, *, dtype=None, requires_grad=False, device="cpu") => full(size, fill_value, dtype=dtype, requires_grad=requires_grad, device=device)
+_assert(condition, message) => checked(condition, message)
 manual_seed(seed) => random.seed(seed)
 randperm(n) => random.permutation(n)
 rand_like(input, *, dtype=None, requires_grad=False, device="cpu") => rand(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad, device=device)

@@ -214,6 +214,8 @@ torch.baddbmm(torch.zeros(2, 3, 3), b, b.mT)
 torch.addmm(torch.zeros(3, 3), x, y.T)
 torch.cdist(x, y)
 torch.meshgrid(v, v, indexing="ij")
+torch.meshgrid([v, v])
+torch.meshgrid([v, v], indexing="xy")
 torch.isnan(x).any()
 torch.allclose(x, x + 1e-9)
 torch.equal(x, x)
@@ -481,5 +483,17 @@ torch.nn.functional.relu(x)
 torch.set_num_threads(torch.get_num_threads())
 torch.compile(lambda x: x + 1, backend="eager")(x)
 torch.jit.is_scripting()
+from torch.jit import Final; Final[int] is not None
+from torch.fx import wrap; wrap("len")
+from torch.utils.data import DataLoader, TensorDataset; len(DataLoader(TensorDataset(x), batch_size=2))
+from torch.utils.checkpoint import checkpoint; checkpoint(torch.exp, parameter, use_reentrant=False)
+from torch.amp import autocast; autocast("cpu", enabled=False) is not None
+from torch.special import expit, expm1; expit(x) + expm1(x)
+from torch.nn.parameter import Parameter; Parameter(x).requires_grad
+import torch.utils.data as data; data.TensorDataset(x)[0][0]
+torch._assert(True, "the sizes differ")
+isinstance(nn.Linear(4, 2), (nn.Conv3d, nn.SyncBatchNorm))
+nn.ModuleList([None, nn.ReLU()])[0] is None
+[name for name, _ in nn.Linear(4, 2).named_parameters(remove_duplicate=False)]
 torch.jit.unused(lambda: 1.0)()
 """

@@ -124,6 +124,8 @@ def test_an_error_within_a_model_keeps_its_own_words() -> None:
         Model()(minigrad.ones(3))
     with pytest.raises(ValueError, match="of the model's own"):
         Model()(minigrad.ones(3), None)
+    with pytest.raises(ValueError, match="of the model's own"):
+        Model()([minigrad.ones(3)])
     with pytest.raises(TypeError, match="Model: x .*Tensor.* str"):
         Model()("text")
 
