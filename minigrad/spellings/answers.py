@@ -6,8 +6,9 @@ import contextlib
 import functools
 import math
 import types
+import typing
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Final, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -31,6 +32,7 @@ VALUES: dict[str, Any] = {
     "e": math.e,
     "nan": math.nan,
     "newaxis": None,
+    "dtype": np.dtype,
     "cuda": types.SimpleNamespace(
         is_available=lambda: False,
         device_count=lambda: 0,
@@ -88,6 +90,16 @@ def clip_grad_norm_(
         parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite
     )
     return ours.tensor(norm)
+
+
+def fans(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs and outputs a weight has: fan_in, fan_out."""
+    return ours.nn.init.fans("fans", tensor)
+
+
+def decorator(function: Any = None, **options: Any) -> Any:
+    """A decorator that leaves the function as it is; called with or without parentheses."""
+    return function or decorator
 
 
 @functools.cache
@@ -253,12 +265,11 @@ ANSWERS: dict[str, Any] = {
     "checkpoint": checkpoint,
     "clip_grad_norm_": clip_grad_norm_,
     "set_detect_anomaly": set_detect_anomaly,
+    "fans": fans,
+    "typing": typing,
     "jit": types.SimpleNamespace(
         is_scripting=lambda: False,
         is_tracing=lambda: False,
-        Final=Final,
-        **dict.fromkeys(
-            ("_overload_method", "export", "ignore", "script", "unused"), lambda function: function
-        ),
+        **dict.fromkeys(("_overload_method", "export", "ignore", "script", "unused"), decorator),
     ),
 }

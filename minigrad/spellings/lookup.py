@@ -232,13 +232,12 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
         pairs = zip(keys, kwargs.values(), strict=True)
         return target(*args, **{key: value for key, value in pairs if key})
     signature = inspect.signature(function)
+    takes, meant = ", ".join(signature.parameters), remedy(name, args, kwargs)
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        takes = ", ".join(signature.parameters)
-        meant = remedy(name, args, kwargs)
         raise TypeError(f"{name}: {error}; it takes {takes}{meant}") from None
-    raise AssertionError(f"{name}: the call fits")
+    raise TypeError(f"{name}: a tensor with axes cannot be an axis{meant}")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -76,7 +76,7 @@ MODULES = {
             "uniform", "normal", "constant", "zeros", "ones", "xavier_uniform", "xavier_normal",
             "kaiming_uniform", "kaiming_normal", "trunc_normal", "orthogonal",
         )
-    },
+    } | {"_calculate_fan_in_and_fan_out": "answers.fans"},
     "nn.utils": {
         "clip_grad_norm_": "answers.clip_grad_norm_",
         "clip_grad_value_": "nn.utils.clip_grad_value",
@@ -84,7 +84,8 @@ MODULES = {
     "autograd": {"set_detect_anomaly": "answers.set_detect_anomaly"},
     "amp": {"autocast": "answers.autocast"},
     "fx": {"wrap": "answers.jit.ignore"},
-    "jit": {"*": "answers.jit.*"},
+    "jit": {"Final": "answers.typing.Final", "*": "answers.jit.*"},
+    "jit.annotations": {"*": "answers.typing.*"},
     "nn.parameter": {"*": "nn.*"},
     "special": {"expit": "sigmoid", "*": "*"},
     "utils": {},
@@ -121,6 +122,8 @@ ABSENT = {
     "Generator": "random.seed seeds the one generator; a loader takes generator=",
     "H": "there are no complex numbers; .mT swaps the last two axes",
     "storage": ".data is the array", "stride": ".data.strides is NumPy's, in bytes",
+    "hub": "nothing is downloaded: load files, see minigrad.pretrained",
+    "dirac_": "write the kernel: weight.copy_(...)", "parametrize": "there is weight_norm",
     "as_strided": "a slice is a view", "quantization": "there is no quantization",
 }  # fmt: skip
 """What is not here, and what to do instead."""
@@ -172,16 +175,22 @@ nelement(self) => self.data.size
 element_size(self) => self.dtype.itemsize
 amax(input, dim=None, keepdim=False) => input.max(tuple_of(dim), keepdim)
 amin(input, dim=None, keepdim=False) => input.min(tuple_of(dim), keepdim)
+max(input, other, *_) => maximum(input, other)
 max(input, dim, keepdim=False) => ValuesAndIndices(input.max(dim, keepdim), input.argmax(dim, keepdim))
-max(input, other) => maximum(input, other)
+min(input, other, *_) => minimum(input, other)
 min(input, dim, keepdim=False) => ValuesAndIndices(input.min(dim, keepdim), input.argmin(dim, keepdim))
-min(input, other) => minimum(input, other)
 median(input, dim, keepdim=False) => lower_median(input, dim, keepdim)
 sort(input, dim, descending=False, stable=False) => ValuesAndIndices(input.sort(dim, descending), input.argsort(dim, descending))
 std(input, dim=None, unbiased=True, keepdim=False, correction=None) => input.std(dim, ddof(unbiased, correction), keepdim)
 var(input, dim=None, unbiased=True, keepdim=False, correction=None) => input.var(dim, ddof(unbiased, correction), keepdim)
 var_mean(input, dim=None, unbiased=True, keepdim=False, correction=None) => (input.var(dim, ddof(unbiased, correction), keepdim), input.mean(dim, keepdim))
 std_mean(input, dim=None, unbiased=True, keepdim=False, correction=None) => (input.std(dim, ddof(unbiased, correction), keepdim), input.mean(dim, keepdim))
+sum(input, dim=None, keepdim=False, *, dtype) => input.astype(dtype).sum(tuple_of(dim), keepdim)
+mean(input, dim=None, keepdim=False, *, dtype) => input.astype(dtype).mean(tuple_of(dim), keepdim)
+prod(input, dim=None, keepdim=False, *, dtype) => input.astype(dtype).prod(dim, keepdim)
+cumsum(input, dim, *, dtype) => input.astype(dtype).cumsum(dim)
+softmax(input, dim, dtype) => input.astype(dtype).softmax(dim)
+log_softmax(input, dim, dtype) => input.astype(dtype).log_softmax(dim)
 norm(input, p=2, dim=None, keepdim=False) => vector_norm(input, p, dim, keepdim)
 clamp(input, min=None, max=None) => input.clip(min, max)
 clip(input, min=None, max=None) => input.clip(min, max)
@@ -231,6 +240,7 @@ scatter_add_(self, dim, index, src) => write(self, scatter_add(self, dim, index,
 scatter_(self, dim, index, src) => write(self, scatter(self, dim, index, src))
 sigmoid_(self) => write(self, sigmoid(self))
 relu_(self) => write(self, relu(self))
+erfinv_(self) => write(self, erfinv(self))
 zero_(self) => write(self, 0)
 fill_(self, value) => write(self, value)
 copy_(self, src, non_blocking=False) => write(self, src)

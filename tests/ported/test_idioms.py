@@ -31,7 +31,6 @@ DIFFERENT = {
     ".backward(); parameter.grad": "a tensor for a tensor",
 }
 REFUSED = {
-    "torch.max(x, y)": "maximum",
     'torch.save({"x": x}, path); torch.load(path, map_location="cpu")["x"]': "safetensors",
     "m = nn.Linear(4, 2); m.weight.data.normal_(mean=0.0, std=0.02); m.bias.data.zero_(); "
     "m.bias.detach()": "ndarray",
@@ -115,8 +114,9 @@ def test_every_idiom_is_pytorchs_or_listed(
 
 
 MEANT_OTHERWISE = {
-    "x.max(y)": "max(x, axis) reduces, as in NumPy; PyTorch's max(x, other) is maximum",
-    "torch.min(x, y)": "min(x, axis) reduces, as in NumPy; PyTorch's min(x, other) is minimum",
+    "x.max(y.data)": "max(x, axis) reduces, as in NumPy; PyTorch's max(x, other) is maximum",
+    "torch.min(x, y.data)": "min(x, axis) reduces, as in NumPy; PyTorch's min(x, other) is minimum",
+    "x.sum(i)": "sum: a tensor with axes cannot be an axis",
     "x.split(3, 1)": "makes n parts, as in NumPy; PyTorch's pieces of size n are split(x, n, dim=",
     "x.norm('fro')": 'of vectors, and norm(x) is PyTorch\'s norm(x, "fro")',
     "x.var(1, True)": "PyTorch's var(x, 1, True) is var(x, 1, ddof=1), Lucid 2's is",
