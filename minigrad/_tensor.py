@@ -258,8 +258,8 @@ class Tensor(Variable, results=True):
             inputs: The only tensors whose ``.grad`` is written: one or several, leaves or not.
 
         Raises:
-            RuntimeError: It or an input has no history, it is not a scalar, or its graph was freed by an earlier
-                pass.
+            RuntimeError: It or an input has no history, it is not a scalar, or its graph was freed
+                by an earlier pass.
             ValueError: `gradient` has another shape.
 
         Example:

@@ -221,7 +221,7 @@ class Primitive:
         axis = self.places.get("axis", 0)
         if axis and values[axis].__class__ is list:
             values[axis] = tuple(values[axis])
-        elif axis and isinstance(values[axis], Variable) and values[axis]._data.ndim:
+        elif axis >= self.arrays > 0 and isinstance(values[axis], Variable) and values[axis].ndim:
             return None  # no axis: perhaps another library's call
         missing = given < self.required and any(v is REQUIRED for v in values[given:])
         return None if missing or given > self.positional else values

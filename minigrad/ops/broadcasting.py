@@ -129,9 +129,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         >>> x.tolist(), y.tolist()
         ([[0, 1, 2], [0, 1, 2]], [[0, 0, 0], [1, 1, 1]])
     """
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        if tensors[0] and all(isinstance(x, Variable) for x in tensors[0]):
-            return meshgrid(*tensors[0], indexing=indexing or "ij")
+    first = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else ()
+    if first and all(isinstance(x, Variable) for x in first):
+        return meshgrid(*first, indexing=indexing or "ij")
     indexing = indexing or "xy"
     if indexing not in ("xy", "ij"):
         raise ValueError(located(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}'))

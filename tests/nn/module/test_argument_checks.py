@@ -91,8 +91,8 @@ def test_the_device_may_be_the_cpu(name: str) -> None:
 PASS_ANYTHING = {"Identity", "Sequential"}
 HAVE_NO_FORWARD = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
 TAKE_A_NUMBER = {
-    "ELU", "GELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU", "ReLU6",
-    "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout", "Embedding",
+    "CELU", "ELU", "GELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU",
+    "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout", "Embedding",
     "Hardtanh", "LogSigmoid", "Softsign",
 }  # fmt: skip
 """Layers to which a number is a tensor without axes."""
@@ -229,6 +229,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "functional.dropout": (weight(),),
     "functional.dropout1d": (weight(),),
     "functional.dropout2d": (weight()[None, None],),
+    "functional.celu": (weight(),),
     "functional.elu": (weight(),),
     "functional.embedding": ([1], weight()),
     "functional.gaussian_nll_loss": (weight(), weight(), weight()),
