@@ -92,8 +92,8 @@ PASS_ANYTHING = {"Identity", "Sequential"}
 HAVE_NO_FORWARD = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
 TAKE_A_NUMBER = {
     "CELU", "ELU", "GELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU",
-    "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout", "Embedding",
-    "Hardtanh", "LogSigmoid", "Softsign",
+    "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout",
+    "Embedding", "Hardtanh", "LogSigmoid", "Softsign",
 }  # fmt: skip
 """Layers to which a number is a tensor without axes."""
 WITH_AN_INPUT = [p for p in LAYERS if p.values[0] not in PASS_ANYTHING | HAVE_NO_FORWARD]
