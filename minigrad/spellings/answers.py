@@ -6,6 +6,7 @@ import contextlib
 import functools
 import math
 import types
+import typing
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NoReturn
 
@@ -32,6 +33,7 @@ VALUES: dict[str, Any] = {
     "nan": math.nan,
     "newaxis": None,
     **dict.fromkeys(("channels_last", "contiguous_format", "preserve_format", "strided")),
+    "dtype": np.dtype,
     "cuda": types.SimpleNamespace(
         is_available=lambda: False,
         device_count=lambda: 0,
@@ -64,6 +66,14 @@ def autocast(device_type: str = "cpu", *, enabled: bool = True, **options: Any) 
     yield
 
 
+def checkpoint(
+    function: Any, *args: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """`autograd.checkpoint`, in which random numbers are always the same in both runs."""
+    return ours.autograd.checkpoint(function, *args, **kwargs)
+
+
 class set_detect_anomaly(contextlib.ExitStack):
     """`detect_anomaly` from here on, or, in a ``with`` statement, within it."""
 
@@ -87,6 +97,26 @@ def clip_grad_norm_(
         parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite
     )
     return ours.tensor(norm)
+
+
+def fans(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs and outputs a weight has: fan_in, fan_out."""
+    return ours.nn.init.fans("fans", tensor)
+
+
+def decorator(function: Any = None, **options: Any) -> Any:
+    """A decorator that leaves the function as it is; called with or without parentheses."""
+    return function or decorator
+
+
+@functools.cache
+def unmade(name: str, why: str) -> type:
+    """A layer that can be named, as in ``isinstance(layer, nn.Conv3d)``, and not made."""
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"minigrad.nn has no {name!r}: {why}")
+
+    return type(name, (ours.nn.Module,), {"__init__": refuse, "__module__": "minigrad.nn"})
 
 
 def refuse_gpu(device: Any) -> NoReturn:
@@ -229,6 +259,12 @@ def loaded(path: Any, device: Any) -> Any:
     return ours.load(path)
 
 
+def checked(condition: Any, message: str) -> None:
+    """An AssertionError with the message, unless the condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
 def is_array(value: Any) -> bool:
     """Whether it is an array or a tensor with axes."""
     return bool(getattr(value, "shape", ()))
@@ -265,26 +301,18 @@ def _kaiming(name: str) -> Any:
     return call
 
 
-class _Data:
-    """``torch.utils``: `data` is ours."""
-
-    @property
-    def data(self) -> Any:
-        return ours.data
-
-
 ANSWERS: dict[str, Any] = {
-    "utils": _Data(),
     "autocast": autocast,
+    "checkpoint": checkpoint,
     "clip_grad_norm_": clip_grad_norm_,
     "kaiming_uniform_": _kaiming("kaiming_uniform"),
     "kaiming_normal_": _kaiming("kaiming_normal"),
     "set_detect_anomaly": set_detect_anomaly,
+    "fans": fans,
+    "typing": typing,
     "jit": types.SimpleNamespace(
         is_scripting=lambda: False,
         is_tracing=lambda: False,
-        **dict.fromkeys(
-            ("_overload_method", "export", "ignore", "script", "unused"), lambda function: function
-        ),
+        **dict.fromkeys(("_overload_method", "export", "ignore", "script", "unused"), decorator),
     ),
 }

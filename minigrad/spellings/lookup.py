@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import minigrad as ours
 from minigrad.spellings import answers
 from minigrad.spellings.table import (
     ABSENT,
@@ -17,13 +19,17 @@ from minigrad.spellings.table import (
     ATTRIBUTES,
     FUNCTIONS,
     KEYWORDS,
+    LAYERS,
     MODULES,
     NAMES,
     REMEDIES,
     UNUSED,
 )
 
-__all__ = ["Spelling", "attribute", "method", "remedy", "renamed", "respelled", "spellings"]
+__all__ = [
+    "Spelling", "attribute", "importable", "method", "public_names", "remedy", "renamed",
+    "respelled", "spellings",
+]  # fmt: skip
 
 
 class Spelling(NamedTuple):
@@ -138,9 +144,16 @@ def attribute(module: str, name: str, known: Sequence[str]) -> Any:
     Raises:
         AttributeError: It is unknown; the error names what is near.
     """
-    ours = MODULES.get(module, {}).get(name)
-    if ours is not None:
-        return answers.found(ours)
+    here = MODULES.get(module, {})
+    path = here.get(name) or here.get("*", "").replace("*", name)
+    if path:
+        return answers.found(path)
+    if f"{module}.{name}" in MODULES:
+        return importlib.import_module(f"minigrad.{module}.{name}")
+    if module == "nn" and name in LAYERS:
+        return answers.unmade(name, LAYERS[name])
+    if module == "minigrad" and name in MODULES:
+        return importlib.import_module(f"minigrad.{name}")
     if module != "minigrad":
         raise AttributeError(
             _unknown(f"minigrad.{module}", name, [*known, *MODULES.get(module, ())])
@@ -153,6 +166,26 @@ def attribute(module: str, name: str, known: Sequence[str]) -> Any:
     if name in answers.VALUES:
         return answers.VALUES[name]
     raise AttributeError(_unknown(f"module {module!r}", name, [*known, *spellings()]))
+
+
+def importable(module: str) -> bool:
+    """Whether the table names a module, which can be imported even if we have none of its name.
+
+    Raises:
+        ModuleNotFoundError: The table says what to do instead.
+    """
+    if module in ABSENT:
+        raise ModuleNotFoundError(_unknown("minigrad", module, ()), name=f"minigrad.{module}")
+    return module in MODULES
+
+
+def public_names(module: str) -> list[str]:
+    """The names of a module of the table, with all for which its ``*`` stands."""
+    found = {*MODULES[module]} - {"*"}
+    if "*" in MODULES[module]:
+        owner = MODULES[module]["*"].removesuffix("*").removesuffix(".")
+        found |= {*(dir(answers.found(owner)) if owner else ours.__all__)}
+    return sorted(name for name in found if not name.startswith("_"))
 
 
 def method(tensor: Any, name: str) -> Any:
@@ -211,7 +244,7 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
             meant = remedy(name, args, kwargs)
             message = f"{name}: {error}; it takes {', '.join(names)}{meant}"
             raise TypeError(message) from None
-    raise AssertionError(f"{name}: the call fits")
+    raise TypeError(f"{name}: a tensor with axes cannot be an axis{remedy(name, args, kwargs)}")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -12,8 +12,8 @@ A name that stands here and is ours too is looked up only when a call does not f
 from __future__ import annotations
 
 __all__ = [
-    "ABSENT", "ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "MODULES", "NAMES", "REMEDIES",
-    "UNUSED",
+    "ABSENT", "ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "LAYERS", "MODULES", "NAMES",
+    "REMEDIES", "UNUSED",
 ]  # fmt: skip
 
 KEYWORDS = {
@@ -76,10 +76,7 @@ ARGUMENTS = {
 """Keywords of one class or its forward, theirs to ours."""
 
 MODULES = {
-    "minigrad": {
-        "utils": "answers.utils", "concat": "concatenate", "autocast": "answers.autocast",
-        "jit": "answers.jit",
-    },
+    "minigrad": {"concat": "concatenate", "autocast": "answers.autocast"},
     "nn": {"Hardswish": "nn.HardSwish", "Hardsigmoid": "nn.HardSigmoid"},
     "nn.functional": {
         "sigmoid": "sigmoid", "tanh": "tanh",
@@ -94,7 +91,7 @@ MODULES = {
             "uniform", "normal", "constant", "zeros", "ones", "xavier_uniform", "xavier_normal",
             "trunc_normal", "orthogonal",
         )
-    },
+    } | {"_calculate_fan_in_and_fan_out": "answers.fans"},
     "nn.utils": {
         "clip_grad_norm_": "answers.clip_grad_norm_",
         "clip_grad_value_": "nn.utils.clip_grad_value",
@@ -102,28 +99,49 @@ MODULES = {
     "linalg": {name: name for name in ("cross", "matmul")},
     "random": {"manual_seed": "random.seed"},
     "autograd": {"set_detect_anomaly": "answers.set_detect_anomaly"},
+    "amp": {"autocast": "answers.autocast"},
+    "fx": {"wrap": "answers.jit.ignore"},
+    "jit": {"Final": "answers.typing.Final", "*": "answers.jit.*"},
+    "jit.annotations": {"*": "answers.typing.*"},
+    "nn.parameter": {"*": "nn.*"},
+    "special": {"expit": "sigmoid", "*": "*"},
+    "utils": {},
+    "utils.checkpoint": {"checkpoint": "answers.checkpoint"},
+    "utils.data": {"*": "data.*"},
 }  # fmt: skip
-"""Names of a module, theirs to ours."""
+"""Names of a module, theirs to ours; ``*`` is any name. Modules that are not ours are importable."""
 
 _ONE_RESULT = (
     "max, min, median and sort give values and indices if they are called with dim=, "
     "and the values alone with axis= or by position"
 )
 
+_PLACES = (
+    "Conv3d", "ConvTranspose3d", "MaxPool3d", "AvgPool3d", "AdaptiveAvgPool3d", "AdaptiveMaxPool3d",
+    "BatchNorm3d", "InstanceNorm3d", "Dropout3d",
+)  # fmt: skip
+LAYERS = {
+    **dict.fromkeys(_PLACES, "no layer has three spatial axes"),
+    "SyncBatchNorm": "a model runs in one process: BatchNorm2d",
+    "DataParallel": "a model runs in one process",
+}
+"""Layers that are not here: a model can ask whether a layer is one, and cannot make one."""
+
 ABSENT = {
     **dict.fromkeys(["values", "indices"], _ONE_RESULT),
     "bfloat16": "the floats are float16, float32 and float64",
     **dict.fromkeys(["cfloat", "complex64", "complex128", "fft"], "there are no complex numbers"),
     **dict.fromkeys(["sparse", "sparse_coo_tensor"], "tensors are dense"),
-    **dict.fromkeys(["Conv3d", "MaxPool3d", "AvgPool3d", "BatchNorm3d"], "no layer has three axes"),
+    **LAYERS,
     "visual": "viz.graph draws", "mlx": "there is no GPU",
     "vmap": "write the function for a batch, or stack its results",
     "func": "the transformations are in autograd.functional: grad, vjp, jvp, jacobian, hessian",
-    "special": "its functions stand in minigrad itself",
     "Generator": "random.seed seeds the one generator; a loader takes generator=",
     "H": "there are no complex numbers; .mT swaps the last two axes",
     "svd": "linalg.svd(x, full_matrices=False) gives U, S and V transposed",
     "storage": ".data is the array", "stride": ".data.strides is NumPy's, in bytes",
+    "hub": "nothing is downloaded: load files, see minigrad.pretrained",
+    "dirac_": "write the kernel: weight.copy_(...)", "parametrize": "there is weight_norm",
     "as_strided": "a slice is a view", "quantization": "there is no quantization",
     **dict.fromkeys(["CTCLoss", "ctc_loss"], "there is no CTC"),
     **dict.fromkeys(["LazyLinear", "LazyConv1d", "LazyConv2d"], "name the size of the input"),
@@ -185,10 +203,10 @@ nelement(self) => self.data.size
 element_size(self) => self.dtype.itemsize
 amax(input, dim=None, keepdim=False) => input.max(reduced(dim), keepdim)
 amin(input, dim=None, keepdim=False) => input.min(reduced(dim), keepdim)
+max(input, other, *_) => maximum(input, other)
 max(input, dim, keepdim=False) => ValuesAndIndices(input.max(dim, keepdim), input.argmax(dim, keepdim))
-max(input, other) => maximum(input, other)
+min(input, other, *_) => minimum(input, other)
 min(input, dim, keepdim=False) => ValuesAndIndices(input.min(dim, keepdim), input.argmin(dim, keepdim))
-min(input, other) => minimum(input, other)
 median(input, dim, keepdim=False) => lower_median(input, dim, keepdim)
 sort(input, dim=-1, descending=False, stable=False) => ValuesAndIndices(input.sort(dim, descending), input.argsort(dim, descending))
 argsort(input, dim=-1, descending=False, stable=False) => input.argsort(dim, descending)
@@ -280,6 +298,7 @@ scatter_(self, dim, index, src) => write(self, scatter(self, dim, index, src))
 scatter_(self, dim, index, value) => write(self, scatter(self, dim, index, value))
 sigmoid_(self) => write(self, sigmoid(self))
 relu_(self) => write(self, relu(self))
+erfinv_(self) => write(self, erfinv(self))
 zero_(self) => write(self, 0)
 fill_(self, value) => write(self, value)
 copy_(self, src, non_blocking=False) => write(self, src)
@@ -324,6 +343,7 @@ rand(*, size, **options) => rand(size, **options)
 randn(*, size, **options) => randn(size, **options)
 arange(*, end, step=1, dtype=None, device="cpu") => arange(0, end, step, dtype=dtype, device=device)
 full(size, fill_value, *, dtype=None, requires_grad=False, device="cpu") => full(size, fill_value, dtype=dtype, requires_grad=requires_grad, device=device)
+_assert(condition, message) => checked(condition, message)
 manual_seed(seed) => random.seed(seed)
 randperm(n) => random.permutation(n)
 rand_like(input, *, dtype=None, requires_grad=False, device="cpu") => rand(*input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad, device=device)

@@ -123,6 +123,9 @@ x.max(dim=1).values
 x.max(dim=1, keepdim=True)[0]
 torch.max(x, dim=1)[1]
 torch.max(x, y)
+torch.min(x, y)
+x.max(y)
+x.min(v)
 x.max()
 torch.min(x, dim=0).indices
 x.amax(dim=1)
@@ -214,6 +217,8 @@ torch.baddbmm(torch.zeros(2, 3, 3), b, b.mT)
 torch.addmm(torch.zeros(3, 3), x, y.T)
 torch.cdist(x, y)
 torch.meshgrid(v, v, indexing="ij")
+torch.meshgrid([v, v])
+torch.meshgrid([v, v], indexing="xy")
 torch.isnan(x).any()
 torch.allclose(x, x + 1e-9)
 torch.equal(x, x)
@@ -568,5 +573,32 @@ torch.nn.functional.relu(x)
 torch.set_num_threads(torch.get_num_threads())
 torch.compile(lambda x: x + 1, backend="eager")(x)
 torch.jit.is_scripting()
+torch.jit.ignore()(lambda: 1.0) is not None
+x.clamp(-0.9, 0.9).clone().erfinv_()
+nn.init._calculate_fan_in_and_fan_out(torch.ones(4, 3, 2, 2))
+parameter.exp().sum().backward(inputs=[parameter]); parameter.grad
+from torch.jit.annotations import List; List[int] is not None
+isinstance(x.dtype, torch.dtype)
+F.softmax(x, dim=-1, dtype=torch.float64)
+F.log_softmax(x, dim=-1, dtype=torch.float64)
+x.softmax(-1, dtype=torch.float64)
+x.softmax(-1, torch.float64)
+torch.sum(x, dim=1, dtype=torch.float64)
+x.sum(dtype=torch.float64)
+x.mean(dim=1, keepdim=True, dtype=torch.float64)
+x.prod(dim=1, dtype=torch.float64)
+x.cumsum(1, dtype=torch.float64)
+from torch.jit import Final; Final[int] is not None
+from torch.fx import wrap; wrap("len")
+from torch.utils.data import DataLoader, TensorDataset; len(DataLoader(TensorDataset(x), batch_size=2))
+from torch.utils.checkpoint import checkpoint; checkpoint(torch.exp, parameter, use_reentrant=False)
+from torch.amp import autocast; autocast("cpu", enabled=False) is not None
+from torch.special import expit, expm1; expit(x) + expm1(x)
+from torch.nn.parameter import Parameter; Parameter(x).requires_grad
+import torch.utils.data as data; data.TensorDataset(x)[0][0]
+torch._assert(True, "the sizes differ")
+isinstance(nn.Linear(4, 2), (nn.Conv3d, nn.SyncBatchNorm))
+nn.ModuleList([None, nn.ReLU()])[0] is None
+[name for name, _ in nn.Linear(4, 2).named_parameters(remove_duplicate=False)]
 torch.jit.unused(lambda: 1.0)()
 """
