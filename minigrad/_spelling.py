@@ -100,4 +100,4 @@ class _Finder:
         module.__getattr__ = names(name, module.__all__)
 
 
-sys.meta_path.append(_Finder())  # type: ignore[arg-type]
+sys.meta_path.append(_Finder())

@@ -210,7 +210,7 @@ class Primitive:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         """All arguments in the order of `params`, or None; a variadic op's tensors as a list."""
-        values = [list(args)] if self.variadic else list(args)
+        values: list[Any] = [list(args)] if self.variadic else list(args)
         given = 1 if self.variadic else len(args)
         values += self.defaults[given:]
         for name, value in kwargs.items():
