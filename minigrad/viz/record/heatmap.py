@@ -72,7 +72,8 @@ class Heatmap:
         whole: How many there were in all.
         weights: The weights (heads, queries, keys); rows sum to 1.
         mask: Which of the cells were masked, a bit each, in base64; empty if none was.
-        gradients: The gradient of the loss by the weights; None if no backward pass was traced.
+        gradients: The gradient of the loss with respect to the weights; None without a traced
+            backward pass.
 
     Example:
         >>> from minigrad import nn, randn, viz

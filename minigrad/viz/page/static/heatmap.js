@@ -4,7 +4,7 @@ const NUMBERED = 12; // up to so many, the numbers stand in the cells
 const SIDE = 192; // of a larger grid
 const BROKEN = 255; // the byte of what is not finite
 
-/** The heatmaps of a box: the weights, and the gradient of the loss by them. */
+/** The heatmaps of a box: the weights, and the gradient of the loss with respect to them. */
 function heatmapView(id) {
   const map = data.heatmaps.find(({ node, group }) => node === id || group === id);
   if (!map) return "";
@@ -31,7 +31,7 @@ function heatmapView(id) {
     e.p({ class: "quiet" }, `Rows are queries, columns are keys${masked}. The first of the batch.`),
     gradients
       ? e.details(
-          e.summary("The gradient of the loss by the weights"),
+          e.summary("The gradient of the loss with respect to the weights"),
           grids(gradients, "diverging", -far, far),
         )
       : "",
