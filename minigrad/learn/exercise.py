@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.resources
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any
 
 from minigrad.learn.answer import GENERAL, Answer
 
-__all__ = ["Exercise", "Wrong", "exercise", "exercises"]
+__all__ = ["Exercise", "Wrong", "exercise", "exercises", "paragraphs"]
 
 GAP = re.compile(r"^( *)# gap(?:: ([^\n]*))?\n(.*?)^ *# end of gap\n", re.MULTILINE | re.DOTALL)
 
@@ -163,3 +164,16 @@ def exercise(number: int | str) -> Exercise:
     except (KeyError, ValueError):
         last = max(known)
         raise ValueError(f"there is no exercise {number!r}: they are 1 to {last}") from None
+
+
+def paragraphs(text: str) -> str:
+    """Break the lines of a text for a terminal.
+
+    Args:
+        text: The text; an indented line stays as it is.
+
+    Returns:
+        The text with lines of at most 88 characters.
+    """
+    lines = [line if line.startswith(" ") else textwrap.fill(line, 88) for line in text.split("\n")]
+    return "\n".join(lines)

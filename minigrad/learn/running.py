@@ -23,7 +23,7 @@ import numpy as np
 
 import minigrad
 from minigrad.learn.answer import Answer, Failure
-from minigrad.learn.exercise import Exercise, exercise
+from minigrad.learn.exercise import Exercise, exercise, paragraphs
 
 __all__ = ["SECONDS", "Result", "check_file", "check_names", "run_text"]
 
@@ -63,9 +63,9 @@ class Result:
         if self.printed:
             parts.append("Your code printed\n" + _indented(self.printed))
         if self.right:
-            parts.append(f"Why: {this.why}")
+            parts.append(paragraphs(f"Why: {this.why}"))
         else:
-            parts += [self.facts, this.advice(self.diagnosis)]
+            parts += [self.facts, paragraphs(this.advice(self.diagnosis))]
         return "\n\n".join(part for part in parts if part)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
