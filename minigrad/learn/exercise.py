@@ -116,8 +116,7 @@ class Exercise:
         Returns:
             One or two sentences, or an empty text.
         """
-        text = self.diagnoses.get(diagnosis) or GENERAL[diagnosis]
-        return text.replace("{number}", str(self.number))
+        return self.diagnoses.get(diagnosis) or GENERAL[diagnosis]
 
 
 def _open(gap: re.Match[str]) -> str:
