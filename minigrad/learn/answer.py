@@ -134,7 +134,7 @@ class Answer:
         """
         if not isinstance(result, (tuple, list)) or len(result) != len(names):
             came = f"{len(result)} values" if isinstance(result, (tuple, list)) else show(result)
-            facts = f"{self._where()}it should return {', '.join(names)}; got {came}."
+            facts = self.after(f"It should return {', '.join(names)}; got {came}.")
             raise Failure(facts, "form")
         return tuple(result)
 
@@ -150,7 +150,7 @@ class Answer:
             Failure: It does not hold.
         """
         if not right:
-            raise Failure(f"{self._where()}{facts}", diagnosis)
+            raise Failure(self.after(facts), diagnosis)
 
     def compare(
         self,
@@ -181,11 +181,11 @@ class Answer:
             mine = _array(got)
         except (TypeError, ValueError):
             form = f"an array of shape {right.shape}" if right.shape else "a number"
-            facts = f"{self._where()}{name} should be {form}; got {show(got)}."
+            facts = self.after(f"{name} should be {form}; got {show(got)}.")
             raise Failure(facts, "form") from None
         if _same(mine, right, rtol, atol):
             return
-        facts = self._where() + _difference(name, mine, right, rtol, atol)
+        facts = self.after(_difference(name, mine, right, rtol, atol))
         for diagnosis, wrong in (mistakes or {}).items():
             answer = wrong(mine) if callable(wrong) else wrong
             if answer is True or (answer is not False and _same(mine, answer, rtol, atol)):
@@ -193,8 +193,16 @@ class Answer:
         diagnosis, more = _in_general(mine, right, rtol, atol)
         raise Failure(facts + more, diagnosis)
 
-    def _where(self) -> str:
-        return f"{self._call}:\n" if self._call is not None else ""
+    def after(self, facts: str) -> str:
+        """Put the last call in front of what came of it.
+
+        Args:
+            facts: What was seen.
+
+        Returns:
+            The call, and the facts.
+        """
+        return f"{self._call}:\n{facts}" if self._call is not None else facts
 
 
 def numbers(random: np.random.Generator, *shape: int) -> np.ndarray:

@@ -43,7 +43,7 @@ def test_the_skeleton_names_its_first_gap(exercise: Exercise) -> None:
 @pytest.mark.parametrize(("exercise", "number"), WRONG)
 def test_a_wrong_answer_gets_its_diagnosis(exercise: Exercise, number: int) -> None:
     wrong = exercise.wrong[number]
-    result = checked(exercise, wrong.apply(exercise.solution))
+    result = checked(exercise, wrong.apply(exercise.marked))
     assert result.diagnosis == wrong.diagnosis, str(result)
     assert result.facts
     assert str(result).endswith(paragraphs(exercise.advice(wrong.diagnosis)))
