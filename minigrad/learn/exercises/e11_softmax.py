@@ -80,8 +80,8 @@ EXERCISE = Exercise(
         "e = np.exp(x - x.max(axis=-1, keepdims=True)), divided by its sum with the same axis and "
         "keepdims.",
     ),
-    why="The table of slopes has n² entries a row, and the rule needs none of them: a rule computes "
-    "g times the table, not the table. The sum is a weighted mean of g, so an x gets a "
+    why="The table of slopes has n² entries a row, and the rule needs none of them: it computes g "
+    "times the table, not the table. The sum is a weighted mean of g, so an x gets a "
     "positive gradient where its g lies above the mean. Add a constant to all x of a row, and y "
     "stays the same: so the gradient of a row always adds up to 0. And x is not needed, only y: "
     "that is what minigrad saves.",
