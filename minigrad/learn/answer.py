@@ -99,6 +99,8 @@ class Answer:
         if name not in self._names:
             raise Failure(f"Your file does not define `{name}`.", "missing")
         value = self._names[name]
+        if not callable(value):
+            raise Failure(f"`{name}` is no function here: it is {show(value)}.", "missing")
         return self._watched(value, name) if inspect.isfunction(value) else value
 
     def _watched(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
