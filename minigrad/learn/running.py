@@ -44,6 +44,13 @@ class Result:
         facts: What was seen.
         printed: What the learner's code printed.
         drawing: The learner's graph as SVG, once the answer is right; empty otherwise.
+
+    Example:
+        >>> from minigrad import learn
+        >>> def numerical_slope(f, x, h):
+        ...     return (f(x + h) - f(x)) / h
+        >>> learn.check(1, numerical_slope).facts.partition("; ")[0]
+        'numerical_slope(f=x³ - 2x, x=2.0, h=0.1):\\nthe slope is 10.61'
     """
 
     number: int
@@ -57,7 +64,7 @@ class Result:
         """Whether the answer is right."""
         return not self.diagnosis
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         this = exercise(self.number)
         parts = [f"{self.number} {this.title}: {'right.' if self.right else 'not yet.'}"]
         if self.printed:
