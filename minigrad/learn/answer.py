@@ -28,10 +28,10 @@ GENERAL = {
     "zero": "Nothing arrived there. Is a contribution computed, and then thrown away?",
     "integers": "The result has an integer dtype, so everything after the decimal point was lost. "
     "Start from floats: np.zeros(3), not np.array([0, 0, 0]).",
-    "values": "None of the known mistakes gives these numbers. Compute a smaller case by hand, "
-    "such as one row of two entries, and compare it with what your code gives.",
-    "syntax": "Python cannot read this. Is a bracket, a colon, a quote or a `*` missing, here or at "
-    "the end of the line above? (3x is written 3 * x.)",
+    "values": "None of the known mistakes gives this. Compute a small case by hand, let your code "
+    "print each of its steps, and see where the two part.",
+    "syntax": "Python cannot read this. Is a bracket, a colon, a quote or a `*` missing, here or "
+    "at the end of the line above? (3x is written 3 * x.)",
     "time": "That is far longer than it needs. Is there a loop that never ends, or a function that "
     "calls itself again and again?",
     "RecursionError": "A function calls itself again and again. What ends the recursion?",

@@ -146,7 +146,7 @@ def test_what_is_right_so_far_is_said() -> None:
 
 def test_what_the_code_prints_is_shown_and_shortened() -> None:
     text = exercise(1).solution.replace("    return (f", "    print('seen', x)\n    return (f")
-    assert "    seen 2.0\n    seen -1.0" in str(run_text(exercise(1), text, "01_slope.py"))
+    assert "    seen 1.5\n    seen -1.0" in str(run_text(exercise(1), text, "01_slope.py"))
     text = "for i in range(100):\n    print(i)\n"
     printed = run_text(exercise(1), text, "01_slope.py").printed.splitlines()
     assert len(printed) == 21 and printed[-1] == "... and 80 lines more"
