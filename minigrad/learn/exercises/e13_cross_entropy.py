@@ -26,9 +26,11 @@ def check(answer: Answer) -> None:
     )  # fmt: skip
     wide = np.array([[1000.0, 0.0]])
     answer.compare("loss", answer.loss(wide, np.array([0])), 0.0,
-                   {"overflow": lambda mine: not np.isfinite(mine)})  # fmt: skip
-    answer.compare("loss", answer.loss(wide, np.array([1])), 1000.0,
-                   {"log of 0": np.inf, "epsilon": lambda mine: 0 < float(mine) < 1000})  # fmt: skip
+                   {"exp of 1000": lambda mine: not np.isfinite(mine)})  # fmt: skip
+    answer.compare(
+        "loss", answer.loss(wide, np.array([1])), 1000.0,
+        {"log of 0": np.inf, "epsilon": lambda mine: 0 < float(mine) < 1000},
+    )  # fmt: skip
     p, one_hot = np.exp(log_p), np.eye(3)[labels]
     columns = p.copy()
     columns[:, labels] -= 1.0
@@ -80,7 +82,7 @@ EXERCISE = Exercise(
         "after exp, sum to 1. Subtract logsumexp of the row.",
         "log of 0": "Right for small scores, inf for large ones: a probability has been rounded to "
         "0, and its logarithm is -inf. Compute log p without computing p.",
-        "overflow": "Right for small scores, NaN for large ones: np.exp(1000) is inf. Subtract "
+        "exp of 1000": "Right for small scores, NaN for large ones: np.exp(1000) is inf. Subtract "
         "the largest score of each row first; that changes no probability.",
         "epsilon": "A small number inside the logarithm avoids inf, but the loss is then cut off "
         "and its gradient is lost exactly where the model is most wrong. Compute log p directly.",
@@ -112,7 +114,8 @@ EXERCISE = Exercise(
         Wrong("sign", ("return -log_p", "return log_p")),
         Wrong("log of 0", ("return -log_p[", "return -np.log(softmax(scores))[")),
         Wrong(
-            "overflow", ("shifted = scores - scores.max(axis=1, keepdims=True)", "shifted = scores")
+            "exp of 1000",
+            ("shifted = scores - scores.max(axis=1, keepdims=True)", "shifted = scores"),
         ),
         Wrong("epsilon", ("return -log_p[", "return -np.log(softmax(scores) + 1e-12)[")),
         Wrong("not divided", ("return g / len(labels)", "return g")),

@@ -14,7 +14,7 @@ def check(answer: Answer) -> None:
     """Each trap of the rule alone, then the function with the naive rule."""
     answer.compare("gradient", answer.sqrt_rule(np.array([3.0, 1.0]), np.array([4.0, 0.25])),
                    [0.75, 1.0], {"squared": [3.0, 0.25], "no half": [1.5, 2.0]})  # fmt: skip
-    nan = lambda mine: bool(np.isnan(mine).any())  # noqa: E731
+    nan = lambda mine: bool(np.isnan(mine).any())
     answer.compare("gradient", answer.sqrt_rule(np.array([1.0, 0.0]), np.array([4.0, 0.0])),
                    [0.25, 0.0], {"trap": nan})  # fmt: skip
     answer.compare("gradient", answer.sqrt_rule(np.array([1.0, 0.0]), np.array([4.0, -1.0])),

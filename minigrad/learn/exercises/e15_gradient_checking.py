@@ -24,7 +24,7 @@ def check(answer: Answer) -> None:
     def close(wrong: np.ndarray, rtol: float = 1e-7) -> object:
         return lambda mine: mine.shape == wrong.shape and np.allclose(mine, wrong, rtol=rtol)
 
-    rounded = lambda mine: bool((np.abs(mine / want - 1) < 0.5).all())  # noqa: E731
+    rounded = lambda mine: bool((np.abs(mine / want - 1) < 0.5).all())
     running = np.stack([f(x + 1e-5 * s) for s in (1, -1)])
     answer.compare(
         "gradient", answer.numeric_gradient(f, x), want,

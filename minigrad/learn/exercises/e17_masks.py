@@ -21,7 +21,7 @@ def check(answer: Answer) -> None:
          "additive": lambda mine: bool((mine[lower == 1] == 0).all() and (mine < -1e3).any())},
     )  # fmt: skip
     dtype = np.asarray(mask).dtype
-    answer.require(dtype == bool, f"mask has dtype {dtype}; it should be bool.", "not bools")
+    answer.require(dtype.kind == "b", f"mask has dtype {dtype}; it should be bool.", "not bools")
 
     random = np.random.default_rng(17)
     scores = numbers(random, 3, 4)
