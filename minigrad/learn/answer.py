@@ -12,8 +12,7 @@ import numpy as np
 __all__ = ["GENERAL", "Answer", "Failure", "numbers", "show"]
 
 GENERAL = {
-    "gap": "Replace the line `raise NotImplementedError(...)` by your code. "
-    "`python -m minigrad learn hint {number}` gives a first hint.",
+    "gap": "Replace the line `raise NotImplementedError(...)` by your code.",
     "missing": "The name was there when the exercise was opened: put it back, spelled as it was.",
     "nothing": "A function gives back what stands after `return`; without it, it gives back None.",
     "form": "Look at the last lines of the task: they say what the function returns.",
@@ -33,8 +32,17 @@ GENERAL = {
     "syntax": "Python cannot read the file. Look at this line and at the end of the line above it.",
     "time": "That is far longer than it needs. Is there a loop that never ends, or a function that "
     "calls itself again and again?",
-    "recursion": "A function calls itself again and again. What ends the recursion?",
-    "error": "Python stopped there. Print the shapes of what goes in, one line above.",
+    "RecursionError": "A function calls itself again and again. What ends the recursion?",
+    "error": "Python stopped at this line; its own message is the last line.",
+    "NameError": "Nothing has this name here. Is it spelled as it was where it was made? "
+    "`np.exp` needs the `np.`.",
+    "KeyError": "The dictionary has no such key yet: `d.get(key, 0.0)` answers 0.0 then.",
+    "AttributeError": "The value before the dot has nothing of this name. Print its type.",
+    "TypeError": "A value of another kind was expected. Print what goes in, one line above.",
+    "ValueError": "Shapes that do not fit are the usual cause. Print the shapes of what goes in, "
+    "one line above.",
+    "IndexError": "An index counts from 0, and each axis of an array takes one.",
+    "ZeroDivisionError": "For which input does this become 0?",
 }
 """What is said of mistakes that can be made in every exercise, by the name of the diagnosis."""
 
@@ -61,9 +69,15 @@ class _Call:
     arguments: dict[str, Any]
 
     def __str__(self) -> str:
-        lines = [f"{self.name}({', '.join(self.arguments)}), where"]
-        lines += [f"  {name} = {show(value)}" for name, value in self.arguments.items()]
-        return "\n".join(lines) if self.arguments else f"{self.name}()"
+        shown = {name: show(value) for name, value in self.arguments.items()}
+        line = f"{self.name}({', '.join(f'{name}={text}' for name, text in shown.items())})"
+        if len(line) <= 80 and "\n" not in line:
+            return line
+        lines = [f"{self.name}({', '.join(shown)}), where"]
+        for name, text in shown.items():
+            margin = " " * len(f"  {name} = ")
+            lines.append(f"  {name} = " + text.replace("\n", f"\n{margin}"))
+        return "\n".join(lines)
 
 
 class Answer:
@@ -120,7 +134,7 @@ class Answer:
         """
         if not isinstance(result, (tuple, list)) or len(result) != len(names):
             came = f"{len(result)} values" if isinstance(result, (tuple, list)) else show(result)
-            facts = f"{self._where()}it should return {', '.join(names)}; got {came}."
+            facts = self.after(f"It should return {', '.join(names)}; got {came}.")
             raise Failure(facts, "form")
         return tuple(result)
 
@@ -136,7 +150,7 @@ class Answer:
             Failure: It does not hold.
         """
         if not right:
-            raise Failure(f"{self._where()}{facts}", diagnosis)
+            raise Failure(self.after(facts), diagnosis)
 
     def compare(
         self,
@@ -167,11 +181,11 @@ class Answer:
             mine = _array(got)
         except (TypeError, ValueError):
             form = f"an array of shape {right.shape}" if right.shape else "a number"
-            facts = f"{self._where()}{name} should be {form}; got {show(got)}."
+            facts = self.after(f"{name} should be {form}; got {show(got)}.")
             raise Failure(facts, "form") from None
         if _same(mine, right, rtol, atol):
             return
-        facts = self._where() + _difference(name, mine, right, rtol, atol)
+        facts = self.after(_difference(name, mine, right, rtol, atol))
         for diagnosis, wrong in (mistakes or {}).items():
             answer = wrong(mine) if callable(wrong) else wrong
             if answer is True or (answer is not False and _same(mine, answer, rtol, atol)):
@@ -179,8 +193,16 @@ class Answer:
         diagnosis, more = _in_general(mine, right, rtol, atol)
         raise Failure(facts + more, diagnosis)
 
-    def _where(self) -> str:
-        return f"{self._call}:\n" if self._call is not None else ""
+    def after(self, facts: str) -> str:
+        """Put the last call in front of what came of it.
+
+        Args:
+            facts: What was seen.
+
+        Returns:
+            The call, and the facts.
+        """
+        return f"{self._call}:\n{facts}" if self._call is not None else facts
 
 
 def numbers(random: np.random.Generator, *shape: int) -> np.ndarray:
@@ -265,6 +287,8 @@ def show(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.size > 12:
         return f"an array of shape {value.shape}"
     if isinstance(value, np.ndarray):
-        return np.array2string(value, precision=4, separator=", ").replace("\n", "\n" + " " * 6)
+        return np.array2string(value, precision=4, separator=", ")
+    if callable(value):
+        return str(inspect.getdoc(value) or getattr(value, "__name__", "a function"))
     text = repr(value)
-    return text if len(text) <= 70 else f"{text[:67]}..."
+    return text if len(text) <= 100 else f"{text[:97]}..."

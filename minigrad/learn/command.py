@@ -112,7 +112,10 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     folder = Folder(path)
     command = "python -m minigrad learn"
     suffix = "" if options.folder is None else f" --folder {_quoted(options.folder)}"
-    say = lambda words: f"{command} {words}{suffix}".strip()  # noqa: E731
+
+    def say(words: str) -> str:
+        return f"{command} {words}{suffix}"
+
     if not action:
         yield _listed(folder, say("1"))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 import minigrad
 from minigrad import viz
 
-__all__ = ["traced"]
+__all__ = ["of_values", "traced"]
 
 
 def traced(function: Callable[..., Any], **inputs: Any) -> viz.Graph:
@@ -18,7 +18,7 @@ def traced(function: Callable[..., Any], **inputs: Any) -> viz.Graph:
 
     Args:
         function: The learner's function; written in NumPy, it takes tensors as well.
-        inputs: Its arguments by name. Arrays and floats become tensors; anything else stays.
+        inputs: Its arguments by name. Arrays of floats, and floats, become tensors.
 
     Returns:
         The graph.
@@ -28,14 +28,64 @@ def traced(function: Callable[..., Any], **inputs: Any) -> viz.Graph:
         >>> traced(lambda x: x * x, x=3.0)
         Graph(1 op, 1 input, 1 output)
     """
-    tensors = {
-        name: minigrad.tensor(value, requires_grad=True)
-        if isinstance(value, float) or getattr(value, "dtype", None) in (np.float32, np.float64)
-        else value
+    given = {
+        name: minigrad.tensor(value, requires_grad=True) if _differentiable(value) else value
         for name, value in inputs.items()
     }
     with viz.trace() as trace:
-        result = function(**tensors)
+        result = function(**given)
     results = result if isinstance(result, (tuple, list)) else [result]
-    named = {k: v for k, v in tensors.items() if isinstance(v, minigrad.Tensor)}
-    return trace.graph(*(one for one in results if isinstance(one, minigrad.Tensor)), **named)
+    tensors = {key: value for key, value in given.items() if isinstance(value, minigrad.Tensor)}
+    return trace.graph(*(one for one in results if isinstance(one, minigrad.Tensor)), **tensors)
+
+
+def _differentiable(value: Any) -> bool:
+    return isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
+
+
+def of_values(
+    output: Any,
+    parents: Callable[[Any], Iterable[Any]],
+    label: Callable[[Any], str],
+    notes: Callable[[Any], tuple[str, ...]] = lambda value: (),
+) -> viz.Graph:
+    """Draw a graph that a learner's own engine has recorded.
+
+    Args:
+        output: The last value.
+        parents: What a value was computed from; nothing for a leaf.
+        label: What stands in its box.
+        notes: Smaller lines in its box.
+
+    Returns:
+        The graph.
+
+    Example:
+        >>> from minigrad.learn.drawing import of_values
+        >>> of_values("y", parents=lambda v: {"y": "xx"}.get(v, ""), label=str)
+        Graph(1 op, 1 input, 1 output)
+    """
+    order: dict[int, Any] = {}
+    stack = [(output, False)]
+    while stack:  # what a value is computed from comes before it
+        value, ready = stack.pop()
+        if ready:
+            order[id(value)] = value
+        elif id(value) not in order:
+            stack.append((value, True))
+            stack += [(parent, False) for parent in parents(value) if id(parent) not in order]
+    names = {key: f"n{number}" for number, key in enumerate(order)}
+    nodes = [
+        viz.Node(
+            names[key], "op" if [*parents(value)] else "input", label(value), notes=notes(value)
+        )
+        for key, value in order.items()
+    ]
+    edges = [
+        viz.Edge(names[id(parent)], names[key], slot)
+        for key, value in order.items()
+        for slot, parent in enumerate(parents(value))
+    ]
+    nodes.append(viz.Node(f"n{len(order)}", "output", "output"))
+    edges.append(viz.Edge(names[id(output)], nodes[-1].id))
+    return viz.Graph(tuple(nodes), tuple(edges))

@@ -26,17 +26,23 @@ class Wrong:
             `minigrad.learn.answer.GENERAL`.
         edits: Pairs of a text that occurs in the solution exactly once, and what stands there
             instead.
+        code: What stands instead of a whole gap.
+        gap: Which gap, from 1.
     """
 
-    def __init__(self, diagnosis: str, *edits: tuple[str, str]) -> None:
+    def __init__(
+        self, diagnosis: str, *edits: tuple[str, str], code: str = "", gap: int = 1
+    ) -> None:
         self.diagnosis = diagnosis
         self.edits = edits
+        self.code = code
+        self.gap = gap
 
-    def apply(self, solution: str) -> str:
+    def apply(self, marked: str) -> str:
         """Write the wrong answer.
 
         Args:
-            solution: The text of the solution.
+            marked: The text of the solution with its gaps marked.
 
         Returns:
             The text of the wrong answer.
@@ -45,10 +51,14 @@ class Wrong:
             ValueError: A text to replace is not there, or is there more than once.
         """
         for old, new in self.edits:
-            if solution.count(old) != 1:
-                raise ValueError(f"{old!r} occurs {solution.count(old)} times in the solution")
-            solution = solution.replace(old, new)
-        return solution
+            if marked.count(old) != 1:
+                raise ValueError(f"{old!r} occurs {marked.count(old)} times in the solution")
+            marked = marked.replace(old, new)
+        if self.code:
+            gap = [*GAP.finditer(marked)][self.gap - 1]
+            code = textwrap.indent(textwrap.dedent(self.code).strip("\n"), gap[1])
+            marked = f"{marked[: gap.start()]}{code}\n{marked[gap.end() :]}"
+        return GAP.sub(lambda gap: gap[3], marked)
 
 
 @dataclass(frozen=True)
@@ -116,8 +126,7 @@ class Exercise:
         Returns:
             One or two sentences, or an empty text.
         """
-        text = self.diagnoses.get(diagnosis) or GENERAL[diagnosis]
-        return text.replace("{number}", str(self.number))
+        return self.diagnoses.get(diagnosis) or GENERAL[diagnosis]
 
 
 def _open(gap: re.Match[str]) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.learn.answer import Answer, Failure
+from minigrad.learn.answer import GENERAL, Answer, Failure
 from minigrad.learn.exercise import Exercise, exercise, paragraphs
 
 __all__ = ["SECONDS", "Result", "check_file", "check_names", "run_text"]
@@ -207,8 +207,8 @@ def _result(this: Exercise, error: BaseException, files: Collection[str]) -> Res
     place = _line(mine[-1].filename, mine[-1].lineno or 0, mine[-1].name)
     if isinstance(error, NotImplementedError):
         return Result(this.number, "gap", f"A gap is still open.\n{place}")
-    diagnosis = "recursion" if isinstance(error, RecursionError) else "error"
-    return Result(this.number, diagnosis, f"{place}\n{what}")
+    kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__name__ in GENERAL]
+    return Result(this.number, [*kinds, "error"][0], f"{place}\n{what}")
 
 
 def _line(file: str, line: int, function: str = "") -> str:
