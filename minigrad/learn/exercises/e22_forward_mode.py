@@ -40,11 +40,10 @@ def check(answer: Answer) -> None:
     def f(x: Any) -> Any:
         nonlocal runs
         runs += 1
-        return x[0] * x[1] + answer.exp(x[2]) * x[0] - x[1] / x[2]
+        return x[0] * x[1] - x[1] / x[2] * x[1]
 
     point = [3.0, 2.0, 0.5]
-    root = float(np.exp(0.5))
-    want = np.array([2 + root, 3 - 2, 3 * root + 8])
+    want = np.array([2.0, 3.0 - 8.0, 16.0])
     got = answer.gradient(f, point)
     runs, used = 0, runs
     answer.compare(

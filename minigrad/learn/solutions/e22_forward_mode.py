@@ -22,6 +22,10 @@ class Dual:
         """Given. A constant has the tangent 0."""
         self.value, self.tangent = value, tangent
 
+    def __repr__(self):
+        """Given."""
+        return f"Dual({self.value}, {self.tangent})"
+
     def __add__(self, other):
         """Given: tangents add."""
         other = dual(other)
