@@ -28,7 +28,8 @@ GENERAL = {
     "zero": "Nothing arrived there. Is a contribution computed, and then thrown away?",
     "integers": "The result has an integer dtype, so everything after the decimal point was lost. "
     "Start from floats: np.zeros(3), not np.array([0, 0, 0]).",
-    "values": "",
+    "values": "None of the known mistakes gives these numbers. Compute a smaller case by hand, "
+    "such as one row of two entries, and compare it with what your code gives.",
     "syntax": "Python cannot read the file. Look at this line and at the end of the line above it.",
     "time": "That is far longer than it needs. Is there a loop that never ends, or a function that "
     "calls itself again and again?",
@@ -98,6 +99,8 @@ class Answer:
         if name not in self._names:
             raise Failure(f"Your file does not define `{name}`.", "missing")
         value = self._names[name]
+        if not callable(value):
+            raise Failure(f"`{name}` is no function here: it is {show(value)}.", "missing")
         return self._watched(value, name) if inspect.isfunction(value) else value
 
     def _watched(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -168,8 +171,9 @@ class Answer:
             name: What the value is called in the task.
             got: The learner's value.
             want: The right value.
-            mistakes: By diagnosis, the value which that misconception leads to, of whatever shape;
-                or whether it is that one, as a bool or a function of the learner's array.
+            mistakes: By diagnosis, the value which that misconception leads to, of whatever shape,
+                or several of them as a tuple; or whether it is that one, as a bool or a function
+                of the learner's array.
             rtol: How far it may be away, as a part of its size.
             atol: How far it may be away at least.
 
@@ -187,8 +191,9 @@ class Answer:
             return
         facts = self.after(_difference(name, mine, right, rtol, atol))
         for diagnosis, wrong in (mistakes or {}).items():
-            answer = wrong(mine) if callable(wrong) else wrong
-            if answer is True or (answer is not False and _same(mine, answer, rtol, atol)):
+            wrong = wrong(mine) if callable(wrong) else wrong
+            values = wrong if isinstance(wrong, tuple) else (wrong,)
+            if wrong is True or any(_same(mine, v, rtol, atol) for v in values if v is not False):
                 raise Failure(facts, diagnosis)
         diagnosis, more = _in_general(mine, right, rtol, atol)
         raise Failure(facts + more, diagnosis)

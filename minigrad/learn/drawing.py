@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from minigrad import viz
 __all__ = ["of_values", "traced"]
 
 
-def traced(function: Callable[..., Any], **inputs: Any) -> viz.Graph:
+def traced(function: Callable[..., Any], outputs: str = "", /, **inputs: Any) -> viz.Graph:
     """Run a function on tensors instead of arrays, and draw what it computed.
 
     Args:
         function: The learner's function; written in NumPy, it takes tensors as well.
+        outputs: What it returns: the names, with spaces between them.
         inputs: Its arguments by name. Arrays of floats, and floats, become tensors.
 
     Returns:
@@ -36,7 +38,13 @@ def traced(function: Callable[..., Any], **inputs: Any) -> viz.Graph:
         result = function(**given)
     results = result if isinstance(result, (tuple, list)) else [result]
     tensors = {key: value for key, value in given.items() if isinstance(value, minigrad.Tensor)}
-    return trace.graph(*(one for one in results if isinstance(one, minigrad.Tensor)), **tensors)
+    graph = trace.graph(*(one for one in results if isinstance(one, minigrad.Tensor)), **tensors)
+    names = iter(outputs.split())
+    nodes = [
+        replace(node, label=next(names, node.label)) if node.kind == "output" else node
+        for node in graph.nodes
+    ]
+    return replace(graph, nodes=tuple(nodes), dtype="float64")
 
 
 def _differentiable(value: Any) -> bool:
@@ -48,6 +56,7 @@ def of_values(
     parents: Callable[[Any], Iterable[Any]],
     label: Callable[[Any], str],
     notes: Callable[[Any], tuple[str, ...]] = lambda value: (),
+    shape: Callable[[Any], tuple[int, ...]] = lambda value: (),
 ) -> viz.Graph:
     """Draw a graph that a learner's own engine has recorded.
 
@@ -56,6 +65,7 @@ def of_values(
         parents: What a value was computed from; nothing for a leaf.
         label: What stands in its box.
         notes: Smaller lines in its box.
+        shape: Its shape.
 
     Returns:
         The graph.
@@ -77,15 +87,16 @@ def of_values(
     names = {key: f"n{number}" for number, key in enumerate(order)}
     nodes = [
         viz.Node(
-            names[key], "op" if [*parents(value)] else "input", label(value), notes=notes(value)
+            names[key], "op" if [*parents(value)] else "input", label(value),
+            shape(value), notes=notes(value),
         )
         for key, value in order.items()
-    ]
+    ]  # fmt: skip
     edges = [
-        viz.Edge(names[id(parent)], names[key], slot)
+        viz.Edge(names[id(parent)], names[key], slot, shape=shape(parent))
         for key, value in order.items()
         for slot, parent in enumerate(parents(value))
     ]
-    nodes.append(viz.Node(f"n{len(order)}", "output", "output"))
-    edges.append(viz.Edge(names[id(output)], nodes[-1].id))
+    nodes.append(viz.Node(f"n{len(order)}", "output", "output", shape(output)))
+    edges.append(viz.Edge(names[id(output)], nodes[-1].id, shape=shape(output)))
     return viz.Graph(tuple(nodes), tuple(edges))

@@ -182,14 +182,17 @@ def _quiet() -> Any:
 
 
 def _functions(names: Mapping[str, Any]) -> list[Any]:
-    """The functions of an answer, and those of its classes."""
+    """The functions of an answer, and those of its classes; not what it imports."""
     inside = [
         function
         for value in names.values()
         if inspect.isclass(value)
         for function in vars(value).values()
     ]
-    return [one for one in [*names.values(), *inside] if inspect.isfunction(one)]
+    functions = filter(inspect.isfunction, [*names.values(), *inside])
+    return [
+        one for one in functions if not f"{one.__module__}.".startswith(("minigrad.", "numpy."))
+    ]
 
 
 def _result(this: Exercise, error: BaseException, files: Collection[str]) -> Result:
@@ -215,7 +218,8 @@ def _line(file: str, line: int, function: str = "") -> str:
     """A place in the learner's file, with its text."""
     inside = f", in {function}" if function.isidentifier() else ""
     text = linecache.getline(file, line).strip()
-    return f"{Path(file).name}, line {line}{inside}:\n    {text}"
+    name = "your cell" if "ipykernel" in file or "<ipython" in file else Path(file).name
+    return f"{name}, line {line}{inside}:\n    {text}"
 
 
 def _first_lines(text: str) -> str:

@@ -52,7 +52,7 @@ def check(answer: Answer) -> None:
 
 def draw(answer: Answer) -> Graph:
     """The three steps, and the learner's walk back."""
-    return traced(answer.backward, x=0.5)
+    return traced(answer.backward, "grad_b grad_a grad_x", x=0.5)
 
 
 EXERCISE = Exercise(

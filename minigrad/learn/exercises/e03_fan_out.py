@@ -64,7 +64,7 @@ def check(answer: Answer) -> None:
 
 def draw(answer: Answer) -> Graph:
     """The learner's gradients, from x and w."""
-    return traced(answer.backward, x=2.0, w=3.0)
+    return traced(answer.backward, "grad_a grad_x grad_w", x=2.0, w=3.0)
 
 
 EXERCISE = Exercise(

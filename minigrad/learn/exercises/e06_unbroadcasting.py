@@ -70,7 +70,7 @@ def is_a_row(mine: np.ndarray, g: np.ndarray) -> bool:
 def draw(answer: Answer) -> Graph:
     """The gradients of a product of (4, 3) and (3,)."""
     ones = np.ones((4, 3))
-    return traced(answer.multiply_backward, g=ones, a=ones, b=np.ones(3))
+    return traced(answer.multiply_backward, "grad_a grad_b", g=ones, a=ones, b=np.ones(3))
 
 
 EXERCISE = Exercise(

@@ -41,7 +41,7 @@ def check(answer: Answer) -> None:
 def draw(answer: Answer) -> Graph:
     """What the learner's rule computes of g, a and b."""
     a, b = np.ones((2, 3)), np.ones((3, 4))
-    return traced(answer.matmul_backward, g=np.ones((2, 4)), a=a, b=b)
+    return traced(answer.matmul_backward, "grad_a grad_b", g=np.ones((2, 4)), a=a, b=b)
 
 
 EXERCISE = Exercise(

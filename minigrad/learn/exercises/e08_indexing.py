@@ -66,6 +66,7 @@ def draw(answer: Answer) -> Graph:
         parents=lambda name: names.get(name, []),
         label=lambda name: name,
         notes=lambda name: (str(numbers_of[name]),) if name in numbers_of else (),
+        shape=lambda name: (2,) if name in numbers_of else (4, 2),
     )
 
 
