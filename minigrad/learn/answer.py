@@ -95,6 +95,11 @@ class Answer:
         self._names = names
         self._call: _Call | None = None
 
+    @property
+    def names(self) -> dict[str, Any]:
+        """What the file defines, as it is: a call of these functions is not watched."""
+        return dict(self._names)
+
     def __getattr__(self, name: str) -> Any:
         if name not in self._names:
             raise Failure(f"Your file does not define `{name}`.", "missing")

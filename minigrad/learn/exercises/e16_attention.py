@@ -100,7 +100,9 @@ EXERCISE = Exercise(
         Wrong("keys ask", ("Q @ K.swapaxes(-1, -2)", "K @ Q.swapaxes(-1, -2)")),
         Wrong("axis of values", ("return weights @ V,", "return weights.swapaxes(-1, -2) @ V,")),
         Wrong("all axes", ("K.swapaxes(-1, -2)", "K.T")),
-        Wrong("error", ("K.swapaxes(-1, -2)", "K"), ("return weights @ V", "return V @ weights")),
+        Wrong(
+            "ValueError", ("K.swapaxes(-1, -2)", "K"), ("return weights @ V", "return V @ weights")
+        ),
     ),
     check=check,
     draw=draw,

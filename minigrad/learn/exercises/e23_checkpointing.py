@@ -209,7 +209,7 @@ EXERCISE = Exercise(
         Wrong(
             "output overwritten",
             ("output, end = x, random", "end = random"),
-            ("return output, g", "return x, g"),
+            ("return output, g\n", "return x, g\n"),
         ),
         Wrong(
             "last segment lost",
