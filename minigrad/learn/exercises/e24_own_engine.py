@@ -66,7 +66,10 @@ def _check_pass(answer: Answer, engine: Any) -> None:
 
         return count
 
-    for text, last in [("z + y", lambda z, y: z + y), ("y + z", lambda z, y: y + z)]:
+    sums: dict[str, Callable[[Any, Any], Any]] = {
+        "z + y": lambda z, y: z + y, "y + z": lambda z, y: y + z
+    }  # fmt: skip
+    for text, last in sums.items():
         x = y = engine.Tensor(1.0)
         calls, told = 0, f"12 times z = y + x; y = {text}"
         for _ in range(12):
