@@ -1,4 +1,4 @@
-"""``python -m minigrad``: ``check`` compares derivatives, ``learn`` has exercises that answer."""
+"""Compares derivatives with finite differences, and opens exercises that answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main() -> int:
     check = commands.add_parser("check", help="compare derivatives with finite differences")
     check.add_argument("ops", nargs="*", metavar="OP", help="which ops; all by default")
     check.add_argument("--seed", type=int, default=0, help="chooses the directions (default 0)")
-    learn = commands.add_parser("learn", help="exercises: write the rules yourself")
+    learn = commands.add_parser("learn", help="exercises: write an autograd engine, rule by rule")
     command.add_arguments(learn)
     options = parser.parse_args()
     if options.command == "learn":

@@ -28,9 +28,10 @@ GENERAL = {
     "zero": "Nothing arrived there. Is a contribution computed, and then thrown away?",
     "integers": "The result has an integer dtype, so everything after the decimal point was lost. "
     "Start from floats: np.zeros(3), not np.array([0, 0, 0]).",
-    "values": "None of the known mistakes gives these numbers. Compute a smaller case by hand, "
-    "such as one row of two entries, and compare it with what your code gives.",
-    "syntax": "Python cannot read the file. Look at this line and at the end of the line above it.",
+    "values": "None of the known mistakes gives this. Compute a small case by hand, let your code "
+    "print each of its steps, and see where the two part.",
+    "syntax": "Python cannot read this. Is a bracket, a colon, a quote or a `*` missing, here or "
+    "at the end of the line above? (3x is written 3 * x.)",
     "time": "That is far longer than it needs. Is there a loop that never ends, or a function that "
     "calls itself again and again?",
     "RecursionError": "A function calls itself again and again. What ends the recursion?",
@@ -39,6 +40,7 @@ GENERAL = {
     "`np.exp` needs the `np.`.",
     "KeyError": "The dictionary has no such key yet: `d.get(key, 0.0)` answers 0.0 then.",
     "AttributeError": "The value before the dot has nothing of this name. Print its type.",
+    "caret": "A power is written with two stars: x**2. In Python `^` is another operator.",
     "TypeError": "A value of another kind was expected. Print what goes in, one line above.",
     "ValueError": "Shapes that do not fit are the usual cause. Print the shapes of what goes in, "
     "one line above.",
@@ -94,6 +96,12 @@ class Answer:
     def __init__(self, names: Mapping[str, Any]) -> None:
         self._names = names
         self._call: _Call | None = None
+        self._called: list[str] = []
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The functions that have been called, except for the one at which the check is."""
+        return tuple(name for name in self._called if name != self._called[-1])
 
     @property
     def names(self) -> dict[str, Any]:
@@ -116,6 +124,7 @@ class Answer:
                 facts = f"`{name}` has other arguments now: {error}."
                 raise Failure(facts, "missing") from None
             self._call = _Call(name, arguments)
+            self._called = [*(one for one in self._called if one != name), name]
             before = {key: value.copy() for key, value in _arrays(arguments)}
             result = function(*values, **named)
             for key, value in _arrays(arguments):

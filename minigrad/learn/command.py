@@ -6,8 +6,10 @@ import argparse
 import json
 import os
 import re
+import shutil
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +84,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "action", nargs="?", default="", metavar="NUMBER | check | watch | hint | solution",
-        help="a number opens that exercise; nothing lists them all",
+        help="a number opens that exercise; without it, all are listed",
     )  # fmt: skip
-    parser.add_argument("number", nargs="?", default="", help="which; the last opened by default")
+    parser.add_argument(
+        "number",
+        nargs="?",
+        default="",
+        help="which exercise; by default the one that was opened last",
+    )
     parser.add_argument(
         "--folder", type=Path, default=None,
         help=f"where your files are (default: this folder if it has them, or {FOLDER})",
@@ -110,14 +117,14 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     if path is None:
         path = Path() if Path(PROGRESS).exists() else Path(FOLDER)
     folder = Folder(path)
-    command = "python -m minigrad learn"
+    command = f"{_python()} -m minigrad learn"
     suffix = "" if options.folder is None else f" --folder {_quoted(options.folder)}"
 
     def say(words: str) -> str:
         return f"{command} {words}{suffix}"
 
     if not action:
-        yield _listed(folder, say("1"))
+        yield _listed(folder, say)
         return
     this = exercise(_number(which, folder))
     number, file = this.number, folder.path / this.file
@@ -157,8 +164,17 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             yield f"Compare:  {say(f'solution {number}')}\nThat was the last one."
 
 
-def _quoted(path: Path) -> str:
+def _quoted(path: Path | str) -> str:
     return f'"{path}"' if " " in str(path) else str(path)
+
+
+def _python() -> str:
+    """How to start this Python again: `python`, unless that would start another one."""
+    found = shutil.which("python")
+    if found is not None and os.path.abspath(found) == sys.executable:
+        return "python"
+    here = Path(sys.executable)
+    return _quoted(here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else here)
 
 
 def _number(which: str, folder: Folder) -> str | int:
@@ -169,7 +185,7 @@ def _number(which: str, folder: Folder) -> str | int:
     return found[0] if found else which
 
 
-def _listed(folder: Folder, first: str) -> str:
+def _listed(folder: Folder, say: Callable[[str], str]) -> str:
     """The exercises, and what is done."""
     lines, done = [], 0
     for number, this in exercises().items():
@@ -177,10 +193,10 @@ def _listed(folder: Folder, first: str) -> str:
         state = "done" if known["done"] else "begun" if (folder.path / this.file).exists() else ""
         done += known["done"]
         lines.append(f"{number:4}  {state:5}  {this.title}")
-    lines.append(f"\n{done} of {len(lines)} done, in {folder.path.resolve()}")
+    lines.append(f"\n{done} of {len(lines)} done. Your files: {folder.path.resolve()}")
     todo = [number for number in exercises() if not folder.of(number)["done"]]
     if todo:
-        lines.append(f"Next:  {first.replace(' 1', f' {todo[0]}', 1)}")
+        lines.append(f"Next:  {say(str(todo[0]))}")
     return "\n".join(lines)
 
 

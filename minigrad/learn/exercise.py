@@ -131,7 +131,7 @@ class Exercise:
 
 def _open(gap: re.Match[str]) -> str:
     indent, note = gap[1], gap[2]
-    lines = [f"# {note}"] if note else []
+    lines = [f"# To do: {note}"] if note else []
     lines.append('raise NotImplementedError("replace this line by your code")')
     return "".join(f"{indent}{line}\n" for line in lines)
 

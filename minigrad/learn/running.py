@@ -42,13 +42,22 @@ class Result:
         number: The number of the exercise.
         diagnosis: The name of what is wrong; empty if the answer is right.
         facts: What was seen.
+        passed: The functions that were found right before.
         printed: What the learner's code printed.
         drawing: The learner's graph as SVG, once the answer is right; empty otherwise.
+
+    Example:
+        >>> from minigrad import learn
+        >>> def numerical_slope(f, x, h):
+        ...     return (f(x + h) - f(x)) / h
+        >>> learn.check(1, numerical_slope).facts.partition(";")[0].splitlines()
+        ['numerical_slope(f=x³ - 2x, x=1.5, h=0.1):', 'the slope is 5.21']
     """
 
     number: int
     diagnosis: str = ""
     facts: str = ""
+    passed: tuple[str, ...] = ()
     printed: str = ""
     drawing: str = ""
 
@@ -57,7 +66,7 @@ class Result:
         """Whether the answer is right."""
         return not self.diagnosis
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         this = exercise(self.number)
         parts = [f"{self.number} {this.title}: {'right.' if self.right else 'not yet.'}"]
         if self.printed:
@@ -65,6 +74,8 @@ class Result:
         if self.right:
             parts.append(paragraphs(f"Why: {this.why}"))
         else:
+            if self.passed:
+                parts.append(f"Right so far: {', '.join(self.passed)}.")
             parts += [self.facts, paragraphs(this.advice(self.diagnosis))]
         return "\n\n".join(part for part in parts if part)
 
@@ -93,6 +104,7 @@ def check_names(this: Exercise, names: Mapping[str, Any], drawn: bool = True) ->
             this.check(answer)
         except Exception as error:
             result = _result(this, error, {code.co_filename for code in codes})
+            result.passed = answer.passed
         if result.right and drawn:
             with contextlib.suppress(Exception):  # what NumPy can and tensors cannot
                 result.drawing = this.draw(answer).to_svg()
@@ -210,6 +222,8 @@ def _result(this: Exercise, error: BaseException, files: Collection[str]) -> Res
     place = _line(mine[-1].filename, mine[-1].lineno or 0, mine[-1].name)
     if isinstance(error, NotImplementedError):
         return Result(this.number, "gap", f"A gap is still open.\n{place}")
+    if isinstance(error, TypeError) and "for ^" in str(error):
+        return Result(this.number, "caret", f"{place}\n{what}")
     kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__name__ in GENERAL]
     return Result(this.number, [*kinds, "error"][0], f"{place}\n{what}")
 

@@ -36,7 +36,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
 def test_from_the_list_to_a_right_answer(typed) -> None:
     listed = typed()
     assert "1         a slope by hand" in listed and "0 of " in listed
-    assert listed.rstrip().endswith("python -m minigrad learn 1")
+    assert listed.rstrip().endswith(" -m minigrad learn 1")
     folder = Path("minigrad_exercises")
     file = folder / "01_slope.py"
     assert str(file) in typed("1")
@@ -121,6 +121,7 @@ def test_a_file_that_never_comes_back(name: str, tmp_path: Path) -> None:
         ("def f(x):\nreturn x\n", "syntax", "IndentationError"),
         ("x = 1\ny = z\n", "NameError", "01_slope.py, line 2:\n    y = z\nNameError: name 'z'"),
         ("import nummpy\n", "error", "No module named 'nummpy'"),
+        ("def numerical_slope(f, x, h):\n    return x^2\n", "caret", "x**2"),
         ("", "missing", "does not define `numerical_slope`"),
         ("numerical_slope = 3\n", "missing", "`numerical_slope` is no function"),
         ("def numerical_slope(f):\n    return f\n", "missing", "has other arguments now"),
@@ -137,9 +138,15 @@ def test_a_file_that_does_not_work(text: str, diagnosis: str, told: str) -> None
     assert result.diagnosis == diagnosis and told in str(result), str(result)
 
 
+def test_what_is_right_so_far_is_said() -> None:
+    text = exercise(1).solution.replace("3 * x * x - 2", "3 * x * x")
+    assert "Right so far: numerical_slope.\n" in str(run_text(exercise(1), text, "01_slope.py"))
+    assert "so far" not in str(run_text(exercise(1), exercise(1).skeleton, "01_slope.py"))
+
+
 def test_what_the_code_prints_is_shown_and_shortened() -> None:
     text = exercise(1).solution.replace("    return (f", "    print('seen', x)\n    return (f")
-    assert "    seen 2.0\n    seen -1.0" in str(run_text(exercise(1), text, "01_slope.py"))
+    assert "    seen 1.5\n    seen -1.0" in str(run_text(exercise(1), text, "01_slope.py"))
     text = "for i in range(100):\n    print(i)\n"
     printed = run_text(exercise(1), text, "01_slope.py").printed.splitlines()
     assert len(printed) == 21 and printed[-1] == "... and 80 lines more"

@@ -35,7 +35,7 @@ def check(answer: Answer) -> None:
     }
     for name, value in [("x", 3.5), ("a", 7.0), ("w", -1.0)]:
         answer.compare(f'grads["{name}"]', grads[name], value, wrongly.get(name))
-    for x, w in [(2.0, 3.0), (-1.5, 0.5)]:
+    for x, w in [(1.5, -0.7), (2.0, 3.0)]:
         a = x * w
         b, c = a * a, a + x
         of_a, of_x, of_w = right(x, w)
@@ -47,6 +47,7 @@ def check(answer: Answer) -> None:
                 "overwritten": b,
                 "without-sum": 2 * a * c,
                 "square-only": c * a,
+                "local": (2 * a + b, 2 * a + 1),
                 "multiplied": 2 * a * c * b,
             },
         )  # fmt: skip
@@ -76,8 +77,8 @@ EXERCISE = Exercise(
         "Three arrows leave a: two into b = a * a, and one into c = a + x. Two arrows leave x. "
         "Each arrow brings back one contribution: the gradient at its end, times the slope of "
         "that step. Add them.",
-        "In `accumulate`: grads[name] = grads.get(name, 0.0) + value. In `backward`: grad_b = c, "
-        "grad_c = b, then grad_a = grad_b * a + grad_b * a + grad_c. grad_x has two terms: one "
+        "In `accumulate`: grads[name] = grads.get(name, 0.0) + value. In `backward`: "
+        "grad_a = grad_b * a + grad_b * a + grad_c. grad_x has two terms: one "
         "that comes through a, and one that comes from c.",
     ),
     why="A small change of x travels along every path to y, and y changes by the sum of all these "
@@ -98,6 +99,7 @@ EXERCISE = Exercise(
         "in c = a + x.",
         "multiplied": "Along one path slopes multiply; but contributions that come from several "
         "paths are added.",
+        "local": "2 * a is the slope of a * a. Multiply it by what arrives there: grad_b.",
         "one-use": "Right at one use of x, and wrong at two: x is used in a = x * w and in "
         "c = a + x. Contributions add.",
         "early": "grad_a was passed on too early: before the contribution from c = a + x had "
@@ -126,6 +128,7 @@ EXERCISE = Exercise(
         Wrong("square-only", ("grad_b * a + grad_b * a + grad_c", "grad_b * a")),
         Wrong("overwritten", ("grad_b * a + grad_b * a + grad_c", "grad_c")),
         Wrong("multiplied", ("grad_b * a + grad_b * a + grad_c", "grad_b * 2 * a * grad_c")),
+        Wrong("local", ("grad_b * a + grad_b * a + grad_c", "2 * a + grad_c")),
         Wrong("one-use", ("grad_a * w + grad_c", "grad_a * w")),
         Wrong("early", ("grad_a * w + grad_c", "(grad_b * 2 * a) * w + grad_c")),
         Wrong("twice", ("grad_a * w + grad_c", "grad_a * w + grad_c * (w + 1)")),

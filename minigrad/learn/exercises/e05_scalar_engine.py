@@ -34,8 +34,9 @@ class Counted(tuple[Any, ...]):
 
 def check(answer: Answer) -> None:
     product, power, tanh = single_ops(answer)
-    gradients(answer, "y = a * b", product, 2.0, 3.0, {"a": {"own": 2.0}, "b": {"own": 3.0}})
-    gradients(answer, "y = a ** 3", power, 2.0, None, {"a": {"power": 4.0, "exponent": 24.0}})
+    gradients(answer, "y = a * b", product, 1.7, 3.0, {"a": {"own": 1.7}, "b": {"own": 3.0}})
+    powers = {"power": 1.7**2, "exponent": 3 * 1.7**3, "linear": 3 * 1.7}
+    gradients(answer, "y = a ** 3", power, 1.7, None, {"a": powers})
     of_half = math.tanh(0.5)
     mistakes = {"square": 1 - of_half, "of-input": 1 - 0.25, "out": of_half}
     gradients(answer, "y = a.tanh()", tanh, 0.5, None, {"a": mistakes})
@@ -173,6 +174,7 @@ EXERCISE = Exercise(
         "own": "The slope of a * b with respect to a is b: the other factor, not a itself.",
         "power": "The exponent comes down as a factor: the slope of a³ is 3a².",
         "exponent": "The exponent becomes smaller by 1: the slope of a³ is 3a².",
+        "linear": "The exponent becomes smaller by 1, but it does not go: the slope of a³ is 3a².",
         "square": "The slope of tanh is 1 - tanh², and here it is 1 - tanh.",
         "of-input": "1 - y² needs the output y = tanh(x). Here it is computed from the input.",
         "out": "This is tanh itself, not its slope, which is 1 - tanh².",
@@ -196,6 +198,7 @@ EXERCISE = Exercise(
         Wrong("own", ("(other.data, self.data)", "(self.data, other.data)")),
         Wrong("power", ("(n * self.data ** (n - 1),)", "(self.data ** (n - 1),)")),
         Wrong("exponent", ("(n * self.data ** (n - 1),)", "(n * self.data ** n,)")),
+        Wrong("linear", ("(n * self.data ** (n - 1),)", "(n * self.data,)")),
         Wrong("square", ("(1 - y * y,)", "(1 - y,)")),
         Wrong("of-input", ("(1 - y * y,)", "(1 - self.data ** 2,)")),
         Wrong("out", ("(1 - y * y,)", "(y,)")),
