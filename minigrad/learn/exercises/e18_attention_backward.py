@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import tensor
+import minigrad
 from minigrad.autograd import grad
 from minigrad.learn.answer import Answer, Failure, numbers
 from minigrad.learn.drawing import traced
@@ -33,7 +33,7 @@ def differentiate(
     Returns:
         The gradients by name.
     """
-    tensors = {name: tensor(value, requires_grad=True) for name, value in inputs.items()}
+    tensors = {name: minigrad.tensor(value, requires_grad=True) for name, value in inputs.items()}
     found = grad(forward(tensors), list(tensors.values()), g)
     return {name: one.numpy() for name, one in zip(inputs, found, strict=True)}
 
@@ -53,42 +53,45 @@ def check(answer: Answer) -> None:
 
 def _check_attention(answer: Answer, random: np.random.Generator) -> None:
     """All sizes equal first: there a forgotten transpose gives numbers, and not an error."""
-    for n, m, d, e, batch in [(4, 4, 4, 4, ()), (2, 3, 4, 5, (2,))]:
-        Q, K, V, g = (
-            numbers(random, *batch, *shape) / 2 for shape in [(n, d), (m, d), (m, e), (n, e)]
-        )
-        inputs = {"Q": Q, "K": K, "V": V}
-        want = differentiate(lambda t: answer.attention(t["Q"], t["K"], t["V"])[0], g, inputs)
-        weights = answer.attention(Q, K, V)[1]
+    for n, m, d, e, batch in [(3, 3, 3, 3, ()), (2, 3, 4, 5, (2,))]:
+        Q, K, V, g = (numbers(random, *batch, *two) for two in [(n, d), (m, d), (m, e), (n, e)])
+        attention, root = answer.names["attention"], d**0.5
+        want = differentiate(
+            lambda t: answer.names["attention"](t["Q"], t["K"], t["V"])[0],
+            g, {"Q": Q, "K": K, "V": V},
+        )  # fmt: skip
+        weights = attention(Q, K, V)[1]
         got = answer.unpack(
             answer.attention_backward(g, Q, K, V, weights), "grad_Q", "grad_K", "grad_V"
         )
         slope = g @ V.swapaxes(-1, -2)
-        scores = weights * (slope - (slope * weights).sum(axis=-1, keepdims=True))
-        square = not batch
-        answer.compare("grad_V", got[2], want["V"],
-                       {"weights transposed": weights @ g if square else False})  # fmt: skip
-        columns = weights * (slope - (slope * weights).sum(axis=-2, keepdims=True))
-        other = weights * (g @ V - (g @ V * weights).sum(axis=-1, keepdims=True)) if square else 0
-        answer.compare(
-            "grad_Q", got[0], want["Q"],
-            {"no scale": scores @ K, "no mean": (weights * slope / 2) @ K,
-             "columns": (columns / 2) @ K, "no softmax": (slope / 2) @ K,
-             "V transposed": (other / 2) @ K if square else False},
-        )  # fmt: skip
-        answer.compare(
-            "grad_K", got[1], want["K"],
-            {"scores transposed": (scores / 2) @ Q if square else False,
-             "no scale": scores.swapaxes(-1, -2) @ Q},
-        )  # fmt: skip
+        scores = _softmax_backward(slope, weights)
+        columns = _softmax_backward(slope.swapaxes(-1, -2), weights.swapaxes(-1, -2))
+        of_q: dict[str, Any] = {
+            "no scale": scores @ K, "no mean": (weights * slope / root) @ K,
+            "columns": (columns.swapaxes(-1, -2) / root) @ K, "no softmax": (slope / root) @ K,
+        }  # fmt: skip
+        of_k, of_v = {"no scale": scores.swapaxes(-1, -2) @ Q}, {}
+        if not batch:
+            of_q["V transposed"] = (_softmax_backward(g @ V, weights) / root) @ K
+            of_k["scores transposed"] = (scores / root) @ Q
+            of_v["weights transposed"] = weights @ g
+        answer.compare("grad_V", got[2], want["V"], of_v)
+        answer.compare("grad_Q", got[0], want["Q"], of_q)
+        answer.compare("grad_K", got[1], want["K"], of_k)
+
+
+def _softmax_backward(g: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The gradient of the scores of a softmax along the last axis."""
+    return np.asarray(weights * (g - (g * weights).sum(axis=-1, keepdims=True)))
 
 
 def _check_multi_head(
     answer: Answer, random: np.random.Generator, p: Mapping[str, np.ndarray]
 ) -> None:
     x, g = numbers(random, 2, 3, 4), numbers(random, 2, 3, 4)
-    want = differentiate(lambda t: answer.multi_head(t["x"], t, 2)[0], g, {"x": x, **p})
-    cache = answer.multi_head(x, p, 2)[1]
+    want = differentiate(lambda t: answer.names["multi_head"](t["x"], t, 2)[0], g, {"x": x, **p})
+    cache = answer.names["multi_head"](x, p, 2)[1]
     back = g @ p["W_O"].T
     right, mixed, other = (
         _projected(answer, heads, cache)
@@ -144,8 +147,8 @@ def _check_positions(answer: Answer, random: np.random.Generator) -> None:
 
 def _check_block(answer: Answer, random: np.random.Generator, p: Mapping[str, np.ndarray]) -> None:
     x, g = numbers(random, 2, 3, 4), numbers(random, 2, 3, 4)
-    t = {name: tensor(value, requires_grad=True) for name, value in {"x": x, **p}.items()}
-    output, cache = answer.block(t["x"], t, 2)
+    t = {name: minigrad.tensor(value, requires_grad=True) for name, value in {"x": x, **p}.items()}
+    output, cache = answer.names["block"](t["x"], t, 2)
     middle = cache["middle"]
     past_middle = grad(output, middle, g, retain_graph=True).numpy()
 
@@ -154,7 +157,7 @@ def _check_block(answer: Answer, random: np.random.Generator, p: Mapping[str, np
         return {name: one.numpy() for name, one in zip(t, found, strict=True) if one is not None}
 
     want, no_second, only_g = pulled(output, g), pulled(middle, past_middle - g), pulled(middle, g)
-    cache = answer.block(x, p, 2)[1]
+    cache = answer.names["block"](x, p, 2)[1]
     grad_x, grads = answer.unpack(answer.block_backward(g, p, cache), "grad_x", "grads")
     for name in p:
         mistakes = {}

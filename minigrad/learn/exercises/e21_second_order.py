@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import Tensor, tensor
+import minigrad
 from minigrad.autograd import grad
 from minigrad.learn.answer import Answer, Failure, numbers
 from minigrad.learn.drawing import traced
@@ -18,11 +18,11 @@ MATRIX = np.array([[2.0, 1.0, 0.5], [1.0, -1.0, 3.0], [0.5, 3.0, 1.0]])
 
 
 def f(x: Any) -> Any:
-    """A quarter of the sum of the 4th powers, plus x M x / 2: not diagonal, not quadratic."""
+    """sum(x⁴) / 4 + x · M x / 2"""
     return 0.25 * (x**4).sum() + 0.5 * (x @ (MATRIX @ x)).sum()
 
 
-def _called(function: Callable[..., Any], x: Tensor, *arguments: Any) -> Any:
+def _called(function: Callable[..., Any], x: minigrad.Tensor, *arguments: Any) -> Any:
     """Call the learner's function; say it plainly where a graph is missing."""
     try:
         return function(f, x, *arguments)
@@ -41,7 +41,7 @@ def check(answer: Answer) -> None:
     x, v = numbers(random, 3), numbers(random, 3)
     slope, hessian = x**3 + MATRIX @ x, np.diag(3 * x**2) + MATRIX
     want = hessian @ v
-    got = _called(answer.hvp, tensor(x, requires_grad=True), v)
+    got = _called(answer.hvp, minigrad.tensor(x, requires_grad=True), v)
     ones = hessian.sum(axis=0)
     answer.compare(
         "H v", got, want,
@@ -53,7 +53,7 @@ def check(answer: Answer) -> None:
     )  # fmt: skip
 
     square = 2 * hessian @ slope
-    got = _called(answer.penalised_gradient, tensor(x, requires_grad=True), 0.5)
+    got = _called(answer.penalised_gradient, minigrad.tensor(x, requires_grad=True), 0.5)
     answer.compare(
         "gradient", got, slope + 0.5 * square,
         {"no effect": slope, "penalty alone": 0.5 * square, "strength": slope + square,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import Tensor, tensor, viz
+from minigrad import viz
 from minigrad.autograd import why_no_grad
 from minigrad.learn.answer import Answer, Failure, show
 from minigrad.learn.exercise import Exercise, Wrong
@@ -36,7 +36,10 @@ def check(answer: Answer) -> None:
         raise Failure(facts, "no class")
     minigrad.random.seed(25)
     model = made().to("float64")
-    p = {name: tensor(value, requires_grad=True) for name, value in model.state_dict().items()}
+    p = {
+        name: minigrad.tensor(value, requires_grad=True)
+        for name, value in model.state_dict().items()
+    }
     for padded in (False, True):
         tokens, real, labels = answer.names["batch"](padded)
         told = f"On the batch {'with' if padded else 'without'} padding: "
@@ -49,7 +52,9 @@ def check(answer: Answer) -> None:
         _check_gradients(answer, told, model, compute, right, p)
 
 
-def _loss(p: Mapping[str, Any], tokens: np.ndarray, real: np.ndarray, labels: np.ndarray) -> Tensor:
+def _loss(
+    p: Mapping[str, Any], tokens: np.ndarray, real: np.ndarray, labels: np.ndarray
+) -> minigrad.Tensor:
     """The loss of a right model, sequence by sequence: without padding, without a mask."""
     scores, entropies = [], []
     for row, kept in zip(tokens, real, strict=True):
@@ -58,12 +63,12 @@ def _loss(p: Mapping[str, Any], tokens: np.ndarray, real: np.ndarray, labels: np
         weights = minigrad.softmax(x @ p["score.weight"][0])
         scores.append((weights @ x) @ p["head.weight"].T + p["head.bias"])
         entropies.append(-(weights * minigrad.log(weights)).sum())
-    loss: Tensor = F.cross_entropy(minigrad.stack(scores), labels)
+    loss: minigrad.Tensor = F.cross_entropy(minigrad.stack(scores), labels)
     return loss - 0.1 * minigrad.stack(entropies).mean()
 
 
 def _check_loss(
-    answer: Answer, told: str, compute: Callable[[], Any], want: Tensor, padded: bool
+    answer: Answer, told: str, compute: Callable[[], Any], want: minigrad.Tensor, padded: bool
 ) -> None:
     with minigrad.no_grad():
         mine = compute()
@@ -80,7 +85,7 @@ def _check_loss(
 
 
 def _check_gradients(
-    answer: Answer, told: str, model: Any, compute: Callable[[], Any], want: Tensor,
+    answer: Answer, told: str, model: Any, compute: Callable[[], Any], want: minigrad.Tensor,
     p: Mapping[str, Any],
 ) -> None:  # fmt: skip
     for one in (*model.parameters(), *p.values()):
