@@ -6,6 +6,7 @@ Everything but `sample` is differentiable, also the samples of `rsample`.
 from __future__ import annotations
 
 import math
+import typing as _typing
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from minigrad import ops, random
 from minigrad._creation import made, shape_of
 from minigrad._dtypes import get_default_dtype
+from minigrad._spelling import names as _names
 from minigrad._tensor import Tensor
 
 __all__ = ["Categorical", "Distribution", "Normal"]
@@ -45,7 +47,7 @@ class Distribution:
             sample_shape: The shape of the samples of each distribution.
 
         Returns:
-            A tensor of shape (*sample_shape, *batch_shape).
+            A tensor of shape ``(*sample_shape, *batch_shape)``.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define sample()")
 
@@ -146,7 +148,7 @@ class Categorical(Distribution):
     """Distributions over the classes 0, 1, ..., given by probabilities or by logits.
 
     Args:
-        probs: Unnormalized probabilities, shape (*batch_shape, classes).
+        probs: Unnormalized probabilities, shape ``(*batch_shape, classes)``.
         logits: Unnormalized log probabilities instead.
 
     Attributes:
@@ -230,3 +232,7 @@ def _tensor(owner: str, name: str, value: Any) -> Tensor:
     if np.isnan(tensor.data).any():
         raise ValueError(f"{owner}: {name} is NaN somewhere: {value}")
     return tensor
+
+
+if not _typing.TYPE_CHECKING:
+    __getattr__ = _names("distributions", __all__)

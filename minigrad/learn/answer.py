@@ -16,7 +16,7 @@ GENERAL = {
     "gap": "Replace the line `raise NotImplementedError(...)` by your code.",
     "missing": "The name was there when the exercise was opened: put it back, spelled as it was.",
     "nothing": "A function gives back what stands after `return`; without it, it gives back None.",
-    "form": "Look at the last lines of the task: they say what the function returns.",
+    "form": "The task says what is returned: in which form, and how many values.",
     "changed": "An array that you are given belongs to the caller. `x += 1` and `x[i] = 1` write "
     "into it; `x = x + 1` makes a new one, and so does `x.copy()`.",
     "shape": "A gradient has exactly the shape of what it is the gradient of.",
@@ -222,7 +222,10 @@ class Answer:
         Returns:
             The call, and the facts.
         """
-        return f"{self._call}:\n{facts}" if self._call is not None else facts
+        if self._call is None:
+            return facts
+        call = str(self._call)
+        return f"{call}\n\n{facts}" if "\n" in call else f"{call}:\n{facts}"
 
 
 def numbers(random: np.random.Generator, *shape: int) -> np.ndarray:

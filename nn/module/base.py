@@ -265,6 +265,10 @@ class Module(Registry):
 
         Args:
             dtype: For example ``minigrad.float64``. "cpu", the only device, changes nothing.
+
+        Raises:
+            TypeError: It is not a floating dtype.
+            ValueError: It is a device other than the CPU.
         """
         if isinstance(dtype, str) and dtype not in np.sctypeDict:
             on_cpu(dtype)
@@ -280,6 +284,15 @@ class Module(Registry):
         for module in self.modules():
             for name, buffer in module._own_buffers():
                 setattr(module, name, converted.get(id(buffer), buffer))
+        return self
+
+    def cpu(self) -> Self:
+        """Return the module: it is on the CPU."""
+        return self
+
+    def cuda(self, device: Any = None) -> Self:
+        """Raise: there is no GPU."""
+        on_cpu(device or "cuda")
         return self
 
     def half(self) -> Self:
@@ -331,6 +344,9 @@ class Module(Registry):
 
         Returns:
             The missing and the unexpected keys.
+
+        Raises:
+            ValueError: The state does not fit; every wrong key is named, and nothing was changed.
 
         Example:
             >>> from minigrad import nn

@@ -96,7 +96,7 @@ def test_a_damaged_progress_names_the_remedy(typed) -> None:
 
 
 ANSWERS = {
-    "endless": ("while True:\n    pass\n", "time", ", line 1"),
+    "endless": ("while True: pass\n", "time", ", line 1"),
     "endless in a call": (
         "def numerical_slope(f, x, h):\n    while True: f(x)\n", "time", ", line 2"
     ),

@@ -47,11 +47,13 @@ def check(answer: Answer) -> None:
         wanted = {"x", "y", "a", "b", "c"} & {*graph}
         shown = f"The order is {', '.join(map(str, order))}."
         twice = [name for name in order if order.count(name) > 1]
-        answer.require(not twice, f"{shown} {twice[:1]} comes more than once.", "twice")
+        answer.require(not twice, f"{shown} {''.join(twice[:1])} comes more than once.", "twice")
         extra = [name for name in order if name not in wanted]
-        answer.require(not extra, f"{shown} y was not computed from {extra[:1]}.", "unused")
+        answer.require(
+            not extra, f"{shown} y was not computed from {''.join(extra[:1])}.", "unused"
+        )
         lost = sorted(wanted - {*order})
-        answer.require(not lost, f"{shown} {lost[:1]} is not in it.", "lost")
+        answer.require(not lost, f"{shown} {''.join(lost[:1])} is not in it.", "lost")
         place = {name: index for index, name in enumerate(order)}
         early = [
             (parent, name)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import minigrad
-from minigrad.learn.answer import Answer, Failure
+from minigrad.learn.answer import Answer, Failure, show
 from minigrad.learn.drawing import of_values
 from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.viz import Graph
@@ -34,7 +34,14 @@ class Counted(tuple[Any, ...]):
 
 def check(answer: Answer) -> None:
     product, power, tanh = single_ops(answer)
-    gradients(answer, "y = a * b", product, 1.7, 3.0, {"a": {"own": 1.7}, "b": {"own": 3.0}})
+    gradients(
+        answer,
+        "y = a * b",
+        product,
+        1.7,
+        3.0,
+        {"a": {"own": 1.7, "restarted": 1.0}, "b": {"own": 3.0, "restarted": 1.0}},
+    )
     powers = {"power": 1.7**2, "exponent": 3 * 1.7**3, "linear": 3 * 1.7}
     gradients(answer, "y = a ** 3", power, 1.7, None, {"a": powers})
     of_half = math.tanh(0.5)
@@ -98,9 +105,16 @@ def single_ops(answer: Answer) -> tuple[Callable[..., Any], ...]:
         answer.require(isinstance(y, answer.Value), f"{facts}: it should be a Value.", "plain")
         answer.compare(f"For a = Value(2.0) and b = Value(3.0): ({text}).data", y.data, value)
         for name in ("parents", "slopes"):
-            count = len(getattr(y, name))
-            facts = f"({text}).{name} has {count} entries; it should have {parents}."
-            answer.require(count == parents, facts, "forgotten")
+            part = getattr(y, name)
+            facts = f"({text}).{name} is {show(part)}"
+            answer.require(
+                isinstance(part, (tuple, list)), f"{facts}: it should be a tuple.", "comma"
+            )
+            want = f"it should have {parents} entr{'y' if parents == 1 else 'ies'}."
+            answer.require(len(part) == parents, f"{facts}: {want}", "forgotten")
+        numbers = all(isinstance(slope, (int, float)) for slope in y.slopes)
+        facts = f"({text}).slopes has an entry of type {type(y.slopes[0]).__name__}."
+        answer.require(numbers, facts, "slope-of-values")
     return tuple(op[1] for op in ops)
 
 
@@ -169,6 +183,10 @@ EXERCISE = Exercise(
         "plain": "Without a Value around it the result remembers nothing: the graph ends there.",
         "forgotten": "Each op hands over its parents and one slope for each parent: backward "
         "walks along them.",
+        "comma": "A tuple of one entry needs a comma: (slope,). (slope) is the number alone.",
+        "slope-of-values": "A slope is a plain number: take .data of a Value.",
+        "restarted": "Every value sets its own gradient to 1 again. Only the result begins with 1: "
+        "set it once, before the walk.",
         "start": "Nothing has started the walk: the gradient of the result with respect to itself "
         "is 1.",
         "own": "The slope of a * b with respect to a is b: the other factor, not a itself.",
@@ -194,6 +212,18 @@ EXERCISE = Exercise(
     wrong=(
         Wrong("plain", ('return Value(y, (self,), (1 - y * y,), "tanh")', "return y")),
         Wrong("forgotten", ('return Value(y, (self,), (1 - y * y,), "tanh")', "return Value(y)")),
+        Wrong("comma", ("(n * self.data ** (n - 1),)", "(n * self.data ** (n - 1))")),
+        Wrong("slope-of-values", ("(other.data, self.data)", "(other, self)")),
+        Wrong(
+            "restarted",
+            code="""
+            self.grad = 1.0
+            for parent, slope in zip(self.parents, self.slopes):
+                parent.grad += slope * self.grad
+                parent.backward()
+            """,
+            gap=4,
+        ),
         Wrong("start", ("        self.grad = 1.0\n", "")),
         Wrong("own", ("(other.data, self.data)", "(self.data, other.data)")),
         Wrong("power", ("(n * self.data ** (n - 1),)", "(self.data ** (n - 1),)")),

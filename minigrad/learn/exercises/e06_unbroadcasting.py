@@ -92,8 +92,8 @@ EXERCISE = Exercise(
     "own slope (the other factor). minigrad's engine does it in one place, for all ops: its rules "
     "may ignore broadcasting.",
     diagnoses={
-        "unsummed": "The gradient is not summed: it still has the shape of the result. With a bias "
-        "of shape (3,) and a batch of 4 rows, each entry was used 4 times, and contributions add.",
+        "unsummed": "The gradient is not summed: it still has the shape of the result. Each "
+        "entry of a bias is used once in every row of the batch, and contributions add.",
         "mean": "This is a mean. Contributions are added, and divided by nothing.",
         "axis": "Summed over the wrong axis. (3,) is used as (1, 3): the stretched axis is the "
         "first one. NumPy aligns shapes at the right end.",
