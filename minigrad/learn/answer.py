@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -103,6 +104,11 @@ class Answer:
     def passed(self) -> tuple[str, ...]:
         """The functions that have been called, except for the one at which the check is."""
         return tuple(name for name in self._called if name != self._called[-1])
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What the file defines, as it is: a call of these functions is not watched."""
+        return dict(self._names)
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._names:
@@ -262,7 +268,9 @@ def _difference(name: str, got: np.ndarray, want: np.ndarray, rtol: float, atol:
     place = np.unravel_index(int(np.argmax(distance)), away.shape)
     where = f"[{', '.join(map(str, place))}]" if want.ndim else ""
     one, other = (np.atleast_1d(array)[place].item() for array in (got, want))
-    text = f"{name}{where} is {number(one)}; it should be {number(other)}"
+    enough = (digits for digits in (4, 7, 10) if number(one, digits) != number(other, digits))
+    digits = next(enough, 17)
+    text = f"{name}{where} is {number(one, digits)}; it should be {number(other, digits)}"
     if np.isfinite(one) and np.isfinite(other):
         text += f" (it is {number(abs(one - other))} too {'large' if one > other else 'small'})"
     if away.size > 1:
@@ -295,9 +303,9 @@ def _in_general(got: np.ndarray, want: np.ndarray, rtol: float, atol: float) -> 
     return "values", ""
 
 
-def number(value: float) -> str:
-    """A number as a reader wants it: four digits."""
-    return f"{value:.4g}"
+def number(value: float, digits: int = 4) -> str:
+    """A number as a reader wants it: four digits, or as many as are needed."""
+    return f"{value:.{digits}g}"
 
 
 def show(value: Any) -> str:
@@ -308,5 +316,8 @@ def show(value: Any) -> str:
         return np.array2string(value, precision=4, separator=", ")
     if callable(value):
         return str(inspect.getdoc(value) or getattr(value, "__name__", "a function"))
-    text = repr(value)
+    if isinstance(value, dict):
+        return f"a dict with the keys {', '.join(map(repr, value))}"
+    text = re.sub(r"<(?:\w+\.)*(\w+) object at 0x\w+>", r"a \1", repr(value))
+    text = re.sub(r" at 0x\w+", "", text)  # an address says nothing
     return text if len(text) <= 100 else f"{text[:97]}..."
