@@ -153,6 +153,9 @@ def exercise(number: int | str) -> Exercise:
 
 
 def paragraphs(text: str) -> str:
-    """Break lines at 88 characters, for a terminal; an indented line stays as it is."""
-    lines = [line if line.startswith(" ") else textwrap.fill(line, 88) for line in text.split("\n")]
+    """Break lines at 79 characters, for a terminal; an indented line stays as it is."""
+    lines = [
+        line if line.startswith(" ") else textwrap.fill(line, 79, break_on_hyphens=False)
+        for line in text.split("\n")
+    ]
     return "\n".join(lines)

@@ -175,6 +175,9 @@ def test_a_cell_of_a_notebook_checks_functions_or_all_its_names() -> None:
         result = learn.check("07", answer)
         assert result.right
         assert "<svg " in result._repr_mimebundle_()["text/html"]
+    in_a_cell = "def matmul_backward(g, a, b):\n    return g @ c\n"
+    told = str(run_text(exercise(7), in_a_cell, "/tmp/ipykernel_7/1234.py"))
+    assert "your cell, line 2, in matmul_backward:\n    return g @ c\nNameError" in told
     missing = learn.check(7, names["matmul_backward"])
     assert missing.diagnosis == "missing" and "layer_backward" in str(missing)
     with pytest.raises(ValueError, match="hints 1, 2 and 3"):

@@ -62,8 +62,9 @@ EXERCISE = Exercise(
     "over the batch and over the length. A matrix product is such a sum. The transpose moves the "
     "summed index to where the product sums. In minigrad the rule of matmul is the same two lines.",
     diagnoses={
-        "transpose": "The right factors in the right order, but not the right one is transposed. "
-        "With square matrices that gives numbers, but the sum runs over the wrong index.",
+        "transpose": "The right factors in the right order, but the transpose is missing, or is at "
+        "the wrong factor. With square matrices that gives numbers, but the sum runs over the "
+        "wrong index.",
         "order": "The two factors are exchanged: g @ b.T and b.T @ g are not the same. "
         "Gradient of the left factor: g stands on the left.",
         "elementwise": "`*` multiplies entry by entry. A matrix product needs `@`.",
