@@ -48,7 +48,7 @@ def check(answer: Answer) -> None:
 def draw(answer: Answer) -> Graph:
     """What the learner's loss computes of the scores."""
     labels = np.array([0, 2])
-    return traced(lambda scores: answer.loss(scores, labels), scores=np.eye(2, 3))
+    return traced(lambda scores: answer.loss(scores, labels), "loss", scores=np.eye(2, 3))
 
 
 EXERCISE = Exercise(

@@ -45,7 +45,9 @@ def check(answer: Answer) -> None:
 
 def draw(answer: Answer) -> Graph:
     """What the learner's attention computes."""
-    return traced(answer.attention, Q=np.ones((5, 4)), K=np.ones((6, 4)), V=np.ones((6, 3)))
+    return traced(
+        answer.attention, "output weights", Q=np.ones((5, 4)), K=np.ones((6, 4)), V=np.ones((6, 3))
+    )
 
 
 EXERCISE = Exercise(

@@ -183,7 +183,9 @@ def draw(answer: Answer) -> Graph:
     """What the learner's backward pass of attention computes."""
     Q, K, V, g = np.ones((3, 4)), np.ones((3, 4)), np.ones((3, 4)), np.ones((3, 4))
     weights = np.full((3, 3), 1 / 3)
-    return traced(answer.attention_backward, g=g, Q=Q, K=K, V=V, weights=weights)
+    return traced(
+        answer.attention_backward, "grad_Q grad_K grad_V", g=g, Q=Q, K=K, V=V, weights=weights
+    )
 
 
 EXERCISE = Exercise(

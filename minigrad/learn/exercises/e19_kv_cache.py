@@ -87,7 +87,7 @@ def draw(answer: Answer) -> Graph:
     """The third step of the learner's decoder, with two tokens in the cache."""
     decoder = answer.Decoder(np.eye(4), np.eye(4), np.eye(4))
     decoder.step(np.ones((2, 4)))
-    return traced(decoder.step, x=np.ones((1, 4)))
+    return traced(decoder.step, "output", x=np.ones((1, 4)))
 
 
 EXERCISE = Exercise(

@@ -69,7 +69,7 @@ def check(answer: Answer) -> None:
 def draw(answer: Answer) -> Graph:
     """What a step of the learner's AdamW computes."""
     p, g, m, v = (np.ones(3) for _ in range(4))
-    return traced(answer.adamw_step, p=p, g=g, m=m, v=v, t=1)
+    return traced(answer.adamw_step, "p m v", p=p, g=g, m=m, v=v, t=1)
 
 
 EXERCISE = Exercise(

@@ -71,7 +71,7 @@ def _compare(
 
 def draw(answer: Answer) -> Graph:
     """The tangent of x * x / (1 + x), which the learner's rules compute along with the value."""
-    return traced(lambda x: answer.derivative(lambda x: x * x / (1.0 + x), x), x=2.0)
+    return traced(lambda x: answer.derivative(lambda x: x * x / (1.0 + x), x), "slope", x=2.0)
 
 
 EXERCISE = Exercise(

@@ -230,11 +230,13 @@ def draw(answer: Answer) -> Graph:
     """The learner's graph of one attention head."""
     engine = SimpleNamespace(**answer.names)
     q, k, v = (engine.Tensor(np.ones((3, 4))) for _ in range(3))
-    out = engine.softmax(q @ k.swapaxes(0, 1) * 0.5) @ v
-    return of_values(
-        out, lambda one: one.parents,
-        lambda one: one.op or f"a leaf {one.shape}", lambda one: (str(one.shape),),
-    )  # fmt: skip
+    output = engine.softmax(q @ k.swapaxes(0, 1) * 0.5) @ v
+    names = {id(q): "q", id(k): "k", id(v): "v"}
+
+    def label(one: Any) -> str:
+        return names.get(id(one), getattr(one, "op", "") or "constant")
+
+    return of_values(output, lambda one: one.parents, label, shape=lambda one: one.shape)
 
 
 EXERCISE = Exercise(
