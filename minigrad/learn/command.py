@@ -41,7 +41,7 @@ class Folder:
         if file.exists():
             try:
                 self.progress = json.loads(file.read_text(encoding="utf-8"))
-                self.current = int(self.progress.get("current", 1))
+                int(self.progress.get("current", 1))
                 self.of(1)
             except (ValueError, TypeError, AttributeError) as error:
                 raise ValueError(
@@ -50,23 +50,12 @@ class Folder:
                 ) from None
 
     def of(self, number: int) -> dict[str, Any]:
-        """What is known of an exercise.
-
-        Args:
-            number: Its number.
-
-        Returns:
-            The number of ``checks`` and ``hints``, and whether it is ``done``; to be changed.
-        """
+        """What is known of an exercise: ``checks``, ``hints``, ``done``; to be changed."""
         known: dict[str, dict[str, Any]] = self.progress.setdefault("exercises", {})
         return known.setdefault(str(number), {"checks": 0, "hints": 0, "done": False})
 
     def save(self, current: int) -> None:
-        """Write what is done.
-
-        Args:
-            current: The exercise that the learner is at.
-        """
+        """Write what is done, and at which exercise the learner is."""
         self.progress["current"] = current
         known = self.progress["exercises"]
         self.progress["exercises"] = {key: known[key] for key in sorted(known, key=int)}
@@ -77,21 +66,13 @@ class Folder:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes.
-
-    Args:
-        parser: The parser of ``python -m minigrad learn``.
-    """
+    """Say what the command takes."""
     parser.add_argument(
         "action", nargs="?", default="", metavar="NUMBER | check | watch | hint | solution",
         help="a number opens that exercise; without it, all are listed",
     )  # fmt: skip
-    parser.add_argument(
-        "number",
-        nargs="?",
-        default="",
-        help="which exercise; by default the one that was opened last",
-    )
+    help_number = "which exercise; by default the one that was opened last"
+    parser.add_argument("number", nargs="?", default="", help=help_number)
     parser.add_argument(
         "--folder", type=Path, default=None,
         help=f"where your files are (default: this folder if it has them, or {FOLDER})",
@@ -99,13 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Iterator[str]:
-    """Run the command.
-
-    Args:
-        options: What was given.
-
-    Yields:
-        Texts to print.
+    """Run the command, and yield texts to print.
 
     Raises:
         ValueError: There is no such exercise, action or file.

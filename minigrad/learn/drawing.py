@@ -31,7 +31,9 @@ def traced(function: Callable[..., Any], outputs: str = "", /, **inputs: Any) ->
         Graph(1 op, 1 input, 1 output)
     """
     given = {
-        name: minigrad.tensor(value, requires_grad=True) if _differentiable(value) else value
+        name: minigrad.tensor(value, dtype="float64", requires_grad=True)
+        if _differentiable(value)
+        else value
         for name, value in inputs.items()
     }
     with viz.trace() as trace:

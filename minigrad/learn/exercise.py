@@ -39,13 +39,7 @@ class Wrong:
         self.gap = gap
 
     def apply(self, marked: str) -> str:
-        """Write the wrong answer.
-
-        Args:
-            marked: The text of the solution with its gaps marked.
-
-        Returns:
-            The text of the wrong answer.
+        """Write the wrong answer; `marked` is the solution with its gaps marked.
 
         Raises:
             ValueError: A text to replace is not there, or is there more than once.
@@ -118,14 +112,7 @@ class Exercise:
         return self.marked.split('"""')[1].strip()
 
     def advice(self, diagnosis: str) -> str:
-        """What a learner is told about a mistake.
-
-        Args:
-            diagnosis: Its name.
-
-        Returns:
-            One or two sentences, or an empty text.
-        """
+        """What a learner is told about a mistake."""
         return self.diagnoses.get(diagnosis) or GENERAL[diagnosis]
 
 
@@ -138,11 +125,7 @@ def _open(gap: re.Match[str]) -> str:
 
 @cache
 def exercises() -> dict[int, Exercise]:
-    """Every exercise.
-
-    Returns:
-        Them by number, in order.
-    """
+    """Every exercise by its number, in order."""
     folder = importlib.resources.files("minigrad.learn.exercises")
     names = sorted(entry.name[:-3] for entry in folder.iterdir() if entry.name.startswith("e"))
     return {int(name[1:3]): _load(name) for name in names}
@@ -156,13 +139,7 @@ def _load(name: str) -> Exercise:
 
 
 def exercise(number: int | str) -> Exercise:
-    """One exercise.
-
-    Args:
-        number: Its number, such as 7 or ``"07"``.
-
-    Returns:
-        The exercise.
+    """The exercise of a number, such as 7 or ``"07"``.
 
     Raises:
         ValueError: There is none of this number.
@@ -176,13 +153,6 @@ def exercise(number: int | str) -> Exercise:
 
 
 def paragraphs(text: str) -> str:
-    """Break the lines of a text for a terminal.
-
-    Args:
-        text: The text; an indented line stays as it is.
-
-    Returns:
-        The text with lines of at most 88 characters.
-    """
+    """Break lines at 88 characters, for a terminal; an indented line stays as it is."""
     lines = [line if line.startswith(" ") else textwrap.fill(line, 88) for line in text.split("\n")]
     return "\n".join(lines)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,9 @@ __all__ = ["SECONDS", "Result", "check_file", "check_names", "run_text"]
 
 SECONDS = 20.0
 """How long a learner's file may run."""
+
+MEMORY = 8 * 2**30
+"""How much memory it may take, in bytes."""
 
 PRINTED = 20
 """How many of the lines that a learner's file prints are shown."""
@@ -73,6 +76,8 @@ class Result:
             parts.append("Your code printed\n" + _indented(self.printed))
         if self.right:
             parts.append(paragraphs(f"Why: {this.why}"))
+            if not self.drawing:
+                parts.append("There is no drawing: the code works on arrays, but not on tensors.")
         else:
             if self.passed:
                 parts.append(f"Right so far: {', '.join(self.passed)}.")
@@ -86,69 +91,39 @@ class Result:
         return {"text/plain": str(self), "text/html": page}
 
 
-def check_names(this: Exercise, names: Mapping[str, Any], drawn: bool = True) -> Result:
-    """Check an answer in this process.
-
-    Args:
-        this: The exercise.
-        names: What the answer defines, by name.
-        drawn: Whether to draw a right answer.
-
-    Returns:
-        The result.
-    """
-    answer, result = Answer(names), Result(this.number)
-    codes = [value.__code__ for value in _functions(names)]
-    with _quiet() as printed:
-        try:
-            this.check(answer)
-        except Exception as error:
-            result = _result(this, error, {code.co_filename for code in codes})
-            result.passed = answer.passed
-        if result.right and drawn:
-            with contextlib.suppress(Exception):  # what NumPy can and tensors cannot
-                result.drawing = this.draw(answer).to_svg()
-    result.printed = _first_lines(printed.getvalue())
-    return result
+def check_names(this: Exercise, names: Mapping[str, Any]) -> Result:
+    """Check an answer in this process: `names` is what it defines."""
+    return _check(this, names, lambda: None, frozenset())
 
 
 def run_text(this: Exercise, text: str, file: str) -> Result:
-    """Run the text of an answer in this process, and check it.
-
-    Args:
-        this: The exercise.
-        text: The text of the learner's file.
-        file: Where it stands.
-
-    Returns:
-        The result.
-    """
+    """Run the text of a learner's file in this process, and check what it defines."""
     names: dict[str, Any] = {"__name__": "answer", "__file__": file}
-    lines = text.splitlines(keepends=True)
-    linecache.cache[file] = (len(text), None, lines, file)
-    with _quiet() as printed:
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    return _check(this, names, lambda: exec(compile(text, file, "exec"), names), {file})
+
+
+def _check(
+    this: Exercise, names: Mapping[str, Any], prepare: Callable[[], None], files: Collection[str]
+) -> Result:
+    answer, result, printed = Answer(names), Result(this.number), _Printed()
+    with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
         try:
-            exec(compile(text, file, "exec"), names)
+            prepare()
+            this.check(answer)
         except (Exception, SystemExit) as error:
-            result = _result(this, error, {file})
-            result.printed = _first_lines(printed.getvalue())
-            return result
-    result = check_names(this, names)
-    result.printed = _first_lines(printed.getvalue() + result.printed)
+            codes = {function.__code__.co_filename for function in _functions(names)}
+            result = _result(this, error, {*files, *codes})
+            result.passed = answer.passed
+        else:
+            with contextlib.suppress(Exception):  # what arrays can and tensors cannot
+                result.drawing = this.draw(answer).to_svg()
+    result.printed = str(printed)
     return result
 
 
 def check_file(this: Exercise, path: Path, seconds: float = SECONDS) -> Result:
-    """Check a learner's file in a process of its own.
-
-    Args:
-        this: The exercise.
-        path: The file.
-        seconds: How long it may run.
-
-    Returns:
-        The result.
-    """
+    """Check a learner's file in a process of its own, which may run for so long."""
     package = str(Path(minigrad.__file__).resolve().parent.parent)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report"
@@ -173,6 +148,10 @@ def check_file(this: Exercise, path: Path, seconds: float = SECONDS) -> Result:
 def _work(number: str, file: str, report: str, seconds: str) -> None:
     """Check one file and write the result: what `check_file` starts."""
     this = exercise(number)
+    with contextlib.suppress(ImportError, OSError, ValueError):  # where there are such limits
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     with open(report, "w", encoding="utf-8") as out:
         faulthandler.dump_traceback_later(float(seconds), exit=True, file=out)
         try:
@@ -185,12 +164,22 @@ def _work(number: str, file: str, report: str, seconds: str) -> None:
         json.dump(asdict(result), out)
 
 
-@contextlib.contextmanager
-def _quiet() -> Any:
-    """Keep what is printed, and let NaN and infinities arise without warnings."""
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
-        yield printed
+class _Printed(io.TextIOBase):
+    """Keeps the first lines of what is printed: an endless loop may print, too."""
+
+    def __init__(self) -> None:
+        self.text, self.lines = "", 0
+
+    def write(self, text: str) -> int:
+        if self.lines < PRINTED:
+            self.text += text[:2000]
+        self.lines += text.count("\n")
+        return len(text)
+
+    def __str__(self) -> str:
+        more = self.lines - PRINTED
+        lines = self.text.splitlines()[:PRINTED]
+        return "\n".join([*lines, f"... and {more} lines more"] if more > 0 else lines)
 
 
 def _functions(names: Mapping[str, Any]) -> list[Any]:
@@ -234,12 +223,6 @@ def _line(file: str, line: int, function: str = "") -> str:
     text = linecache.getline(file, line).strip()
     name = "your cell" if "ipykernel" in file or "<ipython" in file else Path(file).name
     return f"{name}, line {line}{inside}:\n    {text}"
-
-
-def _first_lines(text: str) -> str:
-    lines = text.splitlines()
-    more = [f"... and {len(lines) - PRINTED} lines more"] if len(lines) > PRINTED else []
-    return "\n".join([*lines[:PRINTED], *more])
 
 
 def _indented(text: str) -> str:

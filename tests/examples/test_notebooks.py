@@ -86,6 +86,7 @@ def test_the_cells_of_exercises_check() -> None:
         if value is not None:
             checked += 1
             assert (value.number, value.diagnosis) == (checked, "gap"), str(value)
-            evaluate(exercises()[checked].solution, names, "cell")
-            assert evaluate("".join(cell["source"]), names, "cell").right
+            if checked in (1, 5, 13):  # tests/learn checks all solutions
+                evaluate(exercises()[checked].solution, names, "cell")
+                assert evaluate("".join(cell["source"]), names, "cell").right
     assert checked == len(exercises())

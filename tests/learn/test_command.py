@@ -100,6 +100,7 @@ ANSWERS = {
     "endless in a call": (
         "def numerical_slope(f, x, h):\n    while True: f(x)\n", "time", ", line 2"
     ),
+    "memory": ("x = bytearray(20 * 2**30)\n", "MemoryError", ", line 1"),
     "exit": ("import sys\n\nsys.exit(3)\n", "error", ", line 3"),
 }  # fmt: skip
 
@@ -136,6 +137,12 @@ def test_a_file_that_never_comes_back(name: str, tmp_path: Path) -> None:
 def test_a_file_that_does_not_work(text: str, diagnosis: str, told: str) -> None:
     result = run_text(exercise(1), text, "01_slope.py")
     assert result.diagnosis == diagnosis and told in str(result), str(result)
+
+
+def test_an_answer_that_only_arrays_allow_is_right_without_a_drawing() -> None:
+    text = exercise(7).solution.replace("return g @ b.T", "return np.asarray(g).dot(b.T)")
+    result = run_text(exercise(7), text, "07_matmul.py")
+    assert result.right and not result.drawing and "There is no drawing" in str(result)
 
 
 def test_what_is_right_so_far_is_said() -> None:

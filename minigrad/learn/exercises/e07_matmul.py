@@ -20,12 +20,13 @@ def check(answer: Answer) -> None:
         square = a.shape == b.shape
         answer.compare(
             "grad_a", pair[0], g @ b.T,
-            {"elementwise": g * b, "transpose": g @ b, "order": b.T @ g, "exchanged": a.T @ g}
-            if square else None,
+            {"elementwise": g * b, "transpose": (g @ b, g.T @ b, g.T @ b.T), "order": b.T @ g,
+             "exchanged": a.T @ g} if square else None,
         )  # fmt: skip
         answer.compare(
             "grad_b", pair[1], a.T @ g,
-            {"elementwise": g * a, "transpose": a @ g, "order": g @ a.T} if square else None,
+            {"elementwise": g * a, "transpose": (a @ g, a @ g.T, a.T @ g.T), "order": g @ a.T}
+            if square else None,
         )  # fmt: skip
     x, w, g = numbers(random, 2, 5, 3), numbers(random, 3, 4), numbers(random, 2, 5, 4)
     grad_x, grad_w = answer.unpack(answer.layer_backward(g, x, w), "grad_x", "grad_w")
@@ -61,8 +62,8 @@ EXERCISE = Exercise(
     "over the batch and over the length. A matrix product is such a sum. The transpose moves the "
     "summed index to where the product sums. In minigrad the rule of matmul is the same two lines.",
     diagnoses={
-        "transpose": "The right factors in the right order, without the transpose. With square "
-        "matrices that gives numbers, but the wrong ones: the sum runs over the wrong index.",
+        "transpose": "The right factors in the right order, but not the right one is transposed. "
+        "With square matrices that gives numbers, but the sum runs over the wrong index.",
         "order": "The two factors are exchanged: g @ b.T and b.T @ g are not the same. "
         "Gradient of the left factor: g stands on the left.",
         "elementwise": "`*` multiplies entry by entry. A matrix product needs `@`.",
@@ -77,6 +78,7 @@ EXERCISE = Exercise(
     wrong=(
         Wrong("transpose", ("return g @ b.T, a.T @ g", "return g @ b, a @ g")),
         Wrong("transpose", ("a.T @ g\n", "a @ g\n")),
+        Wrong("transpose", ("return g @ b.T, a.T @ g", "return g.T @ b, a @ g.T")),
         Wrong("order", ("return g @ b.T, a.T @ g", "return b.T @ g, g @ a.T")),
         Wrong("elementwise", ("return g @ b.T, a.T @ g", "return g * b, g * a")),
         Wrong("exchanged", ("return g @ b.T, a.T @ g", "return a.T @ g, g @ b.T")),

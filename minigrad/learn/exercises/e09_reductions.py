@@ -24,7 +24,7 @@ def check(answer: Answer) -> None:
         for shape, axis in AXES:
             x = numbers(random, *shape)
             if kind == "max":
-                x.flat[:4] = 3.0  # several that are equally large
+                x.flat[[0, 1, shape[-1]]] = 3.0  # equally large, along each axis
             g = np.array(numbers(random, *np.sum(x, axis).shape))
             tensor = minigrad.tensor(x, requires_grad=True)
             y = getattr(tensor, kind)(axis=axis)
@@ -39,7 +39,8 @@ def mistakes(kind: str, g: np.ndarray, x: np.ndarray, axis: int | None) -> dict[
     put_back = g if axis is None else np.expand_dims(g, axis)
     spread = put_back * np.ones(x.shape)
     count = x.size if axis is None else x.shape[axis]
-    aligned = g * np.ones(x.shape) if x.shape == (3, 3) and axis == 1 else None
+    wrongly = g if axis == 1 else g.reshape(-1, 1)  # along the other axis
+    aligned = wrongly * np.ones(x.shape) if x.shape == (3, 3) else None
     found: dict[str, Any]
     if kind == "sum":
         found = {
@@ -64,7 +65,9 @@ def mistakes(kind: str, g: np.ndarray, x: np.ndarray, axis: int | None) -> dict[
         else:
             place = np.expand_dims(x.argmax(axis=axis), axis)
             np.put_along_axis(first, place, 1, axis=axis)
-        unaligned = x == x.max(axis=axis) if x.shape == (3, 3) else largest
+        unaligned = largest
+        if x.shape == (3, 3):
+            unaligned = x == (x.max(axis=1) if axis == 1 else x.max(axis=0).reshape(-1, 1))
         found = {
             "keepdims": None
             if unaligned is largest
@@ -131,6 +134,7 @@ EXERCISE = Exercise(
     wrong=(
         Wrong("unspread", code="return g"),
         Wrong("aligned", code="return np.broadcast_to(g, x.shape)"),
+        Wrong("aligned", code="return g[:, None] * np.ones(x.shape)"),
         Wrong("no-g", code="return np.ones(x.shape)"),
         Wrong(
             "shared",
@@ -162,6 +166,9 @@ EXERCISE = Exercise(
         Wrong("everywhere", code="return sum_backward(g, x, axis)", gap=3),
         Wrong("value", ("axis) * largest /", "axis) * largest * x /")),
         Wrong("keepdims", ("x == x.max(axis=axis, keepdims=True)", "x == x.max(axis=axis)")),
+        Wrong(
+            "keepdims", ("x == x.max(axis=axis, keepdims=True)", "x == x.max(axis=axis)[:, None]")
+        ),
     ),
     check=check,
     draw=draw,

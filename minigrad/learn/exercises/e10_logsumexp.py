@@ -39,7 +39,8 @@ def check(answer: Answer) -> None:
                 "no-log": np.exp(x).sum(axis=-1),
                 "m-lost": out - m,
                 "m-subtracted": out - 2 * m,
-                "m-kept": (out - m)[..., None] + x.max(axis=-1, keepdims=True),
+                "axis-kept": out[..., None],
+                "m-kept": out - m + m[:, None] if x.ndim == 2 else out - m,
                 "axis": lambda mine, x=x: mine.shape == () or np.allclose(
                     mine, np.log(np.exp(x).sum(axis=0))
                 ),
@@ -107,8 +108,10 @@ EXERCISE = Exercise(
         "m-lost": "m was subtracted, and then forgotten: add it again after the logarithm.",
         "m-subtracted": "m is subtracted twice. exp(x - m) is exp(x) / exp(m), so after the "
         "logarithm m has to be added.",
-        "m-kept": "The numbers are right, but m has its axis of size 1 still: add m[..., 0], or "
-        "the shapes (n,) and (n, 1) make a table.",
+        "axis-kept": "The numbers are right, but the last axis is still there with size 1: the "
+        "result has the shape of x without it.",
+        "m-kept": "m has its axis of size 1 still, and (n,) + (n, 1) makes a table of (n, n): add "
+        "m[..., 0].",
         "axis": "Summed over another axis than the last one.",
         "largest": "This is the largest entry. The logarithm of the sum is a little more.",
         "large": "exp of a number above 709 is inf. Subtract the largest entry of the row before "
@@ -136,7 +139,11 @@ EXERCISE = Exercise(
         ),
         Wrong("m-lost", (" + m[..., 0]", "")),
         Wrong("m-subtracted", (" + m[..., 0]", " - m[..., 0]")),
-        Wrong("m-kept", (" + m[..., 0]", "[..., None] + m")),
+        Wrong(
+            "axis-kept",
+            ("x - m).sum(axis=-1)) + m[..., 0]", "x - m).sum(axis=-1, keepdims=True)) + m"),
+        ),
+        Wrong("m-kept", (" + m[..., 0]", " + m")),
         Wrong("axis", code="return np.log(np.exp(x).sum())"),
         Wrong("axis", code="return np.log(np.exp(x).sum(axis=0))"),
         Wrong("largest", code="return x.max(axis=-1)"),
