@@ -21,7 +21,8 @@ def check(answer: Answer) -> None:
         "loss", answer.loss(scores, labels), each.mean(),
         {"sum": each.sum(), "classes": each.sum() / scores.size, "each": each,
          "raw": -scores[rows, labels].mean(),
-         "picked": lambda mine: np.allclose(mine, -log_p[:, labels].mean()),
+         "picked": lambda mine: any(
+             np.allclose(mine, -one.mean()) for one in (log_p[:, labels], log_p[labels])),
          "all classes": -log_p.mean(), "no log": -np.exp(log_p)[rows, labels].mean()},
     )  # fmt: skip
     wide = np.array([[1000.0, 0.0]])
@@ -34,12 +35,15 @@ def check(answer: Answer) -> None:
     p, one_hot = np.exp(log_p), np.eye(3)[labels]
     columns = p.copy()
     columns[:, labels] -= 1.0
+    whole = p.copy()
+    whole[labels] -= 1.0
     answer.compare(
         "gradient", answer.gradient(scores, labels), (p - one_hot) / 4,
         {"not divided": p - one_hot, "divided by all": (p - one_hot) / 12,
          "probabilities": lambda mine: np.allclose(mine, p) or np.allclose(mine, p / 4),
          "labels": lambda mine: any(np.allclose(mine * k, p - labels[:, None]) for k in (1, 4)),
-         "columns": lambda mine: any(np.allclose(mine * k, columns) for k in (1, 4)),
+         "columns": lambda mine: any(
+             np.allclose(mine * k, one) for k in (1, 4) for one in (columns, whole)),
          "only right": lambda mine: not (mine * (1 - one_hot)).any()},
     )  # fmt: skip
     answer.compare("gradient", answer.gradient(wide, np.array([1])), [[1.0, -1.0]])
@@ -48,7 +52,7 @@ def check(answer: Answer) -> None:
 def draw(answer: Answer) -> Graph:
     """What the learner's loss computes of the scores."""
     labels = np.array([0, 2])
-    return traced(lambda scores: answer.loss(scores, labels), scores=np.eye(2, 3))
+    return traced(lambda scores: answer.loss(scores, labels), "loss", scores=np.eye(2, 3))
 
 
 EXERCISE = Exercise(
@@ -73,8 +77,8 @@ EXERCISE = Exercise(
         "depend on how many are in the batch.",
         "classes": "This divides by N * C. Each example has one right class, so there are N terms.",
         "each": "This is the loss of each example. The loss of the batch is their mean.",
-        "picked": "log_p[:, labels] takes all rows for every label, an (N, N) table. One entry of "
-        "each row is log_p[np.arange(N), labels].",
+        "picked": "log_p[:, labels] takes all rows for every label, an (N, N) table, and "
+        "log_p[labels] takes whole rows. One entry of each row is log_p[np.arange(N), labels].",
         "all classes": "This is the mean over all classes. Only the right class of each example "
         "counts: labels says which.",
         "no log": "This is the mean of the probabilities. The loss is minus their logarithm.",
@@ -93,8 +97,8 @@ EXERCISE = Exercise(
         "-scores[label] is missing: subtract 1 at the right class of each row.",
         "labels": "The number of the class was subtracted, as if it were a quantity. Class 2 is "
         "not twice class 1: subtract 1 in column 2, and 0 in the others.",
-        "columns": "g[:, labels] -= 1 changes these columns in every row. One entry of each row "
-        "is g[np.arange(N), labels].",
+        "columns": "g[:, labels] -= 1 changes these columns in every row, and g[labels] -= 1 "
+        "changes whole rows. One entry of each row is g[np.arange(N), labels].",
         "only right": "Only the right class gets a gradient here. But the scores of all classes "
         "are in the sum under the softmax: the wrong ones must be pushed down.",
     },
@@ -121,6 +125,8 @@ EXERCISE = Exercise(
         Wrong("not divided", ("return g / len(labels)", "return g")),
         Wrong("divided by all", ("return g / len(labels)", "return g / g.size")),
         Wrong("probabilities", ("    g[np.arange(len(labels)), labels] -= 1.0\n", "")),
+        Wrong("columns", ("g[np.arange(len(labels)), labels] -= 1.0", "g[labels] -= 1.0")),
+        Wrong("picked", ("-log_p[np.arange(len(labels)), labels].mean()", "-log_p[labels].mean()")),
         Wrong("labels", ("g[np.arange(len(labels)), labels] -= 1.0", "g -= labels[:, None]")),
         Wrong("columns", ("g[np.arange(len(labels)), labels] -= 1.0", "g[:, labels] -= 1.0")),
         Wrong("sign", ("return g / len(labels)", "return -g / len(labels)")),

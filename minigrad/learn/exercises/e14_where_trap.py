@@ -42,7 +42,7 @@ def check(answer: Answer) -> None:
 
 def draw(answer: Answer) -> Graph:
     """The function with both choices: the inner one is the learner's."""
-    return traced(answer.value, x=np.array([4.0, 0.0, -1.0]))
+    return traced(answer.value, "value", x=np.array([4.0, 0.0, -1.0]))
 
 
 EXERCISE = Exercise(

@@ -62,7 +62,7 @@ def check(answer: Answer) -> None:
 
 def draw(answer: Answer) -> Graph:
     """What the learner computes of the two gradients."""
-    return traced(answer.relative_error, analytic=np.ones(3), numeric=np.ones(3))
+    return traced(answer.relative_error, "error", analytic=np.ones(3), numeric=np.ones(3))
 
 
 EXERCISE = Exercise(

@@ -10,7 +10,7 @@ from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.viz import Graph
 
 
-def softmax(x: np.ndarray, axis: int = -1) -> np.ndarray:
+def softmax(x: np.ndarray, axis: int | None = -1) -> np.ndarray:
     """Positive numbers that sum to 1 along an axis."""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return np.asarray(e / e.sum(axis=axis, keepdims=True))
@@ -27,6 +27,8 @@ def check(answer: Answer) -> None:
         "weights", mine, weights,
         {"axis": softmax(products / 2.0, axis=-2), "no scale": softmax(products),
          "not the root": softmax(products / 4.0), "wrong size": softmax(products / np.sqrt(3)),
+         "multiplied": softmax(products * 2.0),
+         "everything": softmax(products / 2.0, axis=None),
          "no softmax": products / 2.0, "scaled late": softmax(products) / 2.0,
          "exchanged": weights @ V, "keys ask": softmax(products.T / 2.0)},
     )  # fmt: skip
@@ -45,7 +47,9 @@ def check(answer: Answer) -> None:
 
 def draw(answer: Answer) -> Graph:
     """What the learner's attention computes."""
-    return traced(answer.attention, Q=np.ones((5, 4)), K=np.ones((6, 4)), V=np.ones((6, 3)))
+    return traced(
+        answer.attention, "output weights", Q=np.ones((5, 4)), K=np.ones((6, 4)), V=np.ones((6, 3))
+    )
 
 
 EXERCISE = Exercise(
@@ -71,6 +75,9 @@ EXERCISE = Exercise(
         "no scale": "The weights are too sharp: the division by sqrt(d) is missing.",
         "not the root": "Divided by d, and not by its root. A dot product of d numbers grows like "
         "sqrt(d), if they are independent.",
+        "multiplied": "Multiplied by sqrt(d), and not divided: the weights are far too sharp.",
+        "everything": "All weights together sum to 1. Those of each query should: softmax along "
+        "the last axis only.",
         "wrong size": "Divided by the root of the length of the sequence. d is the width of a "
         "query, its last axis.",
         "no softmax": "These are the scores. Softmax makes weights of them.",
@@ -88,6 +95,11 @@ EXERCISE = Exercise(
         Wrong("axis", ("axis=-1)\n    return weights @ V", "axis=-2)\n    return weights @ V")),
         Wrong("no scale", (" / np.sqrt(Q.shape[-1])", "")),
         Wrong("not the root", (" / np.sqrt(Q.shape[-1])", " / Q.shape[-1]")),
+        Wrong("multiplied", (" / np.sqrt(Q.shape[-1])", " * np.sqrt(Q.shape[-1])")),
+        Wrong(
+            "everything",
+            ("axis=-1)\n    return weights @ V", "axis=None)\n    return weights @ V"),
+        ),
         Wrong("wrong size", ("np.sqrt(Q.shape[-1])", "np.sqrt(len(K))")),
         Wrong("no softmax", ("weights = softmax(scores, axis=-1)", "weights = scores")),
         Wrong(

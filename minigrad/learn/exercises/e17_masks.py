@@ -56,7 +56,9 @@ def check(answer: Answer) -> None:
 def draw(answer: Answer) -> Graph:
     """What the learner's softmax computes of the scores."""
     mask = np.tri(3, dtype=bool)
-    return traced(lambda scores: answer.masked_softmax(scores, mask), scores=np.ones((3, 3)))
+    return traced(
+        lambda scores: answer.masked_softmax(scores, mask), "weights", scores=np.ones((3, 3))
+    )
 
 
 EXERCISE = Exercise(

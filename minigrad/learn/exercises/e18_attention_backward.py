@@ -68,7 +68,8 @@ def _check_attention(answer: Answer, random: np.random.Generator) -> None:
         scores = _softmax_backward(slope, weights)
         columns = _softmax_backward(slope.swapaxes(-1, -2), weights.swapaxes(-1, -2))
         of_q: dict[str, Any] = {
-            "no scale": scores @ K, "no mean": (weights * slope / root) @ K,
+            "no scale": scores @ K, "scaled twice": (scores / d) @ K,
+            "no mean": (weights * slope / root) @ K,
             "columns": (columns.swapaxes(-1, -2) / root) @ K, "no softmax": (slope / root) @ K,
         }  # fmt: skip
         of_k, of_v = {"no scale": scores.swapaxes(-1, -2) @ Q}, {}
@@ -183,7 +184,9 @@ def draw(answer: Answer) -> Graph:
     """What the learner's backward pass of attention computes."""
     Q, K, V, g = np.ones((3, 4)), np.ones((3, 4)), np.ones((3, 4)), np.ones((3, 4))
     weights = np.full((3, 3), 1 / 3)
-    return traced(answer.attention_backward, g=g, Q=Q, K=K, V=V, weights=weights)
+    return traced(
+        answer.attention_backward, "grad_Q grad_K grad_V", g=g, Q=Q, K=K, V=V, weights=weights
+    )
 
 
 EXERCISE = Exercise(
@@ -212,6 +215,8 @@ EXERCISE = Exercise(
         "queries that looked at it, so the sum runs over the queries.",
         "no scale": "The division by sqrt(d) is missing on the way back: what divides forward "
         "divides backward too.",
+        "scaled twice": "Divided by d: the scale is applied twice on the way back. The forward "
+        "pass divides once by sqrt(d).",
         "no mean": "The rule of softmax is incomplete: weights * (g - sum of g * weights). The "
         "second term is there because all weights of a row share one whole.",
         "columns": "The sum in the rule of softmax goes along the wrong axis: along the row, as "
@@ -252,6 +257,10 @@ EXERCISE = Exercise(
     wrong=(
         Wrong("weights transposed", ("weights.swapaxes(-1, -2) @ g", "weights @ g")),
         Wrong("no scale", ("(grad_weights - mean) / Q.shape[-1] ** 0.5", "(grad_weights - mean)")),
+        Wrong(
+            "scaled twice",
+            ("(grad_weights - mean) / Q.shape[-1] ** 0.5", "(grad_weights - mean) / Q.shape[-1]"),
+        ),
         Wrong("no mean", ("weights * (grad_weights - mean)", "weights * grad_weights")),
         Wrong(
             "columns",

@@ -29,10 +29,14 @@ def check(answer: Answer) -> None:
     want = attention(q, k, v, np.tri(5, dtype=bool))
 
     decoder = answer.Decoder(w_q, w_k, w_v)
+    given = x.copy()
     outputs = [decoder.step(x[n : n + 1]) for n in range(3)]
     told = "Three tokens, one in each step.\n"
     if any(output is None for output in outputs):
         raise Failure(f"{told}`step` returned None, 3 times.", "nothing")
+    if not np.array_equal(x, given):
+        raise Failure(f"{told}`step` changed its argument `x` in {(x != given).sum()} entries.",
+                      "changed")  # fmt: skip
     got = np.concatenate([np.asarray(output) for output in outputs])
 
     def three(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -87,7 +91,7 @@ def draw(answer: Answer) -> Graph:
     """The third step of the learner's decoder, with two tokens in the cache."""
     decoder = answer.Decoder(np.eye(4), np.eye(4), np.eye(4))
     decoder.step(np.ones((2, 4)))
-    return traced(decoder.step, x=np.ones((1, 4)))
+    return traced(decoder.step, "output", x=np.ones((1, 4)))
 
 
 EXERCISE = Exercise(
@@ -181,6 +185,9 @@ EXERCISE = Exercise(
                 "self.values = self.keys",
             ),
             ("self.keys, self.values, mask)", "self.keys @ self.w_k, self.keys @ self.w_v, mask)"),
+        ),
+        Wrong(
+            "changed", ("        x = x + positions(old, total", "        x += positions(old, total")
         ),
         Wrong(
             "nothing",

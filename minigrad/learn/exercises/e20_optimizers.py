@@ -9,7 +9,7 @@ from minigrad.learn.drawing import traced
 from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.viz import Graph
 
-LR, BETA1, BETA2, EPS, DECAY = 0.01, 0.9, 0.999, 1e-8, 0.01
+LR, BETA1, BETA2, EPS, DECAY = 0.1, 0.9, 0.999, 1e-8, 0.2
 
 
 def check(answer: Answer) -> None:
@@ -30,7 +30,7 @@ def check(answer: Answer) -> None:
 
     m, v, t = numbers(random, 3), numbers(random, 3) ** 2, 3
     mean, square = BETA1 * m + (1 - BETA1) * g, BETA2 * v + (1 - BETA2) * g**2
-    got = answer.unpack(answer.adamw_step(p, g, m, v, t), "p", "m", "v")
+    got = answer.unpack(answer.adamw_step(p, g, m, v, t, lr=LR, decay=DECAY), "p", "m", "v")
     coupled = g + DECAY * p
     answer.compare(
         "m", got[1], mean,
@@ -53,23 +53,24 @@ def check(answer: Answer) -> None:
          "step counted twice": after(1 - BETA1 ** (t + 1), 1 - BETA2 ** (t + 1)),
          "step counted from 0": after(1 - BETA1 ** (t - 1), 1 - BETA2 ** (t - 1)),
          "t times": after(1 - BETA1 * t, 1 - BETA2 * t), "no decay": after(c1, c2, 0.0),
+         "decay last": after(c1, c2, 0.0) * (1 - LR * DECAY),
          "decay without lr": after(c1, c2, DECAY / LR),
          "no root": p * (1 - LR * DECAY) - LR * (mean / c1) / (square / c2 + EPS),
          "coupled": after(c1, c2, 0.0) - LR * DECAY * p / (np.sqrt(square / c2) + EPS)},
     )  # fmt: skip
     zero, tiny = np.zeros(2), np.array([1e-8, -3e-8])  # gradients of the size of eps
-    got = answer.unpack(answer.adamw_step(zero, tiny, zero, zero, 1), "p", "m", "v")
+    got = answer.unpack(answer.adamw_step(zero, tiny, zero, zero, 1, lr=LR), "p", "m", "v")
     answer.compare(
         "p", got[0], -LR * tiny / (abs(tiny) + EPS),
         {"no eps": -LR * np.sign(tiny), "eps inside": -LR * tiny / np.sqrt(tiny**2 + EPS),
-         "eps too early": lambda mine: True},
+         "eps too early": -LR * tiny / (abs(tiny) + EPS / np.sqrt(1 - BETA2))},
     )  # fmt: skip
 
 
 def draw(answer: Answer) -> Graph:
     """What a step of the learner's AdamW computes."""
     p, g, m, v = (np.ones(3) for _ in range(4))
-    return traced(answer.adamw_step, p=p, g=g, m=m, v=v, t=1)
+    return traced(answer.adamw_step, "p m v", p=p, g=g, m=m, v=v, t=1)
 
 
 EXERCISE = Exercise(
@@ -119,7 +120,9 @@ EXERCISE = Exercise(
         "divide by 0 there.",
         "t times": "beta**t is a power, not beta * t.",
         "no decay": "The weight decay is missing.",
-        "decay without lr": "The decay is lr * decay * p: without lr it is 100 times too strong.",
+        "decay without lr": "The decay is lr * decay * p: without lr it is far too strong.",
+        "decay last": "The decay was taken from the new p, after the step. It is a part of the old "
+        "one.",
         "no root": "Divided by the mean square. Its root has the size of a gradient, and makes "
         "the step independent of its scale.",
         "no eps": "eps is missing, or too small to act. Where a gradient is 0 for many steps, v is "
@@ -193,6 +196,13 @@ EXERCISE = Exercise(
         ),
         Wrong("no decay", (" - lr * decay * p - lr * step", " - lr * step")),
         Wrong("decay without lr", (" - lr * decay * p - lr * step", " - decay * p - lr * step")),
+        Wrong(
+            "decay last",
+            (
+                "return p - lr * decay * p - lr * step, m",
+                "return (p - lr * step) * (1 - lr * decay), m",
+            ),
+        ),
         Wrong("no root", ("(np.sqrt(v / (1 - beta2**t)) + eps)", "(v / (1 - beta2**t) + eps)")),
         Wrong("no eps", ("(1 - beta2**t)) + eps)", "(1 - beta2**t)))")),
         Wrong(

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.autograd import grad
+from minigrad import viz
 from minigrad.learn.answer import Answer, Failure, numbers
-from minigrad.learn.drawing import traced
 from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.viz import Graph
 
@@ -65,9 +64,11 @@ def check(answer: Answer) -> None:
 
 
 def draw(answer: Answer) -> Graph:
-    """The gradient of f, recorded, by which the learner's function goes back."""
-    del answer
-    return traced(lambda x: grad((x**3).sum(), x, create_graph=True), x=np.ones(3))
+    """What the learner's `hvp` recorded: the function, the slope, and the number from both."""
+    x = minigrad.tensor(np.ones(3), requires_grad=True)
+    with viz.trace() as trace:
+        answer.hvp(lambda x: (x**3).sum(), x, np.ones(3))
+    return trace.graph(x=x)
 
 
 EXERCISE = Exercise(

@@ -32,7 +32,7 @@ def check(answer: Answer) -> None:
     slope = answer.derivative(lambda x: x * x * x / (1.0 + x), 2.0)
     answer.compare(
         "the derivative of x * x * x / (1 + x) at 2", slope, 28 / 9,
-        {"seed 0": 0.0, "seed x": 56 / 9, "the value": 8 / 3}, rtol=1e-10,
+        {"seed 0": 0.0, "seed x": 56 / 9, "seed exchanged": 2.5, "the value": 8 / 3}, rtol=1e-10,
     )  # fmt: skip
 
     runs = 0
@@ -71,7 +71,7 @@ def _compare(
 
 def draw(answer: Answer) -> Graph:
     """The tangent of x * x / (1 + x), which the learner's rules compute along with the value."""
-    return traced(lambda x: answer.derivative(lambda x: x * x / (1.0 + x), x), x=2.0)
+    return traced(lambda x: answer.derivative(lambda x: x * x / (1.0 + x), x), "slope", x=2.0)
 
 
 EXERCISE = Exercise(
@@ -119,6 +119,7 @@ EXERCISE = Exercise(
         "When x moves by a little, x moves by just as much: its tangent is 1.",
         "seed x": "The input has its own value as its tangent. Its slope with respect to itself "
         "is 1.",
+        "seed exchanged": "The value and the tangent of the input are exchanged: Dual(x, 1.0).",
         "the value": "This is the value of f. Its slope is the tangent of what f returns.",
         "all at once": "Every entry is the sum of all slopes: all inputs had the tangent 1 in the "
         "same run. Only one may move.",
@@ -223,6 +224,7 @@ EXERCISE = Exercise(
         Wrong("unchanged tangent", ("Dual(value, value * x.tangent)", "Dual(value, x.tangent)")),
         Wrong("seed 0", ("f(Dual(x, 1.0))", "f(Dual(x))")),
         Wrong("seed x", ("f(Dual(x, 1.0))", "f(Dual(x, x))")),
+        Wrong("seed exchanged", ("f(Dual(x, 1.0))", "f(Dual(1.0, x))")),
         Wrong("the value", ("f(Dual(x, 1.0)).tangent", "f(Dual(x, 1.0)).value")),
         Wrong("all at once", ("1.0 if i == j else 0.0", "1.0")),
         Wrong(

@@ -159,6 +159,7 @@ def draw(answer: Answer) -> Graph:
     random = np.random.default_rng(0)
     return traced(
         lambda x, g: answer.checkpointed_gradient(layers, x, g, random, 1),
+        'output grad_x',
         x=np.ones((2, 3)), g=np.ones((2, 3)),
     )  # fmt: skip
 

@@ -108,6 +108,10 @@ def _check_ops(answer: Answer, engine: Any) -> None:
             if not isinstance(y, engine.Tensor):
                 raise Failure(f"{told}: y is {show(y)}; it should be a Tensor.", "no tensor")
             _same(answer, f"{told}: y.data", y.data, known.y, expected["y"])
+            parts = y.rule(g) if callable(getattr(y, "rule", None)) else []
+            if isinstance(parts, np.ndarray):
+                facts = f"{told}: its rule returns 1 array, of shape {parts.shape}."
+                raise Failure(facts, "no list")
             (y * engine.Tensor(g)).backward()
         except ValueError as error:
             raise Failure(f"{told}:\n  ValueError: {error}", "shapes") from None
@@ -230,11 +234,13 @@ def draw(answer: Answer) -> Graph:
     """The learner's graph of one attention head."""
     engine = SimpleNamespace(**answer.names)
     q, k, v = (engine.Tensor(np.ones((3, 4))) for _ in range(3))
-    out = engine.softmax(q @ k.swapaxes(0, 1) * 0.5) @ v
-    return of_values(
-        out, lambda one: one.parents,
-        lambda one: one.op or f"a leaf {one.shape}", lambda one: (str(one.shape),),
-    )  # fmt: skip
+    output = engine.softmax(q @ k.swapaxes(0, 1) * 0.5) @ v
+    names = {id(q): "q", id(k): "k", id(v): "v"}
+
+    def label(one: Any) -> str:
+        return names.get(id(one), getattr(one, "op", "") or "constant")
+
+    return of_values(output, lambda one: one.parents, label, shape=lambda one: one.shape)
 
 
 EXERCISE = Exercise(
@@ -262,6 +268,8 @@ EXERCISE = Exercise(
         "no gradient": "No gradient has arrived: is this tensor among the parents, and does the "
         "rule return a gradient for it?",
         "no tensor": "An op returns a Tensor: Tensor(data, parents, rule).",
+        "no list": "A rule returns a list or a tuple with a gradient for each parent, also where "
+        "there is only one: [g], and not g.",
         "replaced": "The second pass has replaced the gradient of the first. They add: a batch in "
         "two halves must give the gradient of the whole.",
         "overwritten": "Right at one use of a tensor, wrong at two: contributions add. Is there "
@@ -355,6 +363,7 @@ EXERCISE = Exercise(
         Wrong("not transposed", ("g @ b.swapaxes(-1, -2), a.swapaxes(-1, -2) @ g", "g @ b, a @ g")),
         Wrong("shapes", ("g @ b.swapaxes(-1, -2), a.swapaxes(-1, -2) @ g", "g @ b.T, a.T @ g")),
         Wrong("shape", ("[g.reshape(self.shape)]", "[g]")),
+        Wrong("no list", ("[g.swapaxes(i, j)]", "g.swapaxes(i, j)")),
         Wrong("not swapped back", ("[g.swapaxes(i, j)]", "[g]")),
         Wrong("repeated", ("np.add.at(whole, index, g)", "whole[index] += g")),
         Wrong("parts exchanged", ("np.split(g, ends, axis)", "np.split(g, ends, axis)[::-1]")),

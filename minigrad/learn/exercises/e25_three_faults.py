@@ -112,7 +112,9 @@ def draw(answer: Answer) -> Graph:
     """The graph of the repaired model."""
     model = answer.repaired()()
     tokens, real, labels = answer.names["batch"](True)
-    return viz.graph(answer.names["loss"](model, tokens, real, labels))
+    with viz.trace() as trace:
+        loss = answer.names["loss"](model, tokens, real, labels)
+    return trace.graph(loss)
 
 
 EXERCISE = Exercise(
