@@ -57,6 +57,9 @@ def test_an_exercise_is_complete(exercise: Exercise) -> None:
     assert {*exercise.diagnoses} <= told, "a diagnosis that no wrong answer gets"
     assert not {*exercise.diagnoses} & {*GENERAL}, "a name with two meanings"
     assert len({*exercise.hints}) == 3 and exercise.why
-    assert (ROOT / "docs" / "guide" / f"{exercise.chapter}.md").exists()
+    chapter = (ROOT / "docs" / "guide" / f"{exercise.chapter}.md").read_text(encoding="utf-8")
+    link = f"[{chapter.partition(chr(10))[0][2:]}](guide/{exercise.chapter}.md)"
+    row = f"| {exercise.number} | {exercise.title} | {link} |"
+    assert row in (ROOT / "docs" / "learn.md").read_text(encoding="utf-8"), f"write {row}"
     assert exercise.task.startswith(f"Exercise {exercise.number}: {exercise.title}.")
     assert max(map(len, exercise.skeleton.splitlines())) <= 100

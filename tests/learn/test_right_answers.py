@@ -9,6 +9,111 @@ from minigrad.learn.running import run_text
 
 # The number of an exercise, the number of a gap, and what stands in it.
 ANSWERS = [
+    (1, 1, """
+width = 2 * h
+return f(x + h) / width - f(x - h) / width
+"""),
+    (1, 2, "return 3 * x**2 - 2"),
+    (2, 2, """
+grad_b, grad_a, grad_x = y, -y, -2 * x * y
+"""),
+    (3, 1, """
+from collections import Counter, defaultdict
+grads = defaultdict(float)
+for name, value in arrivals:
+    grads[name] += value
+return grads
+"""),
+    (3, 2, """
+grad_a = 3 * a**2 + 2 * a * x
+grad_x, grad_w = grad_a * w + a**2, grad_a * x
+"""),
+    (4, 1, """
+order, done, stack = [], set(), [(output, False)]
+while stack:
+    value, ready = stack.pop()
+    if ready:
+        order.append(value)
+    elif value not in done:
+        done.add(value)
+        stack += [(value, True), *((parent, False) for parent in parents[value])]
+return order[::-1]
+"""),
+    (5, 4, """
+order, done, stack = [], set(), [(self, False)]
+while stack:
+    value, ready = stack.pop()
+    if ready:
+        order.append(value)
+    elif value not in done:
+        done.add(value)
+        stack.append((value, True))
+        stack.extend((parent, False) for parent in value.parents)
+self.grad = 1
+for value in reversed(order):
+    for i in range(len(value.parents)):
+        value.parents[i].grad = value.parents[i].grad + value.slopes[i] * value.grad
+"""),
+    (6, 1, """
+while g.ndim > len(shape):
+    g = g.sum(axis=0)
+for axis in range(len(shape)):
+    if shape[axis] != g.shape[axis]:
+        g = g.sum(axis=axis, keepdims=True)
+return g
+"""),
+    (6, 1, """
+padded = (1,) * (g.ndim - len(shape)) + tuple(shape)
+axes = tuple(i for i in range(g.ndim) if padded[i] != g.shape[i])
+return np.sum(g, axis=axes).reshape(shape)
+"""),
+    (7, 1, 'return np.einsum("ik,jk->ij", g, b), np.einsum("ij,ik->jk", a, g)'),
+    (7, 2, """
+grad_w = np.zeros_like(w)
+for one, gradient in zip(x, g):
+    grad_w += one.T @ gradient
+return g @ w.T, grad_w
+"""),
+    (7, 2, "return np.inner(g, w), np.tensordot(x, g, ((0, 1), (0, 1)))"),
+    (8, 1, """
+grad = np.zeros((rows, g.shape[-1]), g.dtype)
+for place in np.ndindex(index.shape):
+    grad[index[place]] += g[place]
+return grad
+"""),
+    (8, 1, """
+one_hot = np.arange(rows)[:, None] == index.reshape(-1) % rows
+return one_hot @ g.reshape(-1, g.shape[-1])
+"""),
+    (8, 2, "return np.array([g[i] for i in index])"),
+    (9, 1, "return np.ones(x.shape) * (g if axis is None else np.expand_dims(g, axis))"),
+    (9, 3, """
+y = np.max(x, axis, keepdims=True)
+share = np.where(x == y, 1.0, 0.0)
+share /= np.sum(share, axis, keepdims=True)
+return share * np.reshape(g, y.shape)
+"""),
+    (10, 1, "return np.logaddexp.reduce(x, axis=-1)"),
+    (10, 2, """
+e = np.exp(x - np.maximum(x.max(-1, keepdims=True), -1e300))
+return g[..., None] * e / np.maximum(e.sum(-1, keepdims=True), 1e-300)
+"""),
+    (11, 1, """
+m = np.amax(x, -1, keepdims=True)
+return np.exp(x - m - np.log(np.exp(x - m).sum(-1, keepdims=True)))
+"""),
+    (11, 2, """
+table = np.einsum("...i,ij->...ij", y, np.eye(y.shape[-1])) - y[..., :, None] * y[..., None, :]
+return np.einsum("...i,...ij->...j", g, table)
+"""),
+    (12, 1, "return (x - x.mean(-1, keepdims=1)) / (x.var(-1, keepdims=1) + eps) ** 0.5 * w + b"),
+    (12, 2, """
+n = x.shape[-1]
+h = g * w
+grad_b, grad_w = g.reshape(-1, n).sum(0), (g * xhat).reshape(-1, n).sum(0)
+total = h.sum(-1, keepdims=True) + xhat * (h * xhat).sum(-1, keepdims=True)
+grad_x = rstd / n * (n * h - total)
+"""),
     (13, 1, """
 m = scores.max(1)
 lse = m + np.log(np.exp(scores - m[:, None]).sum(1))
