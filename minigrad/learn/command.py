@@ -124,13 +124,14 @@ def run(options: argparse.Namespace) -> Iterator[str]:
                 f"there is no file {file}. `{say(str(number))}` writes it; if it is elsewhere, add "
                 "--folder and where"
             )
-        yield from _checked(this, folder, file)
-        while action == "watch":
-            yield f"Save {file} to have it checked again. Ctrl+C ends this."
-            _wait(file)
+        while True:
+            saved = _saved(file)
             yield from _checked(this, folder, file)
-            if folder.of(number)["done"]:
+            if action == "check" or folder.of(number)["done"]:
                 break
+            yield f"Save {file} to have it checked again. Ctrl+C ends this."
+            while _saved(file) in (saved, 0):
+                time.sleep(0.2)
         if not folder.of(number)["done"]:
             yield f"A hint:  {say(f'hint {number}')}"
         elif number + 1 in exercises():
@@ -202,8 +203,6 @@ def _checked(this: Exercise, folder: Folder, file: Path) -> Iterator[str]:
         yield f"The graph of your code, for a browser: {picture}"
 
 
-def _wait(file: Path) -> None:
-    """Until a file is saved."""
-    before = file.stat().st_mtime_ns
-    while not file.exists() or file.stat().st_mtime_ns == before:
-        time.sleep(0.2)
+def _saved(file: Path) -> int:
+    """When a file was saved; 0 while it is not there, as some editors have it for a moment."""
+    return file.stat().st_mtime_ns if file.exists() else 0

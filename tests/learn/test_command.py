@@ -71,7 +71,9 @@ def test_a_folder_of_ones_own(typed, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_watching_checks_after_each_save(typed, monkeypatch: pytest.MonkeyPatch) -> None:
     typed("1")
     file = Path("minigrad_exercises/01_slope.py")
-    monkeypatch.setattr(command, "_wait", lambda path: path.write_text(exercise(1).solution))
+    monkeypatch.setattr(
+        command.time, "sleep", lambda seconds: file.write_text(exercise(1).solution)
+    )
     watched = typed("watch", "1")
     assert watched.index("A gap") < watched.index(f"Save {file}") < watched.index("right.")
 
