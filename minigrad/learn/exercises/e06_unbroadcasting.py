@@ -43,7 +43,7 @@ def check(answer: Answer) -> None:
         if squeezed.shape != small:
             mistakes |= {"keepdims": squeezed}
         answer.compare(
-            "the result", answer.unbroadcast(g, small), right,
+            "result", answer.unbroadcast(g, small), right,
             {key: value for key, value in mistakes.items() if value is not None},
         )  # fmt: skip
     for shape_a, shape_b in [((4, 3), (3,)), ((4, 3), (4, 3)), ((4, 1), (4, 3)), ((1, 3), (2, 1))]:

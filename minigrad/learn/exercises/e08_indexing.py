@@ -28,7 +28,7 @@ def check(answer: Answer) -> None:
                 mean[row] = flat[uses[row]].mean(axis=0)
         largest = int(index.max()) + 1
         answer.compare(
-            "the gradient", answer.gather_backward(g, index, rows), right,
+            "gradient", answer.gather_backward(g, index, rows), right,
             {
                 "gathered": g,
                 "last": last,
@@ -47,7 +47,7 @@ def check(answer: Answer) -> None:
         once[index, np.arange(index.size)] = 1
         count = once.sum(axis=1)[index]
         answer.compare(
-            "the gradient", answer.scatter_add_backward(g, index), g[index],
+            "gradient", answer.scatter_add_backward(g, index), g[index],
             {"again": again, "same": g, "shared": g[index] / count[:, None]},
         )  # fmt: skip
 

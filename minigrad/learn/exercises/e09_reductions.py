@@ -30,7 +30,7 @@ def check(answer: Answer) -> None:
             y = getattr(tensor, kind)(axis=axis)
             (right,) = minigrad.autograd.grad(y, [tensor], minigrad.tensor(g))
             answer.compare(
-                "the gradient", backward(g, x, axis), right.numpy(), mistakes(kind, g, x, axis)
+                "gradient", backward(g, x, axis), right.numpy(), mistakes(kind, g, x, axis)
             )
 
 

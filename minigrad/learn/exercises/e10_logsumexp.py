@@ -34,7 +34,7 @@ def check(answer: Answer) -> None:
     for x in ordinary:
         out, m = right(np.ones(x.shape[:-1]), x)[0], x.max(axis=-1)
         answer.compare(
-            "the value", answer.logsumexp(x), out,
+            "result", answer.logsumexp(x), out,
             {
                 "no-log": np.exp(x).sum(axis=-1),
                 "m-lost": out - m,
@@ -47,11 +47,11 @@ def check(answer: Answer) -> None:
                 "largest": m,
             },
         )  # fmt: skip
-    answer.compare("the value", answer.logsumexp(LARGE), lse(LARGE), {"large": infinite})
-    answer.compare("the value", answer.logsumexp(SMALL), lse(SMALL), {"small": infinite})
-    answer.compare("the value", answer.logsumexp(BOTH), lse(BOTH), {"one-m": infinite})
+    answer.compare("result", answer.logsumexp(LARGE), lse(LARGE), {"large": infinite})
+    answer.compare("result", answer.logsumexp(SMALL), lse(SMALL), {"small": infinite})
+    answer.compare("result", answer.logsumexp(BOTH), lse(BOTH), {"one-m": infinite})
     answer.compare(
-        "the value", answer.logsumexp(MASKED), lse(MASKED),
+        "result", answer.logsumexp(MASKED), lse(MASKED),
         {"masked": lambda mine: bool(np.isnan(mine).any()),
          "epsilon": lambda mine: bool(np.isfinite(mine[1]))},
     )  # fmt: skip
@@ -73,7 +73,7 @@ def check(answer: Answer) -> None:
             mistakes = {"large": infinite}
         if x is MASKED:
             mistakes = {"masked": infinite}
-        answer.compare("the gradient", answer.logsumexp_backward(g, x, out), grad, mistakes)
+        answer.compare("gradient", answer.logsumexp_backward(g, x, out), grad, mistakes)
 
 
 def lse(x: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ def check(answer: Answer) -> None:
         moved, e = np.exp(x - x.max(axis=-1, keepdims=True)), np.exp(x)
         right = minigrad.tensor(x).softmax(axis=-1).numpy()
         answer.compare(
-            "the result", answer.softmax(x), right,
+            "result", answer.softmax(x), right,
             {
                 "not-normalised": e,
                 "shifted-only": e / e.max(axis=-1, keepdims=True),
@@ -36,7 +36,7 @@ def check(answer: Answer) -> None:
         )  # fmt: skip
     for x, mistake in [(LARGE, "large"), (BOTH, "one-m")]:
         right = minigrad.tensor(x).softmax(axis=-1).numpy()
-        answer.compare("the result", answer.softmax(x), right, {mistake: not_finite})
+        answer.compare("result", answer.softmax(x), right, {mistake: not_finite})
     for shape in [(3, 3), (2, 4, 3)]:
         x, g = numbers(random, *shape), numbers(random, *shape)
         tensor = minigrad.tensor(x, requires_grad=True)
@@ -45,7 +45,7 @@ def check(answer: Answer) -> None:
         y = out.numpy()
         product = g * y
         answer.compare(
-            "the gradient", answer.softmax_backward(g, y), grad.numpy(),
+            "gradient", answer.softmax_backward(g, y), grad.numpy(),
             {
                 "diagonal": product * (1 - y),
                 "first-term": product,
