@@ -53,13 +53,11 @@ def check(answer: Answer) -> None:
 
 def _check_attention(answer: Answer, random: np.random.Generator) -> None:
     """All sizes equal first: there a forgotten transpose gives numbers, and not an error."""
+    attention = answer.names["attention"]
     for n, m, d, e, batch in [(3, 3, 3, 3, ()), (2, 3, 4, 5, (2,))]:
         Q, K, V, g = (numbers(random, *batch, *two) for two in [(n, d), (m, d), (m, e), (n, e)])
-        attention, root = answer.names["attention"], d**0.5
-        want = differentiate(
-            lambda t: answer.names["attention"](t["Q"], t["K"], t["V"])[0],
-            g, {"Q": Q, "K": K, "V": V},
-        )  # fmt: skip
+        inputs, root = {"Q": Q, "K": K, "V": V}, d**0.5
+        want = differentiate(lambda t: attention(t["Q"], t["K"], t["V"])[0], g, inputs)
         weights = attention(Q, K, V)[1]
         got = answer.unpack(
             answer.attention_backward(g, Q, K, V, weights), "grad_Q", "grad_K", "grad_V"
