@@ -43,7 +43,7 @@ docs: setup-dev  ## build the documentation; a warning is an error
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "documentation: docs/_build/index.html"
 
-notebook: setup-demo  ## write the guide of docs/guide as examples/how_minigrad_works.ipynb
+notebook: setup-demo  ## write the guide and the exercises as notebooks, in examples/
 	@$(RUN) tools/write_notebook.py
 
 aliases: setup-dev  ## write docs/aliases.md from the table of spellings

@@ -1,4 +1,4 @@
-"""``python -m minigrad check``: the derivatives of every op against finite differences."""
+"""Compares derivatives with finite differences, and opens exercises that answer."""
 
 from __future__ import annotations
 
@@ -7,20 +7,32 @@ import sys
 from collections.abc import Iterator
 
 from minigrad.checking.self_check import Outcome, check_op, checked_ops, report
+from minigrad.learn import command
 
 
 def main() -> int:
     """Run the command.
 
     Returns:
-        The exit code: 1 if a derivative is wrong.
+        The exit code: 1 if a derivative is wrong; 2 if what was asked for is not there.
     """
     parser = argparse.ArgumentParser(prog="python -m minigrad", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="compare derivatives with finite differences")
     check.add_argument("ops", nargs="*", metavar="OP", help="which ops; all by default")
     check.add_argument("--seed", type=int, default=0, help="chooses the directions (default 0)")
+    learn = commands.add_parser("learn", help="exercises: write an autograd engine, rule by rule")
+    command.add_arguments(learn)
     options = parser.parse_args()
+    if options.command == "learn":
+        try:
+            for text in command.run(options):
+                print(f"{text}\n", flush=True)
+        except ValueError as error:
+            learn.error(str(error))
+        except KeyboardInterrupt:
+            print()
+        return 0
     known = checked_ops()
     if unknown := sorted(set(options.ops) - set(known)):
         check.error(f"no op with a derivative is called {', '.join(unknown)}")

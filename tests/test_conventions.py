@@ -50,6 +50,7 @@ LAYERS = [
     "interop",
     "einops",
     "checking",
+    "learn",
     "__init__",
     "__main__",
 ]

@@ -44,6 +44,7 @@ PUBLIC = [
     "minigrad.data",
     "minigrad.distributions",
     "minigrad.io",
+    "minigrad.learn",
     "minigrad.linalg",
     "minigrad.nn",
     "minigrad.nn.by_hand",

@@ -1,8 +1,9 @@
 #!/usr/bin/env python
-"""Write examples/how_minigrad_works.ipynb from the guide in docs/guide: make notebook.
+"""Write the notebooks of examples/, from the guide and from the exercises: make notebook.
 
-The guide is the source. A block of code becomes a cell with its output, a drawing becomes a
-picture, text stays text. The same guide always gives the same file.
+In that of docs/guide a block of code becomes a cell with its output, a drawing becomes a picture,
+text stays text. In that of minigrad/learn each exercise has its task, a cell with gaps, and a cell
+that checks it. The same sources always give the same files.
 """
 
 from __future__ import annotations
@@ -19,13 +20,31 @@ from typing import Any
 
 from pages import Block, blocks_of, evaluate, examples_of
 
+from minigrad.learn.exercise import exercises
+
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = ROOT / "docs" / "guide"
 NOTEBOOK = ROOT / "examples" / "how_minigrad_works.ipynb"
+EXERCISES = ROOT / "examples" / "exercises.ipynb"
 
 INTRODUCTION = """
 Run the cells from top to bottom, change them, and run them again. The chapters are those of the
 guide in the documentation: `tools/write_notebook.py` writes this notebook from `docs/guide`.
+"""
+
+EXERCISES_INTRODUCTION = """
+# Exercises that answer
+
+Write the rules yourself, from a slope to your own engine. Each exercise has a task and a cell with
+gaps. Replace the lines `raise NotImplementedError(...)` by your code and run the cell. Then run the
+cell below it: it checks your answer, and tells you which entry is wrong, by how much, and what the
+likely mistake is.
+
+`print(learn.hint(1))` gives the first hint of exercise 1, `print(learn.hint(1, 2))` the second one,
+and there are three. `print(learn.solution(1))` shows the solution. Several exercises use the same
+names: before you check an old answer again, run its cell again.
+
+The same exercises work in an editor: `python -m minigrad learn`.
 """
 
 Cell = dict[str, Any]
@@ -40,7 +59,7 @@ def chapters() -> list[Path]:
 
 
 def cells() -> Iterator[Cell]:
-    """Every cell of the notebook, without pictures."""
+    """Every cell of the notebook of the guide, without pictures."""
     index = (GUIDE / "index.md").read_text(encoding="utf-8")
     yield text("\n\n".join([*index.split("\n\n")[:2], INTRODUCTION.strip()]))
     for number, page in enumerate(chapters(), 1):
@@ -59,6 +78,41 @@ def cells_of(page: str, number: int) -> Iterator[Cell]:
         else:
             yield code(block.code, drawn=block.language == "drawing")
     yield from prose(page[place:])
+
+
+def exercise_cells() -> Iterator[Cell]:
+    """Every cell of the notebook of exercises."""
+    yield text(EXERCISES_INTRODUCTION.strip())
+    yield code("from minigrad import learn")
+    for number, this in exercises().items():
+        chapter = f"../docs/guide/{this.chapter}.md"
+        title = (ROOT / chapter[3:]).read_text(encoding="utf-8").partition("\n")[0].strip("# ")
+        task = this.task.partition("\n")[2].strip()
+        chapter_line = f"Chapter of the guide: [{title}]({chapter})."
+        yield text(f"## {number}. {this.title}\n\n{markdown_of(task)}\n\n{chapter_line}")
+        skeleton = this.skeleton.split('"""', 2)[2].partition('\nif __name__ == "__main__"')[0]
+        yield code(skeleton.strip())
+        yield code(f"learn.check({number}, globals())")
+
+
+def markdown_of(task: str) -> str:
+    """A task, in which a block of indented lines stands by itself."""
+    lines: list[str] = []
+    margin = 0
+    for line in task.splitlines():
+        indent = indent_of(line)
+        block = indent >= margin + 4
+        if line and lines and lines[-1] and block != (indent_of(lines[-1]) >= margin + 4):
+            lines.append("")
+        lines.append(line)
+        if line and not block:
+            margin = 3 if re.match(r"\d\. ", line) or indent == 3 else indent
+    return "\n".join(lines)
+
+
+def indent_of(line: str) -> int:
+    """The number of spaces that a line begins with."""
+    return len(line) - len(line.lstrip())
 
 
 def prose(markdown: str) -> Iterator[Cell]:
@@ -120,9 +174,9 @@ def draw(made: list[Cell]) -> None:
                 output["data"] = result._repr_mimebundle_()
 
 
-def notebook() -> str:
+def notebook(path: Path) -> str:
     """The whole notebook as JSON."""
-    made = list(cells())
+    made = list(cells() if path == NOTEBOOK else exercise_cells())
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         draw(made)
     for number, cell in enumerate(made):
@@ -135,5 +189,6 @@ def notebook() -> str:
 
 
 if __name__ == "__main__":
-    NOTEBOOK.write_text(notebook(), encoding="utf-8")
-    print(f"{os.path.relpath(NOTEBOOK)}: {NOTEBOOK.stat().st_size:,} bytes")
+    for path in (NOTEBOOK, EXERCISES):
+        path.write_text(notebook(path), encoding="utf-8")
+        print(f"{os.path.relpath(path)}: {path.stat().st_size:,} bytes")

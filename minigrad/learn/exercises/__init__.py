@@ -1,0 +1,1 @@
+"""The exercises: a module each, which says how an answer is checked."""

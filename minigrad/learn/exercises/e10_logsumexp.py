@@ -1,0 +1,187 @@
+"""Exercise 10: a formula that overflows, and its twin that does not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import minigrad
+from minigrad.learn.answer import Answer, numbers
+from minigrad.learn.drawing import traced
+from minigrad.learn.exercise import Exercise, Wrong
+from minigrad.viz import Graph
+
+LARGE = np.array([[1000.0, 999.0, 998.5], [1001.0, 1000.0, 1000.0]])
+SMALL = np.array([[-1000.0, -999.0, -998.5]])
+BOTH = np.array([[1000.0, 999.0, 998.5], [-1000.0, -999.0, -998.5]])
+MASKED = np.array([[0.5, -np.inf, 1.5], [-np.inf, -np.inf, -np.inf]])
+
+
+def right(g: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By minigrad's engine: the value, and the gradient of x."""
+    tensor = minigrad.tensor(x, requires_grad=True)
+    out = tensor.logsumexp(axis=-1)
+    (grad,) = minigrad.autograd.grad(out, [tensor], minigrad.tensor(g))
+    return out.numpy(), grad.numpy()
+
+
+def infinite(mine: np.ndarray) -> bool:
+    return not np.isfinite(mine).all()
+
+
+def check(answer: Answer) -> None:
+    random = np.random.default_rng(10)
+    ordinary = [numbers(random, 3, 3), numbers(random, 2, 4, 3)]
+    for x in ordinary:
+        out, m = right(np.ones(x.shape[:-1]), x)[0], x.max(axis=-1)
+        answer.compare(
+            "result", answer.logsumexp(x), out,
+            {
+                "no-log": np.exp(x).sum(axis=-1),
+                "m-lost": out - m,
+                "m-subtracted": out - 2 * m,
+                "axis-kept": out[..., None],
+                "m-kept": out - m + m[:, None] if x.ndim == 2 else out - m,
+                "axis": lambda mine, x=x: mine.shape == () or np.allclose(
+                    mine, np.log(np.exp(x).sum(axis=0))
+                ),
+                "largest": m,
+            },
+        )  # fmt: skip
+    answer.compare("result", answer.logsumexp(LARGE), lse(LARGE), {"large": infinite})
+    answer.compare("result", answer.logsumexp(SMALL), lse(SMALL), {"small": infinite})
+    answer.compare("result", answer.logsumexp(BOTH), lse(BOTH), {"one-m": infinite})
+    answer.compare(
+        "result", answer.logsumexp(MASKED), lse(MASKED),
+        {"masked": lambda mine: bool(np.isnan(mine).any()),
+         "epsilon": lambda mine: bool(np.isfinite(mine[1]))},
+    )  # fmt: skip
+    for x in [*ordinary, LARGE, BOTH, MASKED]:
+        g = numbers(random, *x.shape[:-1])
+        out, grad = right(g, x)
+        spread = g[..., None] * np.ones(x.shape)
+        with np.errstate(all="ignore"):
+            aligned = g * np.exp(x - out[..., None]) if x.shape == (3, 3) else spread
+            mistakes = {
+                "no-slope": spread,
+                "unnormalised": spread * np.exp(x),
+                "aligned": aligned,
+                "no-g": np.exp(x - out[..., None]),
+                "inverse": spread / np.exp(out)[..., None],
+                "logarithm": spread * np.exp(x) / out[..., None],
+            }
+        if x is LARGE or x is BOTH:
+            mistakes = {"large": infinite}
+        if x is MASKED:
+            mistakes = {"masked": infinite}
+        answer.compare("gradient", answer.logsumexp_backward(g, x, out), grad, mistakes)
+
+
+def lse(x: np.ndarray) -> np.ndarray:
+    return np.logaddexp.reduce(x, axis=-1)
+
+
+def draw(answer: Answer) -> Graph:
+    """The learner's forward pass."""
+    return traced(answer.logsumexp, x=np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]]))
+
+
+EXERCISE = Exercise(
+    title="logsumexp",
+    chapter="traps",
+    hints=(
+        "exp(x) = exp(m) * exp(x - m) for every number m, so m may be taken out of the sum, and "
+        "out of the logarithm. Which m makes every exp(x - m) harmless?",
+        "Take the largest entry of each row, with keepdims=True. Then the largest exponential is "
+        "exp(0) = 1, and the others lie between 0 and 1. Where that m is -inf, take 0 instead. For "
+        "the gradient: the slope of log(s) is 1 / s, and that of s is exp(x); their product is "
+        "exp(x - out).",
+        "m = x.max(axis=-1, keepdims=True); m = np.where(np.isfinite(m), m, 0.0); then "
+        "np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]. Backward: g[..., None] * "
+        "np.exp(x - out[..., None]), with the same np.where for out.",
+    ),
+    why="Both lines compute the same number on paper, and only one of them does on a machine. The "
+    "slopes exp(x - out) are positive and add up to 1 in each row: they are the softmax of x, "
+    "which the next exercise is about. Reading `out` from the forward pass makes the rule short "
+    "and safe, since x - out is never above 0. That is what 'saved for the backward pass' is for.",
+    diagnoses={
+        "no-log": "This is the sum of the exponentials: the logarithm is missing.",
+        "m-lost": "m was subtracted, and then forgotten: add it again after the logarithm.",
+        "m-subtracted": "m is subtracted twice. exp(x - m) is exp(x) / exp(m), so after the "
+        "logarithm m has to be added.",
+        "axis-kept": "The numbers are right, but the last axis is still there with size 1: the "
+        "result has the shape of x without it.",
+        "m-kept": "m has its axis of size 1 still, and (n,) + (n, 1) makes a table of (n, n): add "
+        "m[..., 0].",
+        "axis": "Summed over another axis than the last one.",
+        "largest": "This is the largest entry. The logarithm of the sum is a little more.",
+        "large": "exp of a number above 709 is inf. Subtract the largest entry of the row before "
+        "exp, and nothing can overflow.",
+        "small": "exp(-1000) is 0, and log(0) is -inf. Subtract the largest entry of the row, also "
+        "where it is negative: then one of the exponentials is 1.",
+        "one-m": "One m for all rows: in a row that lies far below it, every exponential is 0. "
+        "Each row needs its own: x.max(axis=-1, keepdims=True).",
+        "masked": "NaN where the row is fully masked: -inf - -inf is NaN. Use another m (or out) "
+        "there, such as 0: then every exp(-inf - 0) is 0.",
+        "epsilon": "Something is added so that the logarithm never sees a 0. But here -inf is the "
+        "right answer: nothing is in that row.",
+        "no-slope": "g is only spread. Each entry has a slope of its own: exp(x - out).",
+        "unnormalised": "The slope of the sum is exp(x); that of the logarithm, 1 / sum, is "
+        "missing.",
+        "aligned": "g belongs to the rows: spread it along the last axis with g[..., None].",
+        "no-g": "These are the slopes alone: multiply them by g.",
+        "inverse": "1 / sum is the slope of the logarithm; that of the sum, exp(x), is missing.",
+        "logarithm": "Divided by out. The slope of the logarithm is 1 / sum, and the sum is "
+        "exp(out).",
+    },
+    wrong=(
+        Wrong(
+            "no-log", ("np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]", "np.exp(x).sum(axis=-1)")
+        ),
+        Wrong("m-lost", (" + m[..., 0]", "")),
+        Wrong("m-subtracted", (" + m[..., 0]", " - m[..., 0]")),
+        Wrong(
+            "axis-kept",
+            ("x - m).sum(axis=-1)) + m[..., 0]", "x - m).sum(axis=-1, keepdims=True)) + m"),
+        ),
+        Wrong("m-kept", (" + m[..., 0]", " + m")),
+        Wrong("axis", code="return np.log(np.exp(x).sum())"),
+        Wrong("axis", code="return np.log(np.exp(x).sum(axis=0))"),
+        Wrong("largest", code="return x.max(axis=-1)"),
+        Wrong("large", code="return np.log(np.exp(x).sum(axis=-1))"),
+        Wrong(
+            "small",
+            code="""
+            m = np.maximum(x.max(axis=-1, keepdims=True), 0)
+            return np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]
+        """,
+        ),
+        Wrong("one-m", code="return np.log(np.exp(x - x.max()).sum(axis=-1)) + x.max()"),
+        Wrong(
+            "masked", ("    m = np.where(np.isfinite(m), m, 0.0)  # -inf - -inf would be NaN\n", "")
+        ),
+        Wrong(
+            "epsilon",
+            ("np.log(np.exp(x - m).sum(axis=-1))", "np.log(np.exp(x - m).sum(axis=-1) + 1e-12)"),
+        ),
+        Wrong("no-slope", code="return g[..., None] + 0 * x", gap=2),
+        Wrong("unnormalised", code="return g[..., None] * np.exp(x)", gap=2),
+        Wrong("aligned", ("g[..., None] * np.exp(x - out", "g * np.exp(x - out")),
+        Wrong("no-g", ("g[..., None] * np.exp(x - out", "np.exp(x - out")),
+        Wrong(
+            "inverse", code="return g[..., None] / np.exp(out)[..., None] * np.ones(x.shape)", gap=2
+        ),
+        Wrong("logarithm", code="return g[..., None] * np.exp(x) / out[..., None]", gap=2),
+        Wrong(
+            "large",
+            code="""
+            e = np.exp(x)
+            return g[..., None] * e / e.sum(axis=-1, keepdims=True)
+        """,
+            gap=2,
+        ),
+        Wrong("masked", ("    out = np.where(np.isfinite(out), out, 0.0)\n", "")),
+        Wrong("changed", ("    m = x.max", "    x -= x.max()\n    m = x.max")),
+    ),
+    check=check,
+    draw=draw,
+)

@@ -1,0 +1,233 @@
+"""Checking an answer: in this process, or a file in a process of its own with a time limit."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import inspect
+import io
+import json
+import linecache
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.learn.answer import GENERAL, Answer, Failure
+from minigrad.learn.exercise import Exercise, exercise, paragraphs
+
+__all__ = ["SECONDS", "Result", "check_file", "check_names", "run_text"]
+
+SECONDS = 20.0
+"""How long a learner's file may run."""
+
+MEMORY = 8 * 2**30
+"""How much memory it may take, in bytes."""
+
+PRINTED = 20
+"""How many of the lines that a learner's file prints are shown."""
+
+
+@dataclass
+class Result:
+    """What came of a check.
+
+    Attributes:
+        number: The number of the exercise.
+        diagnosis: The name of what is wrong; empty if the answer is right.
+        facts: What was seen.
+        passed: The functions that were found right before.
+        printed: What the learner's code printed.
+        drawing: The learner's graph as SVG, once the answer is right; empty otherwise.
+
+    Example:
+        >>> from minigrad import learn
+        >>> def numerical_slope(f, x, h):
+        ...     return (f(x + h) - f(x)) / h
+        >>> learn.check(1, numerical_slope).facts.partition(";")[0].splitlines()
+        ['numerical_slope(f=x³ - 2x, x=1.5, h=0.1):', 'the slope is 5.21']
+    """
+
+    number: int
+    diagnosis: str = ""
+    facts: str = ""
+    passed: tuple[str, ...] = ()
+    printed: str = ""
+    drawing: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer is right."""
+        return not self.diagnosis
+
+    def __repr__(self) -> str:
+        this = exercise(self.number)
+        parts = [f"{self.number} {this.title}: {'right.' if self.right else 'not yet.'}"]
+        if self.printed:
+            parts.append("Your code printed\n" + _indented(self.printed))
+        if self.right:
+            parts.append(paragraphs(f"Why: {this.why}"))
+            if not self.drawing:
+                parts.append("There is no drawing: the code works on arrays, but not on tensors.")
+        else:
+            if self.passed:
+                parts.append(f"Right so far: {', '.join(self.passed)}.")
+            parts += [self.facts, paragraphs(this.advice(self.diagnosis))]
+        return "\n\n".join(part for part in parts if part)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        import html
+
+        page = f"<pre style='white-space: pre-wrap'>{html.escape(str(self))}</pre>{self.drawing}"
+        return {"text/plain": str(self), "text/html": page}
+
+
+def check_names(this: Exercise, names: Mapping[str, Any]) -> Result:
+    """Check an answer in this process: `names` is what it defines."""
+    return _check(this, names, lambda: None, frozenset())
+
+
+def run_text(this: Exercise, text: str, file: str) -> Result:
+    """Run the text of a learner's file in this process, and check what it defines."""
+    names: dict[str, Any] = {"__name__": "answer", "__file__": file}
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    return _check(this, names, lambda: exec(compile(text, file, "exec"), names), {file})
+
+
+def _check(
+    this: Exercise, names: Mapping[str, Any], prepare: Callable[[], None], files: Collection[str]
+) -> Result:
+    answer, result, printed = Answer(names), Result(this.number), _Printed()
+    with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
+        try:
+            prepare()
+            this.check(answer)
+        except (Exception, SystemExit) as error:
+            codes = {function.__code__.co_filename for function in _functions(names)}
+            result = _result(this, error, {*files, *codes})
+            result.passed = answer.passed
+        else:
+            with contextlib.suppress(Exception):  # what arrays can and tensors cannot
+                result.drawing = this.draw(answer).to_svg()
+    result.printed = str(printed)
+    return result
+
+
+def check_file(this: Exercise, path: Path, seconds: float = SECONDS) -> Result:
+    """Check a learner's file in a process of its own, which may run for so long."""
+    package = str(Path(minigrad.__file__).resolve().parent.parent)
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report"
+        arguments = [str(this.number), str(path.resolve()), str(report), str(seconds)]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(
+            [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+        ), "PYTHONIOENCODING": "utf-8"}  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "minigrad.learn.running", *arguments],
+            env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+        )  # fmt: skip
+        text = report.read_text(encoding="utf-8") if report.exists() else ""
+    if text.startswith("{"):
+        return Result(**json.loads(text))
+    if text:  # the stack, where the time ran out
+        inside = re.search(rf'File "{re.escape(str(path.resolve()))}", line (\d+)', text)
+        where = _line(str(path.resolve()), int(inside[1])) if inside else path.name
+        return Result(this.number, "time", f"After {seconds:g} seconds it was still at\n{where}")
+    return Result(this.number, "error", f"Python ended without a result:\n{done.stderr[-2000:]}")
+
+
+def _work(number: str, file: str, report: str, seconds: str) -> None:
+    """Check one file and write the result: what `check_file` starts."""
+    this = exercise(number)
+    with contextlib.suppress(ImportError, OSError, ValueError):  # where there are such limits
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    with open(report, "w", encoding="utf-8") as out:
+        faulthandler.dump_traceback_later(float(seconds), exit=True, file=out)
+        try:
+            text = Path(file).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            result = Result(this.number, "error", f"{file} is not saved as UTF-8: {error}.")
+        else:
+            result = run_text(this, text, file)
+        faulthandler.cancel_dump_traceback_later()
+        json.dump(asdict(result), out)
+
+
+class _Printed(io.TextIOBase):
+    """Keeps the first lines of what is printed: an endless loop may print, too."""
+
+    def __init__(self) -> None:
+        self.text, self.lines = "", 0
+
+    def write(self, text: str) -> int:
+        if self.lines < PRINTED:
+            self.text += text[:2000]
+        self.lines += text.count("\n")
+        return len(text)
+
+    def __str__(self) -> str:
+        more = self.lines - PRINTED
+        lines = self.text.splitlines()[:PRINTED]
+        return "\n".join([*lines, f"... and {more} lines more"] if more > 0 else lines)
+
+
+def _functions(names: Mapping[str, Any]) -> list[Any]:
+    """The functions of an answer, and those of its classes; not what it imports."""
+    inside = [
+        function
+        for value in names.values()
+        if inspect.isclass(value)
+        for function in vars(value).values()
+    ]
+    functions = filter(inspect.isfunction, [*names.values(), *inside])
+    return [
+        one for one in functions if not f"{one.__module__}.".startswith(("minigrad.", "numpy."))
+    ]
+
+
+def _result(this: Exercise, error: BaseException, files: Collection[str]) -> Result:
+    """Turn what stopped a check into what a learner is told."""
+    if isinstance(error, Failure):
+        return Result(this.number, error.diagnosis, error.facts)
+    if isinstance(error, SyntaxError) and error.filename and error.filename in files:
+        text = (error.text or "").rstrip()
+        where = f"{Path(error.filename).name}, line {error.lineno}:\n    {text.strip()}"
+        return Result(this.number, "syntax", f"{where}\n{type(error).__name__}: {error.msg}.")
+    mine = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    what = f"{type(error).__name__}: {error}"
+    if not mine:
+        return Result(this.number, "form", f"The check cannot use what was returned.\n{what}")
+    place = _line(mine[-1].filename, mine[-1].lineno or 0, mine[-1].name)
+    if isinstance(error, NotImplementedError):
+        return Result(this.number, "gap", f"A gap is still open.\n{place}")
+    if isinstance(error, TypeError) and "for ^" in str(error):
+        return Result(this.number, "caret", f"{place}\n{what}")
+    kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__name__ in GENERAL]
+    return Result(this.number, [*kinds, "error"][0], f"{place}\n{what}")
+
+
+def _line(file: str, line: int, function: str = "") -> str:
+    """A place in the learner's file, with its text."""
+    inside = f", in {function}" if function.isidentifier() else ""
+    text = linecache.getline(file, line).strip()
+    name = "your cell" if "ipykernel" in file or "<ipython" in file else Path(file).name
+    return f"{name}, line {line}{inside}:\n    {text}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+if __name__ == "__main__":
+    _work(*sys.argv[1:])

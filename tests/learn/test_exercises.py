@@ -1,0 +1,65 @@
+"""Every solution passes, every skeleton and every wrong answer is told what is wrong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from minigrad.learn.answer import GENERAL
+from minigrad.learn.exercise import Exercise, exercises, paragraphs
+from minigrad.learn.running import Result, run_text
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ALL = [pytest.param(one, id=one.name) for one in exercises().values()]
+WRONG = [
+    pytest.param(one, number, id=f"{one.name}-{number}-{wrong.diagnosis}")
+    for one in exercises().values()
+    for number, wrong in enumerate(one.wrong)
+]
+
+
+def checked(exercise: Exercise, text: str) -> Result:
+    return run_text(exercise, text, exercise.file)
+
+
+@pytest.mark.parametrize("exercise", ALL)
+def test_the_solution_passes_and_is_drawn(exercise: Exercise) -> None:
+    result = checked(exercise, exercise.solution)
+    assert result.right, str(result)
+    assert result.drawing.startswith("<svg "), "no drawing"
+
+
+@pytest.mark.parametrize("exercise", ALL)
+def test_the_skeleton_names_its_first_gap(exercise: Exercise) -> None:
+    skeleton = exercise.skeleton
+    result = checked(exercise, skeleton)
+    assert result.diagnosis == "gap", str(result)
+    line = re.search(rf"{exercise.file}, line (\d+)", result.facts)
+    assert line and "NotImplementedError" in skeleton.splitlines()[int(line[1]) - 1]
+
+
+@pytest.mark.parametrize(("exercise", "number"), WRONG)
+def test_a_wrong_answer_gets_its_diagnosis(exercise: Exercise, number: int) -> None:
+    wrong = exercise.wrong[number]
+    result = checked(exercise, wrong.apply(exercise.marked))
+    assert result.diagnosis == wrong.diagnosis, str(result)
+    assert result.facts
+    assert str(result).endswith(paragraphs(exercise.advice(wrong.diagnosis)))
+
+
+@pytest.mark.parametrize("exercise", ALL)
+def test_an_exercise_is_complete(exercise: Exercise) -> None:
+    assert len(exercise.wrong) >= 3
+    told = {wrong.diagnosis for wrong in exercise.wrong}
+    assert told <= {*exercise.diagnoses, *GENERAL}
+    assert {*exercise.diagnoses} <= told, "a diagnosis that no wrong answer gets"
+    assert not {*exercise.diagnoses} & {*GENERAL}, "a name with two meanings"
+    assert len({*exercise.hints}) == 3 and exercise.why
+    chapter = (ROOT / "docs" / "guide" / f"{exercise.chapter}.md").read_text(encoding="utf-8")
+    link = f"[{chapter.partition(chr(10))[0][2:]}](guide/{exercise.chapter}.md)"
+    row = f"| {exercise.number} | {exercise.title} | {link} |"
+    assert row in (ROOT / "docs" / "learn.md").read_text(encoding="utf-8"), f"write {row}"
+    assert exercise.task.startswith(f"Exercise {exercise.number}: {exercise.title}.")
+    assert max(map(len, exercise.skeleton.splitlines())) <= 100
