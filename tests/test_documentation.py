@@ -130,6 +130,10 @@ def test_each_chapter_of_the_guide_has_its_picture() -> None:
     for page in pages:
         languages = [block.language for block in blocks_of(page.read_text(encoding="utf-8"))]
         assert languages.count("drawing") == 1, page.name
+    for page in (*pages, reading):
+        assert re.search(
+            r"\n## Exercises\n\n(- \[\d+\]\(\.\./learn\.md\): .*\n)+\Z", page.read_text("utf-8")
+        )
 
 
 def test_what_the_reading_order_points_at_is_there() -> None:

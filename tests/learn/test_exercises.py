@@ -61,5 +61,7 @@ def test_an_exercise_is_complete(exercise: Exercise) -> None:
     link = f"[{chapter.partition(chr(10))[0][2:]}](guide/{exercise.chapter}.md)"
     row = f"| {exercise.number} | {exercise.title} | {link} |"
     assert row in (ROOT / "docs" / "learn.md").read_text(encoding="utf-8"), f"write {row}"
+    line = f"- [{exercise.number}](../learn.md): {exercise.title}."
+    assert line in chapter.partition("## Exercises\n")[2], f"{exercise.chapter}.md: write {line}"
     assert exercise.task.startswith(f"Exercise {exercise.number}: {exercise.title}.")
     assert max(map(len, exercise.skeleton.splitlines())) <= 100

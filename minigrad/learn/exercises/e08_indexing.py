@@ -72,7 +72,7 @@ def draw(answer: Answer) -> Graph:
 
 EXERCISE = Exercise(
     title="indexing and scatter",
-    chapter="accumulation",
+    chapter="views",
     hints=(
         "Take index = [2, 0, 2] and write down, for each row of the table, which rows of g come "
         "from it. What is the gradient of row 2? And of row 1?",

@@ -90,7 +90,7 @@ def draw(answer: Answer) -> Graph:
 
 EXERCISE = Exercise(
     title="reductions",
-    chapter="accumulation",
+    chapter="broadcasting",
     hints=(
         "Which entries of x have a part in y[0]? Each of them gets g[0], times its slope. The "
         "shapes are the difficulty: (4,) does not fit (4, 3) as it stands, since NumPy aligns "

@@ -84,7 +84,7 @@ def draw(answer: Answer) -> Graph:
 
 EXERCISE = Exercise(
     title="layer_norm",
-    chapter="fused",
+    chapter="saved",
     hints=(
         "w and b are one array each for the whole batch: exercise 6. For x, put the paths below "
         "each other: x to xhat directly, x to mean to xhat, x to var to xhat. Without the last "

@@ -75,7 +75,7 @@ def draw(answer: Answer) -> Graph:
 
 EXERCISE = Exercise(
     title="optimizers",
-    chapter="accumulation",
+    chapter="training",
     hints=(
         "Each line of the task is one line of code. Look out for the order: first the running "
         "means are updated, then they are used.",

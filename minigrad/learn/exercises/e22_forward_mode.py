@@ -76,7 +76,7 @@ def draw(answer: Answer) -> Graph:
 
 EXERCISE = Exercise(
     title="forward mode with dual numbers",
-    chapter="orders",
+    chapter="forward_mode",
     hints=(
         "A dual number answers one question: if the input moves a little, how much does this value "
         "move? Write the rule that you know from school for each operation, with the tangents in "

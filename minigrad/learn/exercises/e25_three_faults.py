@@ -119,7 +119,7 @@ def draw(answer: Answer) -> Graph:
 
 EXERCISE = Exercise(
     title="find the three faults",
-    chapter="traps",
+    chapter="inner_gradients",
     hints=(
         "Run the file: it prints the loss, which parameters have a gradient, and two first calls "
         "of the tools. Then ask about the parameter that has none, with why_no_grad.",
