@@ -31,6 +31,11 @@ class Scope:
         return self._module()
 
     @property
+    def top(self) -> Scope:
+        """The outermost call around this one."""
+        return self if self.parent is None else self.parent.top
+
+    @property
     def path(self) -> str:
         """The dotted names from the outermost call (which contributes nothing) to this one."""
         names, scope = [], self

@@ -20,7 +20,7 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, owner
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.anomaly import user_line
+from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import ancestry, assemble
