@@ -19,7 +19,7 @@ from minigrad._scope import Scope
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable
+from minigrad.autograd.node import Edge, Leaf, Node, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.lines import Conversions, user_line
 from minigrad.debugging.memory import nodes_behind
@@ -162,13 +162,13 @@ def _from_the_graph(parameter: Any, loss: Any) -> str:
             f"computes it to see where{possible}"
         )
     memory = owner(parameter._data)
-    nodes = nodes_behind(history(loss))
-    name = _name(parameter, [node.scope for node in nodes if isinstance(node, Node)])
-    if parameter._node in nodes:
+    behind = nodes_behind(history(loss))
+    nodes = [node for node in behind if isinstance(node, Node)]
+    name = _name(parameter, [node.scope for node in nodes])
+    if parameter._node in behind:
         return _is_connected(name)
     for node in nodes:
-        saved = node.saved if isinstance(node, Node) and node.saved is not FREED else ()
-        if any(_shares(value, memory) for value in saved):
+        if not node.freed and any(_shares(value, memory) for value in node.saved):
             return located(_detached(name, node.plan.op), node.scope) + possible
     return (
         f"the graph of the loss does not lead to {name}: it is unused, or the connection is lost "
