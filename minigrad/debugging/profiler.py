@@ -1,0 +1,360 @@
+"""What a step costs: time, floating-point operations and memory, op by op.
+
+One observer records each op and each backward step. All tables, the trace for Perfetto and the
+curve of the memory are made from its events, and from the births and deaths of their arrays.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+
+from minigrad.autograd.mode import state
+from minigrad.autograd.mutation import owner
+from minigrad.autograd.node import Leaf, Node, Variable
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.flops import ALWAYS, count_flops
+from minigrad.debugging.lines import line_of, lines_of_nodes, user_frame
+from minigrad.debugging.memory import arrays, readable
+from minigrad.debugging.observer import Observer, new_node
+from minigrad.debugging.tables import By, Event, Table, aligned, count_text, table, time_text
+
+__all__ = ["Profile"]
+
+OWNERS = 10
+"""How many owners of the peak are printed."""
+
+UNSAVED = "result"
+"""What an array is that nothing saved for a backward pass."""
+
+REST = "(no op)"
+
+
+class _Memory(weakref.ref[np.ndarray]):
+    """The memory of an array: who made it, and what it is."""
+
+    __slots__ = ("address", "event", "nbytes", "saved", "what")
+
+    address: int
+    event: Event | None  # None if it is older than the block
+    nbytes: int
+    what: str
+    saved: bool  # for a backward pass
+
+
+class Profile(Observer):
+    """Records what the ops of a block cost, and prints it as tables.
+
+    The time of an op is that since the op before, so it includes the Python code between the two;
+    the work of the profile itself is not counted. The memory is that of all arrays that ops and
+    their rules return, from their birth to their end, and of all that is saved for a backward pass.
+    Parameters, and arrays from before the block, are not counted. The block may be entered again:
+    the next step is added.
+
+    Attributes:
+        events: The calls of ops and the steps of backward passes, in order.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> from minigrad.debugging import Profile
+        >>> model, x = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 8)), ones(16, 64)
+        >>> with Profile() as profile:
+        ...     model(x).sum().backward()
+        >>> profile.flops  # 3 products of the first layer would be 196608; x needs no gradient
+        155648
+        >>> profile.peak
+        2560
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._changes: list[tuple[float, _Memory, int]] = []  # time, and 1 for a birth, -1 an end
+        self._alive: dict[int, _Memory] = {}  # by the id of the array that owns the memory
+        self._nodes: weakref.WeakKeyDictionary[Node, tuple[Event | None, Any]] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._leaves: set[Leaf] = set()  # of a pass whose gradients were not looked at yet
+        self._lines: dict[tuple[Any, int], str] = {}
+        # The clock stands still outside of the block, and while the profile works.
+        self._stopped = self._lost = self._end = 0.0
+        self._running = False
+
+    # Recording ----------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._start_clock()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        now = self._stop_clock()
+        super().__exit__(*exc)
+        self._look_at_gradients()
+        self._add(REST, False, None, "", now)
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        """Record an op."""
+        now, frame = self._stop_clock(), user_frame()
+        self._look_at_gradients()
+        place = frame.f_code, frame.f_lineno
+        if place not in self._lines:
+            self._lines[place] = line_of(frame)
+        flops, backward = count_flops(op, arguments, result)
+        event = self._add(op.name, False, state.get().scope, self._lines[place], now, flops)
+        for value in [*arguments[0], *arguments[1:]] if op.variadic else arguments:
+            self._hold(value, None)
+        self._hold(result, event)
+        node = new_node(op, result)
+        if node is not None:
+            self._nodes[node] = event, backward
+            lines_of_nodes[node] = event.line
+            self._save(node, event)
+        self._start_clock()
+
+    def wrote(self, tensor: Variable, result: Variable) -> None:
+        """Look again at what an op in place saved: it may have copied the old values."""
+        self._stop_clock()
+        node = result._node
+        event = self._nodes[node][0] if isinstance(node, Node) and node in self._nodes else None
+        if isinstance(node, Node) and event is not None:
+            self._save(node, event)
+        self._start_clock()
+
+    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+        """Record a step of a backward pass."""
+        now = self._stop_clock()
+        forward, counts = self._nodes.get(node) or (None, {})
+        flops = 0
+        if not isinstance(cotangent, Variable):  # otherwise its ops were seen by themselves
+            wanted = zip(node.plan.slot_names, parts, strict=True)
+            names = [ALWAYS, *(name for name, part in wanted if part is not None)]
+            flops = sum(counts.get(name, 0) for name in names)
+        line = forward.line if forward else lines_of_nodes.get(node, "")
+        event = self._add(node.plan.op.name, True, node.scope, line, now, flops)
+        self._hold((cotangent, *parts), event, "gradient")
+        self._leaves.update(edge for edge in node.edges if isinstance(edge, Leaf))
+        self._start_clock()
+
+    def _stop_clock(self) -> float:
+        self._stopped, self._running = perf_counter(), False
+        return self._stopped - self._lost
+
+    def _start_clock(self) -> None:
+        self._lost += perf_counter() - self._stopped
+        self._running = True
+
+    def _add(self, op: str, backward: bool, scope: Any, line: str, now: float, n: int = 0) -> Event:
+        event = Event(op, backward, scope, line, self._end, now - self._end, n)
+        self._end = now
+        self.events.append(event)
+        return event
+
+    def _hold(self, value: Any, event: Event | None, what: str = UNSAVED) -> list[_Memory]:
+        """Follow the memory of the arrays in a value until it is freed."""
+        found = []
+        values = value if isinstance(value, tuple | list) else (value,)
+        plain = [v._data if isinstance(v, Variable) else v for v in values]
+        for array in arrays(plain):
+            memory = owner(array)
+            known = self._alive.get(id(memory))
+            if known is None:
+                known = _Memory(memory, self._freed)
+                known.address, known.nbytes = id(memory), memory.nbytes
+                known.event, known.what, known.saved = event, what, False
+                self._alive[id(memory)] = known
+                if event is not None:
+                    self._changes.append((self._end, known, 1))
+            found.append(known)
+        return found
+
+    def _save(self, node: Node, event: Event) -> None:
+        """Note what a node saved; a `saved_tensors_hooks` may keep it elsewhere."""
+        if node.saved.__class__ is tuple:
+            for name, value in zip(node.plan.saved_names, node.saved, strict=True):
+                for memory in self._hold(value, event):
+                    if not memory.saved and memory.event is not None:
+                        memory.saved, memory.what = True, f"saved {name}"
+                        event.saved += memory.nbytes
+
+    def _look_at_gradients(self) -> None:
+        """Follow the gradients of leaves, which may be copies of what the rules returned."""
+        for leaf in self._leaves:
+            gradient = None if leaf.tensor is None else leaf.tensor._grad
+            self._hold(gradient, self.events[-1], f"gradient of {leaf.name or 'a leaf'}")
+        self._leaves.clear()
+
+    def _freed(self, memory: Any) -> None:
+        del self._alive[memory.address]
+        if memory.event is not None:
+            now = perf_counter() if self._running else self._stopped
+            self._changes.append((now - self._lost, memory, -1))
+
+    # What was seen ------------------------------------------------------------------------------
+
+    @property
+    def flops(self) -> int:
+        """The floating-point operations of all ops and backward steps."""
+        return sum(event.flops for event in self.events)
+
+    @property
+    def peak(self) -> int:
+        """The most bytes that were alive at a time."""
+        return sum(memory.nbytes for memory in self._at_peak()[1])
+
+    def table(self, by: By = "module") -> Table:
+        """Add up what the block cost.
+
+        Args:
+            by: ``"module"``, where a row includes the modules within it; ``"line"`` of the program;
+                or ``"op"``.
+
+        Returns:
+            A row for each: its calls, the time of its forward and its backward ops, its
+            floating-point operations, the bytes that it saved for the backward pass, and the bytes
+            that it made and that were alive at the peak.
+
+        Raises:
+            ValueError: `by` is none of the three.
+        """
+        for event in self.events:
+            event.peak = 0
+        for memory in self._at_peak()[1]:
+            assert memory.event is not None
+            memory.event.peak += memory.nbytes
+        return table(self.events, by)
+
+    def owners(self) -> Table:
+        """List what was alive at the peak: which arrays of which op, module and line.
+
+        Returns:
+            A row for each op, kind of array, module and line, the largest first.
+        """
+        count, nbytes = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        for memory in self._at_peak()[1]:
+            event = memory.event
+            assert event is not None
+            what = memory.what + " of the backward step" * (event.backward and not memory.saved)
+            key = (f"{event.op}: {what}", event.module, event.line)
+            count[key] += 1
+            nbytes[key] += memory.nbytes
+        rows = [[*key, str(count[key]), readable(n)] for key, n in nbytes.most_common()]
+        return aligned([["alive at the peak", "module", "line", "arrays", "bytes"], *rows], 3)
+
+    def memory(self, by: By = "module") -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The memory that was alive, over time, by what made it.
+
+        Args:
+            by: ``"module"``, the innermost one, ``"line"`` or ``"op"``.
+
+        Returns:
+            The times of all changes, in seconds, and for each owner the bytes after each of them.
+        """
+        names: dict[str, list[tuple[int, int]]] = {}
+        for i, (_, memory, change) in enumerate(self._changes):
+            assert memory.event is not None
+            name = getattr(memory.event, by)
+            names.setdefault(name, []).append((i, change * memory.nbytes))
+        curves = {}
+        for name, changes in names.items():
+            curves[name] = np.zeros(len(self._changes), np.int64)
+            curves[name][[i for i, _ in changes]] = [n for _, n in changes]
+        times = np.array([at for at, _, _ in self._changes])
+        return times, {name: curve.cumsum() for name, curve in curves.items()}
+
+    def _at_peak(self) -> tuple[float, list[_Memory]]:
+        """The time of the peak, and what was alive then."""
+        if not self._changes:
+            return 0.0, []
+        sizes = [change * memory.nbytes for _, memory, change in self._changes]
+        last = int(np.argmax(np.cumsum(sizes)))
+        alive: dict[int, _Memory] = {}
+        for _, memory, change in self._changes[: last + 1]:
+            if change > 0:
+                alive[id(memory)] = memory
+            else:
+                del alive[id(memory)]
+        return self._changes[last][0], [*alive.values()]
+
+    def __str__(self) -> str:
+        at, _ = self._at_peak()
+        last = next((event for event in self.events if event.end >= at), None)
+        forward = sum(not event.backward and event.op != REST for event in self.events)
+        seconds = sum(event.seconds or 0 for event in self.events)
+        where = f", after {last.op} at {last.line}" if last is not None and last.line else ""
+        rows = self.owners().split("\n")
+        owners = "\n".join(rows[: OWNERS + 1] + ["..."] * (len(rows) > OWNERS + 1))
+        return (
+            f"{forward} ops and {sum(event.backward for event in self.events)} backward steps in "
+            f"{time_text(seconds)}, {count_text(self.flops)} FLOPs; peak of the memory: "
+            f"{readable(self.peak)}{where}\n\n{self.table()}\n\n{owners}"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a trace that ui.perfetto.dev and chrome://tracing show: ops in modules, memory.
+
+        Args:
+            path: The file, such as ``step.json``.
+
+        Returns:
+            The path.
+
+        Raises:
+            ValueError: The path does not end in ``.json``. (`minigrad.viz.charts` writes a page.)
+        """
+        path = Path(path)
+        if path.suffix != ".json":
+            raise ValueError(f"save: {path.name!r} should end in .json; viz.charts writes a page")
+        events: list[dict[str, Any]] = []
+        for kind, name, start, seconds, details in sorted(
+            [*self._spans(), *map(_span, self.events)], key=lambda span: (span[2], -span[3])
+        ):
+            when = {"ts": round(start * 1e6, 3), "dur": round(seconds * 1e6, 3), "pid": 1, "tid": 1}
+            events.append({"name": name, "cat": kind, "ph": "X", **when, "args": details})
+        times, curves = self.memory("op")
+        for at, nbytes in zip(
+            times, np.sum([*curves.values()], axis=0) if curves else (), strict=True
+        ):
+            counter = {"name": "memory", "ph": "C", "ts": round(at * 1e6, 3), "pid": 1}
+            events.append({**counter, "args": {"bytes": nbytes}})
+        text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
+        path.write_text(text + "\n", encoding="utf-8")
+        return path
+
+    def _spans(self) -> Iterator[_Span]:
+        """Phases, and within them module calls: each from its first op in a row to its last."""
+        open_: list[tuple[Any, str, float]] = []
+        end = 0.0
+        for event in [*self.events, None]:
+            chain: list[tuple[Any, str]] = []
+            scope = None if event is None else event.scope
+            while scope is not None:
+                chain.insert(0, (scope, f"{scope.name}: {scope.kind}".removeprefix(": ")))
+                scope = scope.parent
+            if event is not None and event.op != REST:
+                chain.insert(0, (event.backward, "backward" if event.backward else "forward"))
+            same = 0
+            while same < min(len(open_), len(chain)) and open_[same][0] is chain[same][0]:
+                same += 1
+            for thing, name, start in open_[same:]:
+                yield "phase" if isinstance(thing, bool) else "module", name, start, end - start, {}
+            if event is not None:
+                open_[same:] = [(thing, name, event.start) for thing, name in chain[same:]]
+                end = event.end
+
+
+_Span = tuple[str, str, float, float, dict[str, Any]]
+"""Kind, name, start, length, details."""
+
+
+def _span(event: Event) -> _Span:
+    details = {"line": event.line, "FLOPs": event.flops, "bytes saved": event.saved}
+    kind = "backward step" if event.backward else "op"
+    return kind, event.op, event.start, event.seconds or 0.0, details
