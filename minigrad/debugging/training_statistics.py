@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -14,7 +13,7 @@ import numpy as np
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 
-__all__ = ["BINS", "Numbers", "Statistics", "rebinned"]
+__all__ = ["Numbers", "Statistics"]
 
 BINS = 32
 
@@ -69,24 +68,23 @@ class Numbers:
         """The root of the sum of squares."""
         return self.squares**0.5
 
+    def binned(self, low: float, high: float) -> np.ndarray:
+        """The histogram in bins from `low` to `high`, as if the numbers lay evenly in each bin."""
+        edges = np.linspace(self.low, self.high, BINS + 1)
+        edges += np.arange(BINS + 1) * max(np.spacing(edges).max(), 1e-300)  # if all are one number
+        below = np.interp(np.linspace(low, high, BINS + 1), edges, np.cumsum([0, *self.histogram]))
+        below[-1] = sum(self.histogram) if high >= self.high else below[-1]
+        counts: np.ndarray = np.diff(below)
+        return counts
+
     def __add__(self, other: Numbers) -> Numbers:
         low, high = min(self.low, other.low), max(self.high, other.high)
-        histogram = rebinned(self, low, high) + rebinned(other, low, high)
+        histogram = self.binned(low, high) + other.binned(low, high)
         return Numbers(
             self.count + other.count, self.bad + other.bad, self.total + other.total,
             self.squares + other.squares, low, high, self.zeros + other.zeros,
             tuple(histogram.tolist()),
         )  # fmt: skip
-
-
-def rebinned(numbers: Numbers, low: float, high: float) -> np.ndarray:
-    """The histogram in bins of equal width from `low` to `high`, as if each bin were level."""
-    below = np.concatenate([[0.0], np.cumsum(numbers.histogram)])
-    edges = np.linspace(numbers.low, numbers.high, BINS + 1)
-    if numbers.low == numbers.high:  # all in one place
-        edges = np.linspace(-1e-9, 1e-9, BINS + 1) * max(abs(high), abs(low), 1e-300) + numbers.low
-    parts: np.ndarray = np.diff(np.interp(np.linspace(low, high, BINS + 1), edges, below))
-    return parts
 
 
 class Statistics:
@@ -194,9 +192,14 @@ class Statistics:
             ) from None
         key = os.path.abspath(folder)
         with SummaryWriter(key) as writer:
-            for tag, step, numbers in self._kept():
-                if step < self._written.get(key, 0):
-                    continue
+            every = [
+                (f"{kind}/{name}", step, numbers)
+                for kind, series in self.series()
+                for name, steps in series.items()
+                for step, numbers in steps.items()
+                if step >= self._written.get(key, 0)
+            ]
+            for tag, step, numbers in every:
                 for what in ("mean", "deviation", "norm", "bad"):
                     writer.add_scalar(f"{tag}/{what}", getattr(numbers, what), step)
                 limits = np.linspace(numbers.low, numbers.high, BINS + 1)[1:]
@@ -206,11 +209,9 @@ class Statistics:
                 )  # fmt: skip
         self._written[key] = self._steps
 
-    def _kept(self) -> Iterator[tuple[str, int, Numbers]]:
-        for kind, series in (("activations", self.activations), ("gradients", self.gradients)):
-            for name, steps in series.items():
-                for step, numbers in steps.items():
-                    yield f"{kind}/{name}", step, numbers
+    def series(self) -> tuple[tuple[str, dict[str, dict[int, Numbers]]], ...]:
+        """What is kept, with its two names."""
+        return ("activations", self.activations), ("gradients", self.gradients)
 
     def close(self) -> None:
         """Take the hooks from the model; what was kept stays."""
@@ -228,7 +229,7 @@ class Statistics:
 
         head = ["", "step", "mean", "deviation", "min", "max", "zeros", "NaN, inf"]
         rows = []
-        for kind, series in (("activations", self.activations), ("gradients", self.gradients)):
+        for kind, series in self.series():
             for name, steps in series.items():
                 step, n = next(reversed(steps.items()))
                 numbers = [f"{x:.3g}" for x in (n.mean, n.deviation, n.low, n.high)]
