@@ -36,6 +36,7 @@ from minigrad.random import multinomial as multinomial
 from minigrad.random import rand as rand
 from minigrad.random import randint as randint
 from minigrad.random import randn as randn
+from minigrad.spellings.methods import install as _install_other_spellings
 
 __version__ = "0.2.0"
 
@@ -76,6 +77,7 @@ else:
             raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
         return _spelling.table().attribute("minigrad", name, __all__)
 
+    _install_other_spellings()
     autograd.__getattr__ = _spelling.names("autograd", autograd.__all__)
 
 

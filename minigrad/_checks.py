@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.mode import located
-
 
 def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
     """Return a whole number of at least `least` as an int.
@@ -122,13 +120,3 @@ def optional_package(owner: str, name: str) -> Any:
     except ModuleNotFoundError:
         package = name.partition(".")[0]
         raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None
-
-
-def value_error(message: str) -> ValueError:
-    """A ValueError whose message names the module call: see `located`."""
-    return ValueError(located(message))
-
-
-def type_error(message: str) -> TypeError:
-    """A TypeError whose message names the module call: see `located`."""
-    return TypeError(located(message))

@@ -17,8 +17,8 @@ R = TypeVar("R")
 
 @functools.cache
 def table() -> ModuleType:
-    """The package `minigrad.spellings`, loaded when it is first needed: it imports all others."""
-    return importlib.import_module("minigrad.spellings")
+    """The reader of the table, loaded when it is first needed: it imports all of minigrad."""
+    return importlib.import_module("minigrad.spellings.lookup")
 
 
 def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:

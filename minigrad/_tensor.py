@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -796,14 +796,6 @@ class Tensor(Variable, results=True):
     randint = staticmethod(random.randint)
     randn = staticmethod(random.randn)
     zeros = staticmethod(_creation.zeros)
-
-    if not TYPE_CHECKING:  # checkers know our own names only
-
-        def __getattr__(self, name: str) -> Any:
-            """A method in another library's spelling; see `minigrad.spellings`."""
-            if name.startswith("_"):
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return _spelling.table().method(self, name)
 
     def __complex__(self) -> NoReturn:
         raise TypeError("minigrad has no complex numbers")

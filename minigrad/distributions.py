@@ -45,7 +45,7 @@ class Distribution:
             sample_shape: The shape of the samples of each distribution.
 
         Returns:
-            A tensor of shape (*sample_shape, *batch_shape).
+            A tensor of shape ``(*sample_shape, *batch_shape)``.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define sample()")
 
@@ -146,7 +146,7 @@ class Categorical(Distribution):
     """Distributions over the classes 0, 1, ..., given by probabilities or by logits.
 
     Args:
-        probs: Unnormalized probabilities, shape (*batch_shape, classes).
+        probs: Unnormalized probabilities, shape ``(*batch_shape, classes)``.
         logits: Unnormalized log probabilities instead.
 
     Attributes:

@@ -64,6 +64,10 @@ def generate(
     Returns:
         The ids with the new tokens, an int64 tensor of shape (N, L + new).
 
+    Raises:
+        TypeError: The ids are not integers.
+        ValueError: An argument is out of range, or the model's logits have a wrong shape.
+
     Example:
         >>> import minigrad
         >>> from minigrad import nn
@@ -107,7 +111,7 @@ def stream(
 ) -> Iterator[Tensor]:
     """Like `generate`, but yield each step as soon as it is sampled.
 
-    The arguments are those of `generate`.
+    Arguments and errors are those of `generate`.
 
     Returns:
         An iterator over int64 tensors of shape (N,): the next token of each sequence.
@@ -217,6 +221,9 @@ def sample(
 
     Returns:
         An int64 tensor of shape (...).
+
+    Raises:
+        ValueError: An argument is out of range, or a row has a NaN or only -inf.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import minigrad
-from minigrad.spellings import Spelling, answers, spellings, table
+from minigrad.spellings import answers, table
+from minigrad.spellings.lookup import Spelling, spellings
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "aliases.md"
 PACKAGES = [
@@ -31,7 +32,9 @@ spelling is ours and theirs and means different things, see the page for your li
 
 `make aliases` writes this page from the table that minigrad itself reads,
 `minigrad/spellings/table.py`. In the tables, `x` is a tensor; the right side says what is computed,
-in our names.
+in our names. Where a name is ours too, such as `max`, a call that fits ours is ours; PyTorch's
+keywords bring the line of the table: `x.max(1)` is NumPy's, `x.max(dim=1)` and `x.max(other=y)` are
+PyTorch's.
 """
 
 IN_PLACE = """
@@ -128,6 +131,8 @@ def keywords() -> Iterator[tuple[str, str]]:
     for owner, names in table.ARGUMENTS.items():
         for theirs, ours in names.items():
             yield f"`{theirs}=` of `{owner}`", f"`{ours}=`"
+    unused = ", ".join(f"`{name}=`" for name in sorted(table.UNUSED))
+    yield unused, "left out: they change only the speed"
 
 
 def page() -> str:

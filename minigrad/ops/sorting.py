@@ -227,8 +227,8 @@ def quantile(
             "nearest", or another of `numpy.quantile`.
 
     Returns:
-        Shape (*S, the other axes of `x`), in the dtype of `x`; NaN where an element is. Elements
-        that are equal share their gradient evenly.
+        The shape S followed by the other axes of `x`, in the dtype of `x`; NaN where an element
+        is. Elements that are equal share their gradient evenly.
 
     Raises:
         ValueError: `q` or the method is out of range, an axis does not exist, or there is nothing

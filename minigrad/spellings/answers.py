@@ -171,17 +171,17 @@ def scaled(x: Tensor, by: float) -> Any:
 
 def index_fill(x: Tensor, dim: int, index: Any, value: Any) -> Tensor:
     """The same with a value at some places of an axis."""
-    filled = x.clone()
-    filled[(slice(None),) * (dim % x.ndim) + (index,)] = value
-    return filled
+    filled = x.reshape(x.shape or (1,)).clone()
+    filled[(slice(None),) * (dim % filled.ndim) + (index,)] = value
+    return filled.reshape(x.shape)
 
 
 def write(x: Tensor, value: Any) -> Tensor:
     """In place: all elements."""
-    return overwritten(x, _replaced, value)
+    return overwritten(x, copy_, value)
 
 
-def _replaced(x: Tensor, value: Any) -> Tensor:
+def copy_(x: Tensor, value: Any) -> Tensor:
     return ours.broadcast_to(as_tensor(value, None, None), x.shape)
 
 

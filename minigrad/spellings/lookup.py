@@ -168,7 +168,7 @@ def method(tensor: Any, name: str) -> Any:
     remedy = ""
     if plain != name and (hasattr(type(tensor), plain) or plain in spellings()):
         remedy = f"; it has no in-place form: write x = x.{plain}(...)"
-    raise AttributeError(_unknown("Tensor", name, dir(type(tensor))) + remedy)
+    raise AttributeError(_unknown("Tensor", name, dir(tensor)) + remedy)
 
 
 def _unknown(owner: str, name: str, known: Any) -> str:

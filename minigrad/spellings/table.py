@@ -107,6 +107,9 @@ ABSENT = {
     "H": "there are no complex numbers; .mT swaps the last two axes",
     "storage": ".data is the array", "stride": ".data.strides is NumPy's, in bytes",
     "as_strided": "a slice is a view", "quantization": "there is no quantization",
+    **dict.fromkeys(["CTCLoss", "ctc_loss"], "there is no CTC"),
+    **dict.fromkeys(["LazyLinear", "LazyConv1d", "LazyConv2d"], "name the size of the input"),
+    "amp": "there is no automatic mixed precision",
 }  # fmt: skip
 """What is not here, and what to do instead."""
 

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_size, value_error
+from minigrad._checks import check_size
 from minigrad._creation import made
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
+from minigrad.nn._errors import value_error
 
 __all__ = ["Cache", "DynamicKVCache", "EncoderDecoderCache", "KVCache", "StaticKVCache"]
 
@@ -91,6 +92,9 @@ class KVCache(Cache):
 
         Returns:
             All keys and values of the layer, of shapes (N, H, length, d) and (N, H, length, d_v).
+
+        Raises:
+            ValueError: Shapes or positions do not fit.
         """
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)

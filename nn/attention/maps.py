@@ -26,6 +26,9 @@ def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
         A context manager that yields a dict: for the path of each layer, a list with one tensor per
         call, of shape (N, H, L, S).
 
+    Raises:
+        ValueError: The model has no attention layer.
+
     Example:
         >>> from minigrad import nn, randn
         >>> layer = nn.TransformerDecoderLayer(16, 4, dim_feedforward=32)

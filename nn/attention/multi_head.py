@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_probability, check_size, value_error
+from minigrad._checks import check_probability, check_size
 from minigrad._creation import empty, zeros
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn._errors import value_error
 from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend
 from minigrad.nn.functional.masks import MaskLike, combine, grouped
@@ -99,6 +100,9 @@ class MultiHeadAttention(Module):
         out_proj: The projection of the concatenated heads.
         bias_k: The learned key, of shape (1, 1, G · d_h), or None.
         bias_v: The learned value, of the same shape, or None.
+
+    Raises:
+        ValueError: num_heads does not divide embed_dim, or num_kv_heads does not divide num_heads.
 
     Example:
         >>> import minigrad.nn as nn
@@ -209,6 +213,10 @@ class MultiHeadAttention(Module):
             A tensor of shape (N, L, embed_dim); with `need_weights` also the weights before
             dropout, of shape (N, H, L, S + extra keys). A query that may attend nowhere gets
             weights of zero, and the output projection's bias as output.
+
+        Raises:
+            TypeError: A mask has the wrong dtype.
+            ValueError: Shapes do not fit, or a cache argument is given without `kv_cache`.
         """
         self._check_inputs(query, key, value)
         n, length, _ = query.shape

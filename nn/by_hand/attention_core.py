@@ -170,6 +170,10 @@ def scaled_dot_product_attention(
         Output, the attended values of shape (..., seq_q, d_v), and attention weights, shape
         (..., seq_q, seq_k).
 
+    Raises:
+        TypeError: The mask is not boolean.
+        ValueError: The shapes do not fit.
+
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import scaled_dot_product_attention

@@ -266,6 +266,9 @@ class MultiHeadAttention:
         Returns:
             grad_Q, grad_K and grad_V, the gradients w.r.t. the inputs, and grad_params, a dict
             with the gradients for W_Q, W_K, W_V, W_O.
+
+        Raises:
+            RuntimeError: `forward` was not called.
         """
         if self.cache is None:
             raise RuntimeError("MultiHeadAttention.backward: call forward first")
@@ -280,6 +283,9 @@ class MultiHeadAttention:
 
         Args:
             params: A dict with W_Q, W_K, W_V, W_O, each of shape (d_model, d_model).
+
+        Raises:
+            ValueError: A name is missing, unknown, or has another shape.
         """
         check_params("MultiHeadAttention", self.get_params(), params)
         for name, value in params.items():

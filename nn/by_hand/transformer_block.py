@@ -212,6 +212,9 @@ class TransformerEncoderBlock:
         beta2: Its shift, shape (d_model,).
         cache: The values of the last forward pass for the backward pass, or None.
 
+    Raises:
+        ValueError: num_heads does not divide d_model, or d_ff is not positive.
+
     Example:
         >>> import numpy as np
         >>> from minigrad.nn.by_hand import TransformerEncoderBlock, create_causal_mask

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad._checks import check_probability, type_error, value_error
+from minigrad._checks import check_probability
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.nn._errors import type_error, value_error
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
 from minigrad.ops._numerics import array_of
 
@@ -53,6 +54,10 @@ def scaled_dot_product_attention(
     Returns:
         A tensor of shape (..., L, E_v); with `output_weight` also the weights before dropout, of
         shape (..., L, S). A query that may attend nowhere gets zeros.
+
+    Raises:
+        TypeError: A mask is neither bool nor float.
+        ValueError: Shapes do not fit.
 
     Example:
         >>> import minigrad
@@ -230,6 +235,10 @@ def additive_attention(
     Returns:
         The output of shape (batch, seq_q, d_v), and the weights of shape (batch, seq_q, seq_k).
         A query that may attend nowhere gets zeros.
+
+    Raises:
+        TypeError: A mask is neither bool nor float.
+        ValueError: Shapes do not fit.
 
     Example:
         >>> from minigrad import nn, randn

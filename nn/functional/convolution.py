@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad._checks import check_size, check_sizes, value_error
+from minigrad._checks import check_size, check_sizes
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.nn._errors import value_error
 
 __all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
 
@@ -29,8 +30,8 @@ def conv1d(
 ) -> Tensor:
     """Apply a 1-D convolution: a cross-correlation with each kernel, summed over the channels.
 
-    The arguments are those of `conv2d`, with one axis less: an input of shape (N, C, L) or (C, L),
-    and kernels of shape (O, C / groups, K).
+    Arguments and errors are those of `conv2d`, with one axis less: an input of shape (N, C, L)
+    or (C, L), and kernels of shape (O, C / groups, K).
 
     Returns:
         Shape (N, O, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
@@ -71,6 +72,9 @@ def conv2d(
         Shape (N, O, P, P') with P = (H + 2 · padding - dilation · (K - 1) - 1) // stride + 1 and P'
         likewise, or (O, P, P').
 
+    Raises:
+        ValueError: The shapes do not fit, or the kernel does not fit into the input.
+
     Example:
         >>> from minigrad import nn, ones
         >>> x, kernel = ones((1, 1, 3, 3)), ones((1, 1, 2, 2))
@@ -93,8 +97,8 @@ def conv_transpose1d(
 ) -> Tensor:
     """Apply a 1-D transposed convolution: each element adds a multiple of the kernel to the output.
 
-    The arguments are those of `conv_transpose2d`, with one axis less: an input of shape (N, C, L)
-    or (C, L), and kernels of shape (C, O / groups, K).
+    Arguments and errors are those of `conv_transpose2d`, with one axis less: an input of shape
+    (N, C, L) or (C, L), and kernels of shape (C, O / groups, K).
 
     Returns:
         Shape (N, O, (L - 1) · stride - 2 · padding + dilation · (K - 1) + output_padding + 1),
@@ -139,6 +143,9 @@ def conv_transpose2d(
     Returns:
         Shape (N, O, P, P') with P = (H - 1) · stride - 2 · padding + dilation · (K - 1) +
         output_padding + 1 and P' likewise; without N if the input has none.
+
+    Raises:
+        ValueError: The shapes do not fit, or the output would be empty.
 
     Example:
         >>> from minigrad import nn, ones

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number, type_error, value_error
+from minigrad._checks import check_number
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
+from minigrad.nn._errors import type_error, value_error
 
 __all__ = ["embedding", "one_hot"]
 
@@ -34,6 +35,10 @@ def embedding(
 
     Returns:
         A tensor of the shape of `input_` with an axis of size width at the end.
+
+    Raises:
+        IndexError: An integer is outside the table; nothing was changed.
+        TypeError: `input_` does not hold integers.
 
     Example:
         >>> from minigrad import nn, tensor

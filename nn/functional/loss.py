@@ -8,12 +8,13 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number, check_probability, value_error
+from minigrad._checks import check_number, check_probability
 from minigrad._dtypes import to_array
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located
+from minigrad.nn._errors import value_error
 from minigrad.ops._numerics import array_of
 from minigrad.ops.loss import check_target, class_rows, row_weights
 
@@ -29,6 +30,9 @@ Reduction = Literal["mean", "sum", "none"] | None
 @spelled
 def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
     """Compute the squared error (x - y)² of two tensors of the same shape.
+
+    Raises:
+        ValueError: The shapes differ: nothing is broadcast.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -65,6 +69,9 @@ def huber_loss(
         delta: The threshold between parabola and line; positive.
         reduction: "mean", "sum", or "none" for one loss per element.
 
+    Raises:
+        ValueError: The shapes differ, or delta is not positive.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.huber_loss(tensor([0.0, 0.0]), tensor([1.0, 3.0]), reduction="none")
@@ -82,7 +89,7 @@ def smooth_l1_loss(
 ) -> Tensor:
     """Compute the Huber loss divided by its threshold: ``huber_loss(delta=beta) / beta``.
 
-    The arguments are those of `huber_loss`; beta 0 gives the absolute error.
+    Arguments and errors are those of `huber_loss`; beta 0 gives the absolute error.
 
     Source: Girshick, "Fast R-CNN", 2015.
 
@@ -127,6 +134,11 @@ def cross_entropy(
 
     Returns:
         A scalar, or a tensor of shape (N, ...) or ().
+
+    Raises:
+        IndexError: A class index is out of range.
+        TypeError: The targets are not numbers.
+        ValueError: Shapes do not fit, a target is no probability, or an option is out of range.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -186,8 +198,8 @@ def nll_loss(
 ) -> Tensor:
     """Compute the negative log-likelihood of the target class from log-probabilities.
 
-    The arguments are those of `cross_entropy`, with log-probabilities, from `log_softmax`, for the
-    logits.
+    Arguments and errors are those of `cross_entropy`, with log-probabilities, from `log_softmax`,
+    for the logits.
 
     Returns:
         A scalar, or a tensor of the shape of `target`.
@@ -227,6 +239,9 @@ def binary_cross_entropy(
         weight: The weight of each element; broadcasts to that shape.
         reduction: "mean", "sum", or "none" for one loss per element.
 
+    Raises:
+        ValueError: The shapes differ, or an input is not a probability.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> round(nn.functional.binary_cross_entropy(tensor([0.5]), [1.0]).item(), 4)
@@ -259,8 +274,8 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """Compute the binary cross-entropy of the probability sigmoid(x) from the logit x.
 
-    The arguments are those of `binary_cross_entropy`, with logits x of any shape. `pos_weight`, p,
-    is the weight of positive targets, and broadcasts.
+    Arguments and errors are those of `binary_cross_entropy`, with logits x of any shape.
+    `pos_weight`, p, is the weight of positive targets, and broadcasts.
 
     With :math:`s(x) = log(1 + e^x)` it is :math:`(1 - y) s(x) + p y s(-x)`, exact for every x.
 
@@ -295,6 +310,9 @@ def kl_div(
         reduction: "mean", "sum", "batchmean" for the sum divided by the size of axis 0, or "none"
             for one number per element.
         log_target: Whether the target is log y.
+
+    Raises:
+        ValueError: The shapes differ, or a target is not a probability.
 
     Example:
         >>> from minigrad import nn, tensor

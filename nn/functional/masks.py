@@ -20,9 +20,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_size, type_error, value_error
+from minigrad._checks import check_size
 from minigrad._creation import zeros
 from minigrad._tensor import Tensor
+from minigrad.nn._errors import type_error, value_error
 from minigrad.ops._numerics import array_of
 
 __all__ = ["create_causal_mask", "create_padding_mask"]
@@ -198,6 +199,10 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
 
     Returns:
         A bool tensor of shape (batch, max_length): True for real tokens, False for padding.
+
+    Raises:
+        TypeError: The lengths are not integers.
+        ValueError: A length is negative or more than max_length.
 
     Example:
         >>> from minigrad import nn, randn

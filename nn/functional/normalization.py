@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number, check_probability, check_size, value_error
+from minigrad._checks import check_number, check_probability, check_size
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd import no_grad
 from minigrad.linalg import vector_norm
+from minigrad.nn._errors import value_error
 from minigrad.ops.casting import as_tensor
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
@@ -111,6 +112,9 @@ def batch_norm(
         momentum: The weight of the batch in the running statistics.
         eps: Added to the variance.
 
+    Raises:
+        ValueError: The shapes do not fit, or in training a channel has only one value.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.batch_norm(tensor([[1.0], [3.0]]), eps=0.0).tolist()
@@ -176,6 +180,9 @@ def group_norm(
         weight: Scale of each channel, of shape (C,), or None for 1.
         bias: Shift of each channel, of shape (C,), or None for 0.
         eps: Added to the variance.
+
+    Raises:
+        ValueError: The shapes do not fit, or num_groups does not divide C.
 
     Example:
         >>> from minigrad import nn, tensor

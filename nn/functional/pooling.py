@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_size, check_sizes, value_error
+from minigrad._checks import check_size, check_sizes
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.nn._errors import value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
@@ -36,7 +37,7 @@ def max_pool1d(
 ) -> Tensor:
     """Apply 1-D max pooling: the largest element of each window.
 
-    The arguments are those of `max_pool2d`, for an input of shape (N, C, L), or (C, L).
+    Arguments and errors are those of `max_pool2d`, for an input of shape (N, C, L), or (C, L).
 
     Returns:
         Shape (N, C, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
@@ -75,6 +76,9 @@ def max_pool2d(
     Returns:
         Shape (N, C, P, P') with P = (H + 2 · padding - dilation · (K - 1) - 1) // stride + 1 and P'
         likewise, or (C, P, P'). Of equal pixels the first receives the gradient.
+
+    Raises:
+        ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -121,7 +125,7 @@ def avg_pool2d(
 ) -> Tensor:
     """Apply 2-D average pooling: the mean of each window.
 
-    The arguments are those of `max_pool2d`, with a border of zeros; `count_include_pad` says
+    Arguments and errors are those of `max_pool2d`, with a border of zeros; `count_include_pad` says
     whether these count in the mean.
 
     Returns:

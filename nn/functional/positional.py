@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad._checks import check_number, check_size, value_error
+from minigrad._checks import check_number, check_size
 from minigrad._creation import made, on_cpu
 from minigrad._dtypes import get_default_dtype
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
+from minigrad.nn._errors import value_error
 from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 
@@ -144,6 +145,10 @@ def rotary_pos_embedding(
             i + D/2, as in LLaMA's weights.
         offset: The first position, without `position_ids`: with a cache, the cached length.
         base: The base of the frequencies; a larger base turns the last pairs more slowly.
+
+    Raises:
+        TypeError: `input_` is not floating.
+        ValueError: Shapes do not fit, or both `position_ids` and `offset` are given.
 
     Example:
         >>> from minigrad import nn, randn

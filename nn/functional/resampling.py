@@ -8,16 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad._checks import (
-    check_flag,
-    check_number,
-    check_size,
-    check_sizes,
-    type_error,
-    value_error,
-)
+from minigrad._checks import check_flag, check_number, check_size, check_sizes
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.nn._errors import type_error, value_error
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
@@ -54,6 +48,9 @@ def interpolate(
 
     Returns:
         Shape (N, C, P) or (N, C, P, P').
+
+    Raises:
+        ValueError: The mode or the sizes do not fit the input.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -60,6 +60,10 @@ class Rearrange(Module):
         pattern: The axes of the input, an arrow, the axes of the output.
         **shapes: The lengths of axes that cannot be inferred from the input.
 
+    Raises:
+        EinopsError: The pattern is invalid, or (when called) does not fit the input.
+        ImportError: einops is not installed.
+
     Example:
         >>> from minigrad import nn, ones
         >>> patches = nn.Rearrange("n (h p) (w q) -> n (h w) (p q)", p=2, q=2)

@@ -27,9 +27,7 @@ class FunctionLayer(Module):
     def _result(self, *inputs: Any, **options: Any) -> Tensor:
         """Call the function with inputs, the fields and other options."""
         own = self.__dict__
-        for name in self.fields:
-            options[name] = own[name]
-        return self.function(*inputs, **options)
+        return self.function(*inputs, **{name: own[name] for name in self.fields}, **options)
 
     def extra_repr(self) -> str:
         shown = [n for n in self.repr_fields if n != "inplace" or getattr(self, n)]

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_size, value_error
+from minigrad._checks import check_size
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn._errors import value_error
 from minigrad.nn.layers.embedding import Embedding
 from minigrad.nn.module.argument_checks import Count, Positive
 from minigrad.nn.module.base import Module
@@ -96,6 +97,9 @@ class LearnedPosEmbedding(Module):
         """Add the learned vector of its position to each vector.
 
         The arguments are those of `SinusoidalPosEmbedding`.
+
+        Raises:
+            ValueError: The shape does not fit, or the positions exceed the limit.
         """
         rows, _ = _rows(
             "LearnedPosEmbedding", input_, offset, position_ids, self.max_len, self.embed_dim

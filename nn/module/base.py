@@ -265,6 +265,10 @@ class Module(Registry):
 
         Args:
             dtype: For example ``minigrad.float64``. "cpu", the only device, changes nothing.
+
+        Raises:
+            TypeError: It is not a floating dtype.
+            ValueError: It is a device other than the CPU.
         """
         if isinstance(dtype, str) and dtype not in np.sctypeDict:
             on_cpu(dtype)
@@ -331,6 +335,9 @@ class Module(Registry):
 
         Returns:
             The missing and the unexpected keys.
+
+        Raises:
+            ValueError: The state does not fit; every wrong key is named, and nothing was changed.
 
         Example:
             >>> from minigrad import nn

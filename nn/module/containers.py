@@ -54,8 +54,7 @@ class _ModuleSequence(Module, MutableSequence[Module]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            found = dict(self.__dict__.get("_entries", ())).get(name)
-            return super().__getattr__(name) if found is None else found
+            return _entry(self, name, dict(self.__dict__.get("_entries", ())))
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -109,6 +108,14 @@ class _ModuleSequence(Module, MutableSequence[Module]):
 
     def _empty(self) -> Self:
         raise NotImplementedError
+
+
+def _entry(owner: Module, name: str, entries: dict[str, Module]) -> Module:
+    """The module with this name, as an attribute of the container."""
+    if name in entries:
+        return entries[name]
+    message = f"{type(owner).__name__!r} object has no attribute {name!r}"
+    raise AttributeError(message, name=name, obj=owner)
 
 
 def _check_free(owner: Module, name: str, taken: Container[Any]) -> None:
@@ -211,8 +218,7 @@ class ModuleDict(Module, MutableMapping[str, Module]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            entries = self.__dict__.get("_entries", ())
-            return entries[name] if name in entries else super().__getattr__(name)
+            return _entry(self, name, self.__dict__.get("_entries", {}))
 
     def __getitem__(self, key: str) -> Module:
         if key not in self._entries:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -29,8 +29,6 @@ class Registry:
     """The names of the buffers, and whether each is in the state dict."""
     repr_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes that the repr shows, where `extra_repr` is not overridden."""
-    _computed: dict[str, Callable[[Any], Tensor]]
-    """Attributes that are computed at each access, such as a normalized weight; unset if none."""
     _name: str = ""
     """The path under which it was last registered or called: a hint for `module_paths`."""
 
@@ -66,16 +64,6 @@ class Registry:
             )
         super().__setattr__(name, value)
 
-    if not TYPE_CHECKING:  # for type checkers a module has the attributes that it declares
-
-        def __getattr__(self, name: str) -> Any:
-            compute = self.__dict__.get("_computed", {}).get(name)
-            if compute is None:
-                raise AttributeError(
-                    f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
-                )
-            return compute(self)
-
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
         self._buffers.pop(name, None)
@@ -90,12 +78,13 @@ class Registry:
             )
         if not name or "." in name:
             raise ValueError(f"{owner}: {name!r} is empty or has a dot, no name for a part of it")
-        if name in self.__dict__.get("_computed", ()):
+        own = getattr(type(self), name, None)
+        if isinstance(own, property) and own.fset is None:
             raise ValueError(
-                f"{owner}: {name!r} is computed from other parameters; remove its normalization "
-                f"before assigning to it"
+                f"{owner}: {name!r} is computed from other attributes, by a property or a "
+                f"normalization: remove that before assigning to it"
             )
-        if inspect.isroutine(getattr(type(self), name, None)):
+        if inspect.isroutine(own):
             raise ValueError(f"{owner}: {name!r} is one of its methods; choose another name")
 
     def _check_child(self, name: str, child: Any) -> None:
@@ -228,7 +217,11 @@ class Registry:
         return sum(parameter.size for parameter in self.parameters(recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``."""
+        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``.
+
+        Raises:
+            AttributeError: There is none; the message says up to where the path exists.
+        """
         module = cast("Module", self)
         passed = ""
         for name in target.split(".") if target else ():

@@ -84,6 +84,9 @@ def to_pytorch(module: Module) -> dict[str, np.ndarray]:
     Returns:
         Parameters and persistent buffers by path, copies as ndarrays.
 
+    Raises:
+        ValueError: PyTorch has no such layer.
+
     Example:
         >>> from minigrad import nn
         >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)

@@ -49,6 +49,9 @@ def functional_call(
     Returns:
         The output of the module.
 
+    Raises:
+        ValueError: A path is unknown, a tensor is given under two paths, or a shape differs.
+
     Example:
         >>> from minigrad import nn, ones, tensor
         >>> linear = nn.Linear(2, 1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minigrad._checks import check_probability, check_size, optional_package, value_error
+from minigrad._checks import check_probability, check_size, optional_package
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn._errors import value_error
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
 
@@ -44,6 +45,10 @@ class CausalSelfAttention(Module):
     Attributes:
         qkv_weights: The fused projection, weight of shape (3 · d_model, d_model).
         o_weight: The projection of the concatenated heads, weight of shape (d_model, d_model).
+
+    Raises:
+        ImportError: einops is not installed.
+        ValueError: num_heads does not divide d_model, or an argument is out of its range.
 
     Example:
         >>> from minigrad import nn, randn

@@ -90,6 +90,9 @@ def clip_grad_norm(
     Returns:
         The norm before clipping.
 
+    Raises:
+        RuntimeError: The norm is not finite, and `error_if_nonfinite`.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([3.0, 4.0], requires_grad=True)

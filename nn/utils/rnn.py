@@ -8,9 +8,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_flag, type_error, value_error
+from minigrad._checks import check_flag
 from minigrad._creation import full
 from minigrad._tensor import Tensor
+from minigrad.nn._errors import type_error, value_error
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
 
@@ -144,6 +145,9 @@ def pack_padded_sequence(
         batch_first: Whether the batch is the first axis.
         enforce_sorted: Whether lengths must not grow; otherwise sequences are sorted, and come
             back in their own order.
+
+    Raises:
+        ValueError: A length does not fit, or the lengths rise though `enforce_sorted`.
 
     Example:
         >>> from minigrad import nn, tensor

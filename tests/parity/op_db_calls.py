@@ -347,6 +347,12 @@ INVARIANT: dict[str, Callable[..., Any]] = {
 NOT_COMPARED: dict[str, str] = {
     **dict.fromkeys(CREATION, "makes arrays, and has no derivative"),
     "equal": "one bool; eq is compared",
+    **dict.fromkeys(
+        ("bernoulli", "multinomial", "normal", "rand_like", "randn_like"), "draws other numbers"
+    ),
+    **dict.fromkeys(
+        ("bool", "double", "float", "half", "int", "long", "short"), "methods; here dtypes"
+    ),
     "nn.functional.dropout": "draws other numbers",
     "nn.functional.dropout2d": "draws other numbers",
     "nn.functional.cosine_embedding_loss": "the samples want a gradient of the target",
@@ -384,6 +390,7 @@ EXCUSED: dict[tuple[str, str], str] = {
     ("linalg.solve_triangular", "infinite"): "LAPACK's solver multiplies zeros by infinity",
     ("nn.functional.layer_norm", "infinite"): _PARTS,
     ("nn.functional.bilinear", "infinite"): _PARTS,
+    ("lerp", "infinite"): _PARTS,
     **{(f"nn.functional.{name}", "infinite"): _PARTS for name in COMPOSED},
 }
 """For an op and a kind of comparison, why results may differ."""

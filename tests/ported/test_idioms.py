@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from idioms import TENSORS, TRAINING
 
-from minigrad.spellings import spellings
+from minigrad.spellings.lookup import spellings
 from minigrad.spellings.table import ATTRIBUTES, MODULES, NAMES
 
 NUMPYS = "NumPy's meaning of the same call"
@@ -132,7 +132,7 @@ MEANT_OTHERWISE = {
     "F.cross_entropy(x, i[0, :3], v, False)": "reduction",
     "nn.TransformerEncoderLayer(4, 2, 8, 0.0, F.gelu, 1e-5, True)": "norm_first here and batch_",
     "torch.bfloat16": "has no 'bfloat16': the floats are float16, float32 and float64",
-    "x.cumsun(1)": "Tensor has no 'cumsun'; near to it: cumsum",
+    "torch.cumsun(x, 1)": "near to it: cumsum",
     "x.cumsum_(1)": "no in-place form: write x = x.cumsum(...)",
     "x.sum(axes=1)": "sum: got an unexpected keyword argument 'axes'; it takes x, axis, keepdims",
     "torch.device('cuda') and torch.zeros(2, device='cuda')": "minigrad runs on the CPU only",

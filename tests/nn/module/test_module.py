@@ -565,7 +565,7 @@ class TestWeightNorm:
         nn.utils.weight_norm(linear)
         with pytest.raises(ValueError, match="'weight' of Linear is normalized already"):
             nn.utils.weight_norm(linear)
-        with pytest.raises(ValueError, match="'weight' is computed from other parameters"):
+        with pytest.raises(ValueError, match="'weight' is computed from other attributes"):
             linear.weight = nn.Parameter(minigrad.ones((2, 3)))
         with pytest.raises(AttributeError, match="'Linear' object has no attribute 'nothing'"):
             linear.nothing

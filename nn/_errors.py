@@ -1,0 +1,17 @@
+"""Errors of layers and their functions, which name the module call that they were raised in."""
+
+from __future__ import annotations
+
+from minigrad.autograd.mode import located
+
+__all__ = ["type_error", "value_error"]
+
+
+def type_error(message: str) -> TypeError:
+    """A TypeError whose message names the module call: see `located`."""
+    return TypeError(located(message))
+
+
+def value_error(message: str) -> ValueError:
+    """A ValueError whose message names the module call: see `located`."""
+    return ValueError(located(message))
