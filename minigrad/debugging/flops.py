@@ -8,7 +8,7 @@ are done once for each element do not count, and neither do decompositions of ma
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,36 +20,42 @@ __all__ = ["ALWAYS", "count_flops"]
 ALWAYS = ""
 """Stands for what a rule computes whichever gradients are wanted."""
 
-Counts = Mapping[str, int]
+Counts = dict[str, int]
+"""How many multiplications a backward step takes, by the argument whose gradient is wanted."""
 
-
-def _product(*factors: str) -> Callable[[Callable[..., int]], Callable[..., tuple[int, Counts]]]:
-    """The gradient of each factor of a product takes as many multiplications as the product."""
-
-    def make(count: Callable[..., int]) -> Callable[..., tuple[int, Counts]]:
-        def counted(*values: Any) -> tuple[int, Counts]:
-            n = count(*values)
-            return n, dict.fromkeys(factors, n)
-
-        return counted
-
-    return make
+# The gradient of each factor of a product takes as many multiplications as the product itself.
+_PRODUCTS: dict[Primitive, tuple[tuple[str, ...], Callable[..., int]]] = {
+    registry["matmul"]: (("a", "b"), lambda out, a, b: out.size * a.shape[-1]),
+    registry["vecdot"]: (("a", "b"), lambda out, a, b: out.size * a.shape[-1]),
+    registry["linear"]: (("x", "weight"), lambda out, x, *_: out.size * x.shape[-1]),
+    registry["tensordot"]: (
+        ("a", "b"), lambda out, a, b, axes: out.size * math.prod(a.shape[i] for i in axes[0])
+    ),
+    registry["convolution"]: (
+        ("x", "weight"), lambda out, x, weight, *_: out.size * weight.size // len(weight)
+    ),
+    registry["convolution_transpose"]: (
+        ("y", "weight"), lambda out, y, weight, *_: y.size * weight.size // len(weight)
+    ),
+    registry["convolution_weight"]: (
+        ("x", "y"), lambda out, x, y, *_: y.size * out.size // len(out)
+    ),
+}  # fmt: skip
 
 
 def _einsum(out: Any, operands: Any, inputs: Sequence[str], output: str) -> tuple[int, Counts]:
-    sizes = {
-        letter: n
-        for letters, x in zip(inputs, operands, strict=True)
-        for letter, n in zip(letters, x.shape, strict=True)
-    }
+    sizes: dict[str, int] = {}
+    for labels, x in zip(inputs, operands, strict=True):
+        for label, length in zip(labels, x.shape, strict=True):
+            sizes[label] = max(length, sizes.get(label, 0))
     n = (len(operands) - 1) * math.prod(sizes.values())
     return n, {f"operands[{i}]": n for i in range(len(operands))}
 
 
 def _attention(out: Any, query: Any, key: Any, value: Any, *_: Any) -> tuple[int, Counts]:
-    rows, keys = math.prod(out.shape[:-1]), key.shape[-2]
-    scores, sums = rows * keys * query.shape[-1], rows * keys * value.shape[-1]
-    # The backward step computes the weights again.
+    pairs = math.prod(out.shape[:-1]) * key.shape[-2]
+    scores, sums = pairs * query.shape[-1], pairs * value.shape[-1]
+    # The backward step computes the weights again, and their gradients.
     return scores + sums, {ALWAYS: scores + sums, "query": scores, "key": scores, "value": sums}
 
 
@@ -58,22 +64,7 @@ def _recurrence(out: Any, gates: Any, weight: Any, *_: Any) -> tuple[int, Counts
     return n, {ALWAYS: n, "weight": n}
 
 
-_COUNTS: dict[Primitive, Callable[..., tuple[int, Counts]]] = {
-    registry["matmul"]: _product("a", "b")(lambda out, a, b: out.size * a.shape[-1]),
-    registry["vecdot"]: _product("a", "b")(lambda out, a, b: out.size * a.shape[-1]),
-    registry["linear"]: _product("x", "weight")(lambda out, x, *_: out.size * x.shape[-1]),
-    registry["tensordot"]: _product("a", "b")(
-        lambda out, a, b, axes: out.size * math.prod(a.shape[axis] for axis in axes[0])
-    ),
-    registry["convolution"]: _product("x", "weight")(
-        lambda out, x, weight, *_: out.size * weight.size // len(weight)
-    ),
-    registry["convolution_transpose"]: _product("y", "weight")(
-        lambda out, y, weight, *_: y.size * weight.size // len(weight)
-    ),
-    registry["convolution_weight"]: _product("x", "y")(
-        lambda out, x, y, *_: y.size * out.size // len(out)
-    ),
+_OTHERS: dict[Primitive, Callable[..., tuple[int, Counts]]] = {
     registry["einsum"]: _einsum,
     registry["attention"]: _attention,
     **{registry[name]: _recurrence for name in ("lstm", "gru", "rnn")},
@@ -99,12 +90,19 @@ def count_flops(op: Primitive, arguments: Sequence[Any], result: Any) -> tuple[i
         >>> count_flops(minigrad.matmul.op, [a, b], a @ b)  # 2·3·4 multiplications and additions
         (48, {'a': 48, 'b': 48})
     """
-    counted = _COUNTS.get(op)
-    if counted is None:
+    if op not in _PRODUCTS and op not in _OTHERS:
         return 0, {}
     out = result[0] if isinstance(result, tuple) else result
-    values = [np.asarray(value) if isinstance(value, list) else value for value in arguments]
-    if op.variadic:
-        values[0] = [np.asarray(x) if isinstance(x, list) else x for x in arguments[0]]
-    n, backward = counted(out, *values)
-    return 2 * n, {name: 2 * part for name, part in backward.items()}
+    given = [_array(value) for value in (arguments[0] if op.variadic else arguments)]
+    values = [given, *arguments[1:]] if op.variadic else given
+    if op in _OTHERS:
+        n, backward = _OTHERS[op](out, *values)
+    else:
+        factors, count = _PRODUCTS[op]
+        n = count(out, *values)
+        backward = dict.fromkeys(factors, n)
+    return int(2 * n), {name: int(2 * part) for name, part in backward.items()}
+
+
+def _array(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, list) else value

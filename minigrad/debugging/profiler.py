@@ -32,7 +32,7 @@ __all__ = ["Profile"]
 OWNERS = 10
 """How many owners of the peak are printed."""
 
-UNSAVED = "result"
+RESULT, INPUT = "result", "input"
 """What an array is that nothing saved for a backward pass."""
 
 REST = "(no op)"
@@ -44,7 +44,7 @@ class _Memory(weakref.ref[np.ndarray]):
     __slots__ = ("address", "event", "nbytes", "saved", "what")
 
     address: int
-    event: Event | None  # None if it is older than the block
+    event: Event | None  # None for a leaf
     nbytes: int
     what: str
     saved: bool  # for a backward pass
@@ -55,9 +55,9 @@ class Profile(Observer):
 
     The time of an op is that since the op before, so it includes the Python code between the two;
     the work of the profile itself is not counted. The memory is that of all arrays that ops and
-    their rules return, from their birth to their end, and of all that is saved for a backward pass.
-    Parameters, and arrays from before the block, are not counted. The block may be entered again:
-    the next step is added.
+    their rules return and of all that is saved for a backward pass, from their birth to their end;
+    and of data and masks, from when an op reads them. Parameters are not counted: leaves stay alive
+    without the graph. The block may be entered again: the next step is added.
 
     Attributes:
         events: The calls of ops and the steps of backward passes, in order.
@@ -110,7 +110,8 @@ class Profile(Observer):
         flops, backward = count_flops(op, arguments, result)
         event = self._add(op.name, False, state.get().scope, self._lines[place], now, flops)
         for value in [*arguments[0], *arguments[1:]] if op.variadic else arguments:
-            self._hold(value, None)
+            leaf = isinstance(value, Variable) and isinstance(value._node, Leaf)
+            self._hold(value, None if leaf else event, INPUT)
         self._hold(result, event)
         node = new_node(op, result)
         if node is not None:
@@ -157,7 +158,7 @@ class Profile(Observer):
         self.events.append(event)
         return event
 
-    def _hold(self, value: Any, event: Event | None, what: str = UNSAVED) -> list[_Memory]:
+    def _hold(self, value: Any, event: Event | None, what: str = RESULT) -> list[_Memory]:
         """Follow the memory of the arrays in a value until it is freed."""
         found = []
         values = value if isinstance(value, tuple | list) else (value,)
@@ -319,9 +320,8 @@ class Profile(Observer):
             when = {"ts": round(start * 1e6, 3), "dur": round(seconds * 1e6, 3), "pid": 1, "tid": 1}
             events.append({"name": name, "cat": kind, "ph": "X", **when, "args": details})
         times, curves = self.memory("op")
-        for at, nbytes in zip(
-            times, np.sum([*curves.values()], axis=0) if curves else (), strict=True
-        ):
+        totals = sum(curves.values(), np.zeros(len(times), np.int64))
+        for at, nbytes in zip(times.tolist(), totals.tolist(), strict=True):
             counter = {"name": "memory", "ph": "C", "ts": round(at * 1e6, 3), "pid": 1}
             events.append({**counter, "args": {"bytes": nbytes}})
         text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
