@@ -6,6 +6,7 @@ import os
 import weakref
 from dataclasses import dataclass
 from functools import partial
+from time import time_ns
 from typing import Any, Self
 
 import numpy as np
@@ -191,7 +192,8 @@ class Statistics:
                 "to_tensorboard needs tensorboardX: pip install tensorboardX"
             ) from None
         key = os.path.abspath(folder)
-        with SummaryWriter(key) as writer:
+        # Its files are named by the second: a second file would take the place of the first.
+        with SummaryWriter(key, filename_suffix=f".{time_ns()}") as writer:
             every = [
                 (f"{kind}/{name}", step, numbers)
                 for kind, series in self.series()
