@@ -25,7 +25,7 @@ from minigrad.debugging.flops import ALWAYS, count_flops
 from minigrad.debugging.lines import line_of, lines_of_nodes, user_frame
 from minigrad.debugging.memory import arrays, readable
 from minigrad.debugging.observer import Observer, new_node
-from minigrad.debugging.tables import By, Event, Table, aligned, count_text, table, time_text
+from minigrad.debugging.tables import REST, By, Event, Table, aligned, count_text, table, time_text
 
 __all__ = ["Profile"]
 
@@ -34,8 +34,6 @@ OWNERS = 10
 
 RESULT, INPUT = "result", "input"
 """What an array is that nothing saved for a backward pass."""
-
-REST = "(no op)"
 
 
 class _Memory(weakref.ref[np.ndarray]):
@@ -70,8 +68,8 @@ class Profile(Observer):
         ...     model(x).sum().backward()
         >>> profile.flops  # 3 products of the first layer would be 196608; x needs no gradient
         155648
-        >>> profile.peak
-        2560
+        >>> profile.peak  # most of it is the gradient of the first weight, and x
+        15368
     """
 
     def __init__(self) -> None:
@@ -182,7 +180,7 @@ class Profile(Observer):
             for name, value in zip(node.plan.saved_names, node.saved, strict=True):
                 for memory in self._hold(value, event):
                     if not memory.saved and memory.event is not None:
-                        memory.saved, memory.what = True, f"saved {name}"
+                        memory.saved, memory.what = True, f"saved by {event.op} as {name}"
                         event.saved += memory.nbytes
 
     def _look_at_gradients(self) -> None:
@@ -289,7 +287,10 @@ class Profile(Observer):
         last = next((event for event in self.events if event.end >= at), None)
         forward = sum(not event.backward and event.op != REST for event in self.events)
         seconds = sum(event.seconds or 0 for event in self.events)
-        where = f", after {last.op} at {last.line}" if last is not None and last.line else ""
+        where = ""
+        if last is not None and last.line:
+            step = "the backward step of " * last.backward
+            where = f", after {step}{last.op} at {last.line}"
         rows = self.owners().split("\n")
         owners = "\n".join(rows[: OWNERS + 1] + ["..."] * (len(rows) > OWNERS + 1))
         return (

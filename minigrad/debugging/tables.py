@@ -9,10 +9,11 @@ from typing import Any, Literal
 from minigrad._scope import Scope
 from minigrad.debugging.memory import readable
 
-__all__ = ["By", "Event", "Table", "aligned", "count_text", "keys", "table", "time_text"]
+__all__ = ["REST", "By", "Event", "Table", "aligned", "count_text", "keys", "table", "time_text"]
 
 By = Literal["module", "line", "op"]
-OUTSIDE = "outside of modules"
+OUTSIDE, REST = "outside of modules", "(no op)"
+"""Instead of a module, and of an op: the time behind the last one."""
 
 
 @dataclass(eq=False, slots=True)
@@ -85,7 +86,7 @@ def table(events: Sequence[Event], by: By) -> Table:
     rows.append((("in all",), list(events)))
     whole = _seconds(events)
     columns: list[tuple[str, Callable[[list[Event]], float], Callable[[Any], str]]] = [
-        ("calls", lambda e: sum(not one.backward for one in e), str),
+        ("calls", lambda e: sum(not one.backward and one.op != REST for one in e), str),
         ("forward", lambda e: _seconds(e, False), time_text),
         ("backward", lambda e: _seconds(e, True), time_text),
         ("share", lambda e: _seconds(e) / whole if whole else 0, "{:.0%}".format),
