@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._scope import Scope
+from minigrad._scope import Scope, ancestry
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, owner
@@ -212,7 +212,7 @@ def _name(parameter: Any, scopes: Iterable[Scope | None] = ()) -> str:
     """A parameter, by its path in the outermost modules of some calls that has it."""
     node = parameter._node
     path = node.name if isinstance(node, Leaf) else None
-    for top in dict.fromkeys(scope.top for scope in scopes if scope is not None):
+    for top in dict.fromkeys(ancestry(scope)[-1] for scope in scopes if scope is not None):
         for found, one in [] if top.module is None else top.module.named_parameters():
             path = found if one is parameter else path
     return f"the parameter {f'{path!r} ' if path else ''}of shape {parameter.shape}"

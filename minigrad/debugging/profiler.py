@@ -17,6 +17,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from minigrad._scope import ancestry
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import owner
 from minigrad.autograd.node import Leaf, Node, Variable
@@ -25,15 +26,15 @@ from minigrad.debugging.flops import ALWAYS, count_flops
 from minigrad.debugging.lines import line_of, lines_of_nodes, user_frame
 from minigrad.debugging.memory import arrays, readable
 from minigrad.debugging.observer import Observer, new_node
-from minigrad.debugging.tables import REST, By, Event, Table, aligned, count_text, table, time_text
+from minigrad.debugging.tables import REST, By, Event, Text, aligned, count_text, table, time_text
 
 __all__ = ["Profile"]
 
 OWNERS = 10
 """How many owners of the peak are printed."""
 
-RESULT, INPUT = "result", "input"
-"""What an array is that nothing saved for a backward pass."""
+LEAF = "leaf"
+"""What a parameter is: it stays alive without the graph."""
 
 
 class _Memory(weakref.ref[np.ndarray]):
@@ -42,7 +43,7 @@ class _Memory(weakref.ref[np.ndarray]):
     __slots__ = ("address", "event", "nbytes", "saved", "what")
 
     address: int
-    event: Event | None  # None for a leaf
+    event: Event  # which made it, or read it first
     nbytes: int
     what: str
     saved: bool  # for a backward pass
@@ -76,9 +77,7 @@ class Profile(Observer):
         self.events: list[Event] = []
         self._changes: list[tuple[float, _Memory, int]] = []  # time, and 1 for a birth, -1 an end
         self._alive: dict[int, _Memory] = {}  # by the id of the array that owns the memory
-        self._nodes: weakref.WeakKeyDictionary[Node, tuple[Event | None, Any]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._nodes = weakref.WeakKeyDictionary[Node, tuple[Event, Any]]()
         self._leaves: set[Leaf] = set()  # of a pass whose gradients were not looked at yet
         self._lines: dict[tuple[Any, int], str] = {}
         # The clock stands still outside of the block, and while the profile works.
@@ -109,7 +108,7 @@ class Profile(Observer):
         event = self._add(op.name, False, state.get().scope, self._lines[place], now, flops)
         for value in [*arguments[0], *arguments[1:]] if op.variadic else arguments:
             leaf = isinstance(value, Variable) and isinstance(value._node, Leaf)
-            self._hold(value, None if leaf else event, INPUT)
+            self._hold(value, event, LEAF if leaf else "input")
         self._hold(result, event)
         node = new_node(op, result)
         if node is not None:
@@ -122,21 +121,20 @@ class Profile(Observer):
         """Look again at what an op in place saved: it may have copied the old values."""
         self._stop_clock()
         node = result._node
-        event = self._nodes[node][0] if isinstance(node, Node) and node in self._nodes else None
-        if isinstance(node, Node) and event is not None:
-            self._save(node, event)
+        if isinstance(node, Node) and node in self._nodes:
+            self._save(node, self._nodes[node][0])
         self._start_clock()
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         """Record a step of a backward pass."""
         now = self._stop_clock()
-        forward, counts = self._nodes.get(node) or (None, {})
+        counts = self._nodes[node][1] if node in self._nodes else {}
         flops = 0
         if not isinstance(cotangent, Variable):  # otherwise its ops were seen by themselves
             wanted = zip(node.plan.slot_names, parts, strict=True)
             names = [ALWAYS, *(name for name, part in wanted if part is not None)]
             flops = sum(counts.get(name, 0) for name in names)
-        line = forward.line if forward else lines_of_nodes.get(node, "")
+        line = lines_of_nodes.get(node, "")
         event = self._add(node.plan.op.name, True, node.scope, line, now, flops)
         self._hold((cotangent, *parts), event, "gradient")
         self._leaves.update(edge for edge in node.edges if isinstance(edge, Leaf))
@@ -156,7 +154,7 @@ class Profile(Observer):
         self.events.append(event)
         return event
 
-    def _hold(self, value: Any, event: Event | None, what: str = RESULT) -> list[_Memory]:
+    def _hold(self, value: Any, event: Event, what: str = "result") -> list[_Memory]:
         """Follow the memory of the arrays in a value until it is freed."""
         found = []
         values = value if isinstance(value, tuple | list) else (value,)
@@ -169,7 +167,7 @@ class Profile(Observer):
                 known.address, known.nbytes = id(memory), memory.nbytes
                 known.event, known.what, known.saved = event, what, False
                 self._alive[id(memory)] = known
-                if event is not None:
+                if what != LEAF:
                     self._changes.append((self._end, known, 1))
             found.append(known)
         return found
@@ -179,7 +177,7 @@ class Profile(Observer):
         if node.saved.__class__ is tuple:
             for name, value in zip(node.plan.saved_names, node.saved, strict=True):
                 for memory in self._hold(value, event):
-                    if not memory.saved and memory.event is not None:
+                    if not memory.saved and memory.what != LEAF:
                         memory.saved, memory.what = True, f"saved by {event.op} as {name}"
                         event.saved += memory.nbytes
 
@@ -192,7 +190,7 @@ class Profile(Observer):
 
     def _freed(self, memory: Any) -> None:
         del self._alive[memory.address]
-        if memory.event is not None:
+        if memory.what != LEAF:
             now = perf_counter() if self._running else self._stopped
             self._changes.append((now - self._lost, memory, -1))
 
@@ -208,7 +206,7 @@ class Profile(Observer):
         """The most bytes that were alive at a time."""
         return sum(memory.nbytes for memory in self._at_peak()[1])
 
-    def table(self, by: By = "module") -> Table:
+    def table(self, by: By = "module") -> Text:
         """Add up what the block cost.
 
         Args:
@@ -226,11 +224,10 @@ class Profile(Observer):
         for event in self.events:
             event.peak = 0
         for memory in self._at_peak()[1]:
-            assert memory.event is not None
             memory.event.peak += memory.nbytes
         return table(self.events, by)
 
-    def owners(self) -> Table:
+    def owners(self) -> Text:
         """List what was alive at the peak: which arrays of which op, module and line.
 
         Returns:
@@ -239,7 +236,6 @@ class Profile(Observer):
         count, nbytes = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
         for memory in self._at_peak()[1]:
             event = memory.event
-            assert event is not None
             what = memory.what + " of the backward step" * (event.backward and not memory.saved)
             key = (f"{event.op}: {what}", event.module, event.line)
             count[key] += 1
@@ -256,47 +252,41 @@ class Profile(Observer):
         Returns:
             The times of all changes, in seconds, and for each owner the bytes after each of them.
         """
-        names: dict[str, list[tuple[int, int]]] = {}
-        for i, (_, memory, change) in enumerate(self._changes):
-            assert memory.event is not None
+        curves: dict[str, np.ndarray] = {}
+        for i, (_, memory, sign) in enumerate(self._changes):
             name = getattr(memory.event, by)
-            names.setdefault(name, []).append((i, change * memory.nbytes))
-        curves = {}
-        for name, changes in names.items():
-            curves[name] = np.zeros(len(self._changes), np.int64)
-            curves[name][[i for i, _ in changes]] = [n for _, n in changes]
+            curve = curves.setdefault(name, np.zeros(len(self._changes), np.int64))
+            curve[i] = sign * memory.nbytes
         times = np.array([at for at, _, _ in self._changes])
         return times, {name: curve.cumsum() for name, curve in curves.items()}
 
     def _at_peak(self) -> tuple[float, list[_Memory]]:
         """The time of the peak, and what was alive then."""
-        if not self._changes:
-            return 0.0, []
-        sizes = [change * memory.nbytes for _, memory, change in self._changes]
-        last = int(np.argmax(np.cumsum(sizes)))
+        sizes = np.cumsum([0] + [sign * memory.nbytes for _, memory, sign in self._changes])
+        until = self._changes[: int(sizes.argmax())]
         alive: dict[int, _Memory] = {}
-        for _, memory, change in self._changes[: last + 1]:
-            if change > 0:
+        for _, memory, sign in until:
+            if sign > 0:
                 alive[id(memory)] = memory
             else:
                 del alive[id(memory)]
-        return self._changes[last][0], [*alive.values()]
+        return until[-1][0] if until else 0.0, [*alive.values()]
 
     def __str__(self) -> str:
-        at, _ = self._at_peak()
-        last = next((event for event in self.events if event.end >= at), None)
-        forward = sum(not event.backward and event.op != REST for event in self.events)
-        seconds = sum(event.seconds or 0 for event in self.events)
+        at = self._at_peak()[0]
+        last = next((e for e in self.events if e.end >= at and e.line), None)
         where = ""
-        if last is not None and last.line:
+        if last is not None:
             step = "the backward step of " * last.backward
             where = f", after {step}{last.op} at {last.line}"
+        backward = sum(event.backward for event in self.events)
+        forward = len(self.events) - backward - sum(event.op == REST for event in self.events)
         rows = self.owners().split("\n")
         owners = "\n".join(rows[: OWNERS + 1] + ["..."] * (len(rows) > OWNERS + 1))
         return (
-            f"{forward} ops and {sum(event.backward for event in self.events)} backward steps in "
-            f"{time_text(seconds)}, {count_text(self.flops)} FLOPs; peak of the memory: "
-            f"{readable(self.peak)}{where}\n\n{self.table()}\n\n{owners}"
+            f"{forward} ops and {backward} backward steps in "
+            f"{time_text(sum(event.seconds for event in self.events))}, {count_text(self.flops)} "
+            f"FLOPs; peak of the memory: {readable(self.peak)}{where}\n\n{self.table()}\n\n{owners}"
         )
 
     def save(self, path: str | os.PathLike[str]) -> Path:
@@ -314,48 +304,38 @@ class Profile(Observer):
         path = Path(path)
         if path.suffix != ".json":
             raise ValueError(f"save: {path.name!r} should end in .json; viz.charts writes a page")
+        spans = [*self._spans()]
+        for event in self.events:
+            details = {"line": event.line, "FLOPs": event.flops, "bytes saved": event.saved}
+            spans.append((event.start, event.end, event.op, details))
+        place = {"pid": 1, "tid": 1}
         events: list[dict[str, Any]] = []
-        for kind, name, start, seconds, details in sorted(
-            [*self._spans(), *map(_span, self.events)], key=lambda span: (span[2], -span[3])
-        ):
-            when = {"ts": round(start * 1e6, 3), "dur": round(seconds * 1e6, 3), "pid": 1, "tid": 1}
-            events.append({"name": name, "cat": kind, "ph": "X", **when, "args": details})
+        for start, end, name, args in sorted(spans, key=lambda span: (span[0], -span[1])):
+            ts = round(start * 1e6, 3)  # both ends are rounded, so that what is within stays there
+            dur = round(round(end * 1e6, 3) - ts, 3)
+            events.append({"ph": "X", "name": name, "ts": ts, "dur": dur, "args": args, **place})
         times, curves = self.memory("op")
         totals = sum(curves.values(), np.zeros(len(times), np.int64))
         for at, nbytes in zip(times.tolist(), totals.tolist(), strict=True):
-            counter = {"name": "memory", "ph": "C", "ts": round(at * 1e6, 3), "pid": 1}
-            events.append({**counter, "args": {"bytes": nbytes}})
-        text = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
-        path.write_text(text + "\n", encoding="utf-8")
+            args = {"bytes": nbytes}
+            events.append({"ph": "C", "name": "memory", "ts": at * 1e6, "args": args, **place})
+        path.write_text(json.dumps({"traceEvents": events}) + "\n", encoding="utf-8")
         return path
 
-    def _spans(self) -> Iterator[_Span]:
-        """Phases, and within them module calls: each from its first op in a row to its last."""
-        open_: list[tuple[Any, str, float]] = []
+    def _spans(self) -> Iterator[tuple[float, float, str, dict[str, Any]]]:
+        """Passes, and within them module calls: start, end and name."""
+        around: list[tuple[Any, str, float]] = []
         end = 0.0
-        for event in [*self.events, None]:
-            chain: list[tuple[Any, str]] = []
-            scope = None if event is None else event.scope
-            while scope is not None:
-                chain.insert(0, (scope, f"{scope.name}: {scope.kind}".removeprefix(": ")))
-                scope = scope.parent
-            if event is not None and event.op != REST:
-                chain.insert(0, (event.backward, "backward" if event.backward else "forward"))
+        for event in self.events:
+            phase = "backward pass" if event.backward else "forward pass"
+            phase = "behind the last op" if event.op == REST else phase
+            chain = [(phase, phase), *((call, call.label) for call in ancestry(event.scope)[::-1])]
             same = 0
-            while same < min(len(open_), len(chain)) and open_[same][0] is chain[same][0]:
+            while same < min(len(around), len(chain)) and around[same][0] is chain[same][0]:
                 same += 1
-            for thing, name, start in open_[same:]:
-                yield "phase" if isinstance(thing, bool) else "module", name, start, end - start, {}
-            if event is not None:
-                open_[same:] = [(thing, name, event.start) for thing, name in chain[same:]]
-                end = event.end
-
-
-_Span = tuple[str, str, float, float, dict[str, Any]]
-"""Kind, name, start, length, details."""
-
-
-def _span(event: Event) -> _Span:
-    details = {"line": event.line, "FLOPs": event.flops, "bytes saved": event.saved}
-    kind = "backward step" if event.backward else "op"
-    return kind, event.op, event.start, event.seconds or 0.0, details
+            for _, name, start in around[same:]:
+                yield start, end, name, {}
+            around[same:] = [(call, name, event.start) for call, name in chain[same:]]
+            end = event.end
+        for _, name, start in around:
+            yield start, end, name, {}

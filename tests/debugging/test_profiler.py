@@ -198,15 +198,15 @@ def test_the_trace_nests_ops_in_modules_in_phases(tmp_path: Path) -> None:
     stack: list[Any] = []
     paths = set()
     for span in spans:
-        while stack and span["ts"] >= stack[-1]["ts"] + stack[-1]["dur"] - 2e-3:
+        while stack and span["ts"] >= stack[-1]["ts"] + stack[-1]["dur"] - 1e-4:
             stack.pop()
         if stack:
-            assert span["ts"] + span["dur"] <= stack[-1]["ts"] + stack[-1]["dur"] + 2e-3
+            assert span["ts"] + span["dur"] <= stack[-1]["ts"] + stack[-1]["dur"] + 1e-4
         stack.append(span)
         paths.add("/".join(one["name"] for one in stack))
-    assert "forward/Sequential/0: Linear/linear" in paths
-    assert "backward/Sequential/1: Tanh/tanh" in paths
-    assert {e["args"]["line"].partition(":")[0] for e in spans if e["cat"] == "op"} >= {
+    assert "forward pass/Sequential/0: Linear/linear" in paths
+    assert "backward pass/Sequential/1: Tanh/tanh" in paths
+    assert {e["args"]["line"].partition(":")[0] for e in spans if e["args"]} >= {
         "tests/debugging/test_profiler.py"
     }
     counted = [e["args"]["bytes"] for e in events if e["ph"] == "C"]

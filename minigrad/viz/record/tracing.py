@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._scope import ancestry
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.mode import state
@@ -23,9 +24,9 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.flops import count_flops
 from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer
-from minigrad.debugging.tables import By, Event, Table, table
+from minigrad.debugging.tables import By, Event, Text, table
 from minigrad.viz.drawing.graph import Graph
-from minigrad.viz.record.assembly import ancestry, assemble
+from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.finished import (
     Entry,
@@ -256,7 +257,7 @@ class Trace(Observer):
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
         return replace(drawing, steps=steps, heatmaps=heatmaps)
 
-    def to_text(self, by: By = "op") -> Table:
+    def to_text(self, by: By = "op") -> Text:
         """Add up what ran in a table: calls, and in a timed trace times and operations.
 
         Args:
@@ -270,7 +271,7 @@ class Trace(Observer):
         """
         return table(
             [
-                Event(box.label, False, entry.scope, box.line, 0.0, box.seconds, box.flops)
+                Event(box.label, False, entry.scope, box.line, 0.0, box.seconds or 0.0, box.flops)
                 for entry in self._entries
                 if (box := entry.box).kind == "op" and not box.error
             ],
