@@ -78,7 +78,10 @@ else:
         return _spelling.table().attribute("minigrad", name, __all__)
 
     _install_other_spellings()
-    autograd.__getattr__ = _spelling.names("autograd", autograd.__all__)
+    for _module in (autograd, linalg, random):
+        _module.__getattr__ = _spelling.names(
+            _module.__name__.removeprefix("minigrad."), _module.__all__
+        )
 
 
 _eager = [

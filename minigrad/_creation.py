@@ -307,19 +307,23 @@ def linspace(
     return made(fitted(values, chosen, "linspace"), requires_grad)
 
 
-def _like(x: Any, dtype: Any, name: str) -> dict[str, Any]:
+def _like(x: Any, dtype: Any, name: str, device: str) -> dict[str, Any]:
+    on_cpu(device)
     known = x._data if isinstance(x, Variable) else to_array(x, name=name)
     return {"shape": known.shape, "dtype": known.dtype if dtype is None else checked(dtype, name)}
 
 
 @named
-def zeros_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(
+    x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
     """Zeros with the shape and dtype of another tensor.
 
     Args:
         x: The tensor or array that gives the shape and dtype.
         dtype: Another dtype.
         requires_grad: Whether to compute gradients for it.
+        device: "cpu".
 
     Returns:
         A leaf.
@@ -329,11 +333,13 @@ def zeros_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
         >>> minigrad.zeros_like(minigrad.ones(2))
         Tensor([0., 0.], dtype=float32)
     """
-    return made(np.zeros(**_like(x, dtype, "zeros_like")), requires_grad)
+    return made(np.zeros(**_like(x, dtype, "zeros_like", device)), requires_grad)
 
 
 @named
-def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(
+    x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
     """Ones in the shape and dtype of another tensor; arguments as for `zeros_like`.
 
     Example:
@@ -341,11 +347,13 @@ def ones_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
         >>> minigrad.ones_like(minigrad.zeros(2))
         Tensor([1., 1.], dtype=float32)
     """
-    return made(np.ones(**_like(x, dtype, "ones_like")), requires_grad)
+    return made(np.ones(**_like(x, dtype, "ones_like", device)), requires_grad)
 
 
 @named
-def empty_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def empty_like(
+    x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
     """Values not set, in the shape and dtype of another; arguments as for `zeros_like`.
 
     Example:
@@ -353,11 +361,13 @@ def empty_like(x: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor
         >>> minigrad.empty_like(minigrad.zeros(2)).shape
         (2,)
     """
-    return made(np.empty(**_like(x, dtype, "empty_like")), requires_grad)
+    return made(np.empty(**_like(x, dtype, "empty_like", device)), requires_grad)
 
 
 @named
-def full_like(x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(
+    x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
     """A tensor filled with one value, with the shape and dtype of another tensor.
 
     Args:
@@ -365,6 +375,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = 
         fill_value: The number.
         dtype: Another dtype.
         requires_grad: Whether to compute gradients for it.
+        device: "cpu".
 
     Returns:
         A leaf.
@@ -374,6 +385,6 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = 
         >>> minigrad.full_like(minigrad.zeros(2), 3)
         Tensor([3., 3.], dtype=float32)
     """
-    like = _like(x, dtype, "full_like")
+    like = _like(x, dtype, "full_like", device)
     value = to_array(fill_value, like["dtype"], name="full_like")
     return made(np.full(fill_value=value, **like), requires_grad)

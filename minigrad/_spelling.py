@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
@@ -79,3 +81,23 @@ def names(module: str, known: Sequence[str]) -> Callable[[str], Any]:
         return table().attribute(module, name, known)
 
     return __getattr__
+
+
+class _Finder:
+    """Imports the modules of other libraries that the table names, as ``minigrad.utils.data``."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        owner, _, module = name.partition(".")
+        theirs = owner == "minigrad" and table().importable(module)
+        return ModuleSpec(name, self, is_package=True) if theirs else None  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: Any) -> None:
+        name = module.__name__.removeprefix("minigrad.")
+        module.__all__ = table().public_names(name)
+        module.__getattr__ = names(name, module.__all__)
+
+
+sys.meta_path.append(_Finder())

@@ -254,18 +254,20 @@ class Tensor(Variable, results=True):
             mark_written(grad._data)
 
     def backward(
-        self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False
-    ) -> None:
+        self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:  # fmt: skip
         """Add the gradient of this tensor to the ``.grad`` of every leaf it depends on.
 
         Args:
             gradient: The cotangent of this tensor; may be omitted for scalars, where it is 1.
             retain_graph: Keep saved tensors, so that the graph can be used again.
             create_graph: Record the pass itself, so that gradients can be differentiated.
+            inputs: The only tensors whose ``.grad`` is written: one or several, leaves or not.
 
         Raises:
-            RuntimeError: It has no history, is not a scalar, or its graph was freed by an earlier
-                pass.
+            RuntimeError: It or an input has no history, it is not a scalar, or its graph was freed
+                by an earlier pass.
             ValueError: `gradient` has another shape.
 
         Example:
@@ -275,7 +277,7 @@ class Tensor(Variable, results=True):
             >>> x.grad
             Tensor(6., dtype=float32)
         """
-        gradients.backward(self, gradient, retain_graph, create_graph)
+        gradients.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def detach(self) -> Tensor:
         """A read-only view of the values without the history; it sees later in-place writes.
@@ -529,12 +531,14 @@ class Tensor(Variable, results=True):
         """Change the shape; see `minigrad.reshape`."""
         return ops.reshape(self, _one_tuple(shape))
 
-    def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:
+    def transpose(self, *axes: int | Sequence[int] | None, **dims: int) -> Tensor:
         """Reorder the axes, or reverse them; see `minigrad.transpose`. Two integers swap two axes.
 
         ``x.transpose(1, 2)`` is PyTorch's: it swaps axes 1 and 2, on a matrix too. NumPy's order of
         the axes of a matrix is a tuple, ``x.transpose((0, 1))``.
         """
+        if dims:
+            return ops.transpose(self, *axes, **dims)  # type: ignore[arg-type]
         chosen = _one_tuple(axes)
         match axes:
             case (int() as axis1, int() as axis2):

@@ -6,6 +6,7 @@ Everything but `sample` is differentiable, also the samples of `rsample`.
 from __future__ import annotations
 
 import math
+import typing as _typing
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from minigrad import ops, random
 from minigrad._creation import made, shape_of
 from minigrad._dtypes import get_default_dtype
+from minigrad._spelling import names as _names
 from minigrad._tensor import Tensor
 
 __all__ = ["Categorical", "Distribution", "Normal"]
@@ -230,3 +232,7 @@ def _tensor(owner: str, name: str, value: Any) -> Tensor:
     if np.isnan(tensor.data).any():
         raise ValueError(f"{owner}: {name} is NaN somewhere: {value}")
     return tensor
+
+
+if not _typing.TYPE_CHECKING:
+    __getattr__ = _names("distributions", __all__)

@@ -187,8 +187,8 @@ def kaiming_uniform(
     tensor: Tensor,
     mode: FanMode = "fan_in",
     *,
-    nonlinearity: str = "relu",
-    a: float | None = None,
+    nonlinearity: str = "leaky_relu",
+    a: float | None = 0.0,
 ) -> Tensor:
     """Fill by Kaiming (He) initialization with a uniform distribution.
 
@@ -200,7 +200,7 @@ def kaiming_uniform(
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
         mode: Keep the variance of the forward ("fan_in") or the backward ("fan_out") pass.
         nonlinearity: The activation that follows: see `calculate_gain`.
-        a: The negative slope of "leaky_relu".
+        a: The negative slope of "leaky_relu"; 0 is "relu", None 0.01.
 
     Example:
         >>> from minigrad import nn, empty
@@ -215,8 +215,8 @@ def kaiming_normal(
     tensor: Tensor,
     mode: FanMode = "fan_in",
     *,
-    nonlinearity: str = "relu",
-    a: float | None = None,
+    nonlinearity: str = "leaky_relu",
+    a: float | None = 0.0,
 ) -> Tensor:
     """Fill by Kaiming (He) initialization with a normal distribution.
 

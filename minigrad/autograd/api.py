@@ -24,8 +24,9 @@ _lock = threading.RLock()
 
 
 def backward(
-    tensor: Any, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False
-) -> None:
+    tensor: Any, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False,
+    inputs: Any = None,
+) -> None:  # fmt: skip
     """Add the gradient of `tensor` to the ``.grad`` of every leaf it depends on.
 
     Args:
@@ -33,26 +34,28 @@ def backward(
         gradient: The cotangent of `tensor`, of its shape; 1 if omitted, for scalars only.
         retain_graph: Keep what was saved, so that the graph can be used once more.
         create_graph: Record the pass itself, so that gradients can be differentiated.
+        inputs: The only tensors whose ``.grad`` is written: one or several, leaves or not.
 
     Raises:
-        RuntimeError: The tensor has no history, is not a scalar, or its graph is used up.
+        RuntimeError: The tensor or an input has no history; it is no scalar; its graph is used up.
         TypeError: `gradient` is a bool.
         ValueError: `gradient` has another shape.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd import backward
         >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-        >>> backward((x * x).sum())
+        >>> minigrad.autograd.backward((x * x).sum())
         >>> x.grad
         Tensor([2., 4.], dtype=float32)
     """
     seed = _seed("backward", tensor, gradient, create_graph)
-    results = run_backward([(tensor._node, seed)], retain_graph or create_graph, create_graph)
+    owners: Any = None if inputs is None else {t._node: t for t in _inputs("backward", inputs)}
+    retain = retain_graph or create_graph
+    results = run_backward([(tensor._node, seed)], retain, create_graph, owners)
     with _lock, np.errstate(all="ignore"):
         for edge in results:
             reference: Any = edge._tensor if isinstance(edge, Leaf) else watch_of(edge).retained
-            owner = reference()
+            owner = owners[edge] if owners else reference()
             if owner is not None:
                 _add_to_grad(owner, results, edge, create_graph)
 
@@ -90,8 +93,7 @@ def grad(
         A tensor for a tensor, a tuple for a sequence, each of its input's shape and dtype.
 
     Raises:
-        RuntimeError: An input has no history or is unused, an output is not a scalar, or the
-            graph is used up.
+        RuntimeError: An input without history, or unused; no scalar output; a used-up graph.
 
     Example:
         >>> import minigrad
@@ -101,17 +103,11 @@ def grad(
         >>> first, minigrad.autograd.grad(first, x)
         (Tensor(108., dtype=float32, op=multiply), Tensor(108., dtype=float32))
     """
-    tensors = _tensors("output", outputs)
-    targets = _tensors("input", inputs)
-    if grad_outputs is None:
-        gradients: list[Any] = [None] * len(tensors)
-    else:
-        gradients = [grad_outputs] if isinstance(outputs, Variable) else list(grad_outputs)
+    tensors, targets = _tensors("grad: output", outputs), _inputs("grad", inputs)
+    given = [grad_outputs] if isinstance(outputs, Variable) else grad_outputs
+    gradients: list[Any] = [None] * len(tensors) if given is None else list(given)
     if len(gradients) != len(tensors):
         raise ValueError(f"grad: {len(tensors)} outputs but {len(gradients)} grad_outputs")
-    for i, target in enumerate(targets):
-        if history(target) is None:
-            raise RuntimeError(f"grad: input {i} of shape {target.shape} does not require grad")
     roots = [
         (tensor._node, _seed("grad", tensor, gradient, create_graph))
         for tensor, gradient in zip(tensors, gradients, strict=True)
@@ -133,11 +129,20 @@ def grad(
 
 def _tensors(what: str, given: Any) -> list[Any]:
     """One tensor or several as a list; anything else is refused."""
-    several = isinstance(given, Iterable) and not isinstance(given, Variable)
-    tensors = list(given) if several else [given]
+    one = isinstance(given, Variable) or not isinstance(given, Iterable)
+    tensors = [given] if one else list(given)
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, Variable):
-            raise TypeError(f"grad: {what} {i} is a {type(tensor).__name__}, no tensor")
+            raise TypeError(f"{what} {i} is a {type(tensor).__name__}, no tensor")
+    return tensors
+
+
+def _inputs(name: str, given: Any) -> list[Any]:
+    """The tensors whose gradients are wanted, each with a history."""
+    tensors = _tensors(f"{name}: input", given)
+    for i, tensor in enumerate(tensors):
+        if history(tensor) is None:
+            raise RuntimeError(f"{name}: input {i} of shape {tensor.shape} does not require grad")
     return tensors
 
 
@@ -165,9 +170,8 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
         seed = gradient._data if isinstance(gradient, Variable) else np.array(gradient)
         checked(seed.dtype, name)
         if seed.shape != node.shape:
-            raise ValueError(
-                f"{name}: the gradient has shape {seed.shape}, the output {node.shape}"
-            )
+            came, wanted = seed.shape, node.shape
+            raise ValueError(f"{name}: the gradient has shape {came}, the output {wanted}")
         if create_graph and isinstance(gradient, Variable):
             return gradient if seed.dtype == node.dtype else gradient.astype(node.dtype)  # type: ignore[attr-defined]
         seed = seed.astype(node.dtype, copy=False)

@@ -27,6 +27,7 @@ __all__ = [
     "watched",
 ]  # fmt: skip
 
+Cotangents = dict[Edge, Any]
 _ndarray = np.ndarray
 
 
@@ -199,23 +200,18 @@ def watch_of(edge: Any) -> Watch:
     return node.watches.setdefault(number, Watch())
 
 
-def _hand_out(
-    node: Node, pending: dict[Edge, Any], results: dict[Edge, Any], targets: set[Any] | None
-) -> None:
+def _hand_out(node: Node, pending: Cotangents, results: Cotangents, targets: Any) -> None:
     """Show the full cotangents of a node to their hooks, and keep those that were asked for."""
     watches = node.watches if node in watched else {}
     for number, edge in enumerate(node.outputs):
         if edge in pending:
             watch = watches.get(number, _NO_WATCH)
             _run_hooks(watch.hooks, edge, pending)
-            wanted = watch.retained is not None if targets is None else edge in targets
-            if wanted:
+            if watch.retained is not None if targets is None else edge in targets:
                 results[edge] = pending[edge]
 
 
-def _finish(
-    pending: dict[Edge, Any], results: dict[Edge, Any], targets: set[Any] | None, since: int
-) -> None:
+def _finish(pending: Cotangents, results: Cotangents, targets: Any, since: int) -> None:
     """Hand out what is left, the youngest first: it has arrived where the pass ends."""
     for edge in sorted(pending, key=lambda edge: edge.stamp, reverse=True):
         if isinstance(edge, Leaf) and edge.hooks and edge.stamp > since:

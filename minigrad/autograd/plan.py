@@ -39,14 +39,11 @@ class Rule:
         first = ["g", "needed"] if joint else ["g"]
         if names[: len(first)] != first:
             raise TypeError(f"{op.name}: a rule's parameters begin with {', '.join(first)}")
-        self.function = function
-        self.needs = tuple(names[len(first) :])
+        self.function, self.needs = function, tuple(names[len(first) :])
         known = [*op.params, *(f"{name}_shape" for name in op.params), "out", *op.residuals]
         for name in self.needs:
             if name not in known:
-                raise TypeError(
-                    f"{op.name}: a rule asks for {name!r}; it can have {', '.join(known)}"
-                )
+                raise TypeError(f"{op.name}: a rule asks for {name!r}; known: {', '.join(known)}")
 
 
 class Plan:

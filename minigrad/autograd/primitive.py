@@ -22,6 +22,7 @@ import numpy as np
 
 from minigrad._typing import ExplainError, F, Forward, OpFunction, P
 from minigrad.autograd.call import call_path
+from minigrad.autograd.node import Variable
 from minigrad.autograd.plan import Plan, Rule
 
 __all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "primitive", "registry"]
@@ -72,8 +73,7 @@ class Primitive:
         float_inputs: bool = False, promote: tuple[str, ...] = (),
         explain_error: ExplainError | None = None,
     ) -> None:  # fmt: skip
-        self.name = forward.__name__.strip("_")
-        self.forward = forward
+        self.name, self.forward = forward.__name__.strip("_"), forward
         self.signature = inspect.signature(forward)
         parameters = list(self.signature.parameters.values())
         self.params = tuple(parameter.name for parameter in parameters)
@@ -210,7 +210,7 @@ class Primitive:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
         """All arguments in the order of `params`, or None; a variadic op's tensors as a list."""
-        values = [list(args)] if self.variadic else list(args)
+        values: list[Any] = [list(args)] if self.variadic else list(args)
         given = 1 if self.variadic else len(args)
         values += self.defaults[given:]
         for name, value in kwargs.items():
@@ -221,6 +221,8 @@ class Primitive:
         axis = self.places.get("axis", 0)
         if axis and values[axis].__class__ is list:
             values[axis] = tuple(values[axis])
+        elif axis >= self.arrays > 0 and isinstance(values[axis], Variable) and values[axis].ndim:
+            return None  # no axis: perhaps another library's call
         missing = given < self.required and any(v is REQUIRED for v in values[given:])
         return None if missing or given > self.positional else values
 

@@ -1,5 +1,8 @@
 """Datasets, samplers of their order, and loaders that batch them."""
 
+import typing as _typing
+
+from minigrad._spelling import names as _names
 from minigrad.data.collate import default_collate
 from minigrad.data.datasets import (
     ConcatDataset,
@@ -22,3 +25,6 @@ __all__ = [
     "SequentialSampler", "Subset", "TensorDataset", "WeightedRandomSampler", "default_collate",
     "random_split",
 ]  # fmt: skip
+
+if not _typing.TYPE_CHECKING:
+    __getattr__ = _names("data", __all__)

@@ -12,6 +12,7 @@ import numpy as np
 
 from minigrad import random
 from minigrad._checks import check_flag
+from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.data.collate import default_collate
 from minigrad.data.datasets import IterableDataset, Subset, TensorDataset, check_dataset, seeded
@@ -102,6 +103,7 @@ class DataLoader(Generic[B]):
         sampler: Iterable[Any] | None = None, drop_last: bool = False, collate_fn: None = None,
         generator: Seed = None, prefetch: int = 0, num_workers: int = 0, pin_memory: bool = False,
     ) -> None: ...  # fmt: skip
+    @spelled
     def __init__(
         self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
         sampler: Iterable[Any] | None = None, drop_last: bool = False,

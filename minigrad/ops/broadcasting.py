@@ -9,6 +9,7 @@ import numpy as np
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.shapes import Shape, reshape
@@ -106,13 +107,15 @@ def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
     return tuple(broadcast_to(view, shape) for view in views)
 
 
-def meshgrid(*tensors: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """The coordinates of the points of a grid, from the coordinates along each of its axes.
 
     Args:
-        *tensors: One axis each, or a number; more axes are flattened.
+        *tensors: One axis each, or a number; more axes are flattened. A list of tensors, as
+            PyTorch takes it, is several.
         indexing: "xy": the first tensor runs along the second axis and the second along the
-            first, as in a picture; "ij": each runs along its own axis, as in a matrix.
+            first, as in a picture; "ij": each runs along its own axis, as in a matrix. By
+            default "xy", as in NumPy; "ij" for a list of tensors.
 
     Returns:
         A view of each tensor, all of the shape of the grid.
@@ -126,6 +129,10 @@ def meshgrid(*tensors: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
         >>> x.tolist(), y.tolist()
         ([[0, 1, 2], [0, 1, 2]], [[0, 0, 0], [1, 1, 1]])
     """
+    first = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else ()
+    if first and all(isinstance(x, Variable) for x in first):
+        return meshgrid(*first, indexing=indexing or "ij")
+    indexing = indexing or "xy"
     if indexing not in ("xy", "ij"):
         raise ValueError(located(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}'))
     axes = list(range(len(tensors)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._spelling import spelled
 from minigrad.autograd.primitive import OpFunction, primitive
 from minigrad.ops._numerics import array_of
 
@@ -73,6 +74,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
     return np.isclose(a, b, rtol, atol, equal_nan)
 
 
+@spelled
 def allclose(
     a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:

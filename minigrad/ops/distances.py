@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.ops.casting import as_tensor
@@ -15,6 +16,7 @@ from minigrad.ops.shapes import expand_dims
 __all__ = ["cdist"]
 
 
+@spelled
 def cdist(a: Any, b: Any, p: float = 2.0) -> Tensor:
     """The distance between each point of one set and each of another.
 

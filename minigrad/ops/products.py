@@ -213,6 +213,7 @@ def dot(a: Any, b: Any) -> Tensor:
     return tensordot(a, b, ((-1,), (-2,)))
 
 
+@spelled
 def inner(a: Any, b: Any) -> Tensor:
     """Sums of products over the last axes, as in NumPy.
 
@@ -242,6 +243,7 @@ def inner(a: Any, b: Any) -> Tensor:
     return tensordot(a, b, ((-1,), (-1,)))
 
 
+@spelled
 def outer(a: Any, b: Any) -> Tensor:
     """The outer product, as in NumPy: every element of `a` times every element of `b`.
 
@@ -260,6 +262,7 @@ def outer(a: Any, b: Any) -> Tensor:
     return multiply(reshape(a, (np.size(array_of(a)), 1)), reshape(b, (1, np.size(array_of(b)))))
 
 
+@spelled
 def vdot(a: Any, b: Any) -> Tensor:
     """The sum of all products of corresponding elements, as in NumPy.
 
@@ -376,6 +379,7 @@ def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
     return moveaxis(a, axis, -1), moveaxis(b, axis, -1)
 
 
+@spelled
 def kron(a: Any, b: Any) -> Tensor:
     """The Kronecker product, as in NumPy: each element of `a` times the whole of `b`, as blocks.
 

@@ -82,6 +82,7 @@ def _isin(element: Any, test_elements: Any, invert: bool) -> Any:
     return np.isin(element, test_elements, invert=invert)
 
 
+@spelled
 def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
     """Which elements occur among given ones. Not differentiable.
 
@@ -113,6 +114,7 @@ def _searchsorted(a: Any, v: Any, side: str) -> Any:
     return np.searchsorted(a, v, side)  # type: ignore[call-overload]
 
 
+@spelled
 def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
     """The indices at which to insert values into a sorted tensor. Not differentiable.
 

@@ -157,6 +157,7 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
 def where(condition: Any) -> tuple[Tensor, ...]: ...
 @overload
 def where(condition: Any, a: Any, b: Any) -> Tensor: ...
+@spelled
 def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     """Take from `a` where the condition holds, from `b` elsewhere.
 

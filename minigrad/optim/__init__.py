@@ -3,6 +3,7 @@
 import importlib as _importlib
 import typing as _typing
 
+from minigrad._spelling import names as _names
 from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop
 from minigrad.optim.adam import Adam, Adamax, AdamW
@@ -26,4 +27,4 @@ else:
     def __getattr__(name):
         if name == "swa_utils":  # it needs minigrad.nn, which is loaded only when it is used
             return _importlib.import_module("minigrad.optim.swa_utils")
-        raise AttributeError(f"module 'minigrad.optim' has no attribute {name!r}")
+        return _names("optim", __all__)(name)

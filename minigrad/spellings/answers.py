@@ -6,6 +6,7 @@ import contextlib
 import functools
 import math
 import types
+import typing
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NoReturn
 
@@ -31,11 +32,19 @@ VALUES: dict[str, Any] = {
     "e": math.e,
     "nan": math.nan,
     "newaxis": None,
+    **dict.fromkeys(("channels_last", "contiguous_format", "preserve_format", "strided")),
+    "dtype": np.dtype,
     "cuda": types.SimpleNamespace(
         is_available=lambda: False,
         device_count=lambda: 0,
         manual_seed=lambda seed: None,
         manual_seed_all=lambda seed: None,
+        empty_cache=lambda: None,
+        synchronize=lambda: None,
+    ),
+    "backends": types.SimpleNamespace(
+        cudnn=types.SimpleNamespace(benchmark=False, deterministic=True, enabled=False),
+        mps=types.SimpleNamespace(is_available=lambda: False, is_built=lambda: False),
     ),
 }
 
@@ -55,6 +64,14 @@ def autocast(device_type: str = "cpu", *, enabled: bool = True, **options: Any) 
     if enabled:
         raise RuntimeError("autocast: there is no mixed precision here; pass enabled=False")
     yield
+
+
+def checkpoint(
+    function: Any, *args: Any, use_reentrant: bool | None = None, preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """`autograd.checkpoint`, in which random numbers are always the same in both runs."""
+    return ours.autograd.checkpoint(function, *args, **kwargs)
 
 
 class set_detect_anomaly(contextlib.ExitStack):
@@ -82,6 +99,26 @@ def clip_grad_norm_(
     return ours.tensor(norm)
 
 
+def fans(tensor: Tensor) -> tuple[int, int]:
+    """How many inputs and outputs a weight has: fan_in, fan_out."""
+    return ours.nn.init.fans("fans", tensor)
+
+
+def decorator(function: Any = None, **options: Any) -> Any:
+    """A decorator that leaves the function as it is; called with or without parentheses."""
+    return function or decorator
+
+
+@functools.cache
+def unmade(name: str, why: str) -> type:
+    """A layer that can be named, as in ``isinstance(layer, nn.Conv3d)``, and not made."""
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotImplementedError(f"minigrad.nn has no {name!r}: {why}")
+
+    return type(name, (ours.nn.Module,), {"__init__": refuse, "__module__": "minigrad.nn"})
+
+
 def refuse_gpu(device: Any) -> NoReturn:
     """An error: there is no GPU."""
     raise RuntimeError(
@@ -97,6 +134,22 @@ def one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
 def tuple_of(dim: Any) -> Any:
     """Axes as a tuple, if they came as a list."""
     return tuple(dim) if isinstance(dim, list) else dim
+
+
+def reduced(dim: Any) -> Any:
+    """The axes of a reduction as a tuple; no axes mean all, as in PyTorch."""
+    return (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
+
+
+def typed(data: tuple[Any, ...], dtype: Any) -> Tensor:
+    """A tensor of the data, in a dtype; PyTorch's constructor by lengths is refused."""
+    if len(data) != 1 or isinstance(data[0], int):
+        given = ", ".join(map(repr, data))
+        raise TypeError(
+            f"{dtype}: one list or array expected, got ({given}); for a shape write "
+            f"empty({given}, dtype={dtype})"
+        )
+    return ours.tensor(data[0], dtype=dtype)
 
 
 def view(x: Tensor, shape: tuple[Any, ...]) -> Tensor:
@@ -159,9 +212,14 @@ def div(x: Any, other: Any, rounding_mode: str | None) -> Tensor:
     """A quotient, perhaps rounded."""
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f'div: rounding_mode None, "floor" or "trunc", got {rounding_mode!r}')
+    if rounding_mode is None:
+        return ours.divide(x, other)
+    floor = ours.floor_divide(x, other)
     if rounding_mode == "floor":
-        return ours.floor_divide(x, other)
-    return ours.divide(x, other) if rounding_mode is None else ours.trunc(ours.divide(x, other))
+        return floor
+    if floor.dtype.kind == "f":
+        return ours.trunc(ours.divide(x, other))
+    return floor + ((floor < 0) & (floor * other != x))
 
 
 def scaled(x: Tensor, by: float) -> Any:
@@ -201,6 +259,12 @@ def loaded(path: Any, device: Any) -> Any:
     return ours.load(path)
 
 
+def checked(condition: Any, message: str) -> None:
+    """An AssertionError with the message, unless the condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
 def is_array(value: Any) -> bool:
     """Whether it is an array or a tensor with axes."""
     return bool(getattr(value, "shape", ()))
@@ -224,24 +288,31 @@ def namespace() -> dict[str, Any]:
     return {**{name: getattr(ours, name) for name in dir(ours)}, **globals(), "bool": bool}
 
 
-class _Data:
-    """``torch.utils``: `data` is ours."""
+def _kaiming(name: str) -> Any:
+    """PyTorch's order of the arguments of an initialization."""
 
-    @property
-    def data(self) -> Any:
-        return ours.data
+    def call(
+        tensor: Tensor, a: float = 0.0, mode: Any = "fan_in", nonlinearity: str = "leaky_relu"
+    ) -> Tensor:
+        fill = getattr(ours.nn.init, name)
+        filled: Tensor = fill(tensor, mode, nonlinearity=nonlinearity, a=a)
+        return filled
+
+    return call
 
 
 ANSWERS: dict[str, Any] = {
-    "utils": _Data(),
     "autocast": autocast,
+    "checkpoint": checkpoint,
     "clip_grad_norm_": clip_grad_norm_,
+    "kaiming_uniform_": _kaiming("kaiming_uniform"),
+    "kaiming_normal_": _kaiming("kaiming_normal"),
     "set_detect_anomaly": set_detect_anomaly,
+    "fans": fans,
+    "typing": typing,
     "jit": types.SimpleNamespace(
         is_scripting=lambda: False,
         is_tracing=lambda: False,
-        **dict.fromkeys(
-            ("_overload_method", "export", "ignore", "script", "unused"), lambda function: function
-        ),
+        **dict.fromkeys(("_overload_method", "export", "ignore", "script", "unused"), decorator),
     ),
 }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
+import importlib
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import minigrad as ours
 from minigrad.spellings import answers
 from minigrad.spellings.table import (
     ABSENT,
@@ -17,13 +19,17 @@ from minigrad.spellings.table import (
     ATTRIBUTES,
     FUNCTIONS,
     KEYWORDS,
+    LAYERS,
     MODULES,
     NAMES,
     REMEDIES,
     UNUSED,
 )
 
-__all__ = ["Spelling", "attribute", "method", "remedy", "renamed", "respelled", "spellings"]
+__all__ = [
+    "Spelling", "attribute", "importable", "method", "public_names", "remedy", "renamed",
+    "respelled", "spellings",
+]  # fmt: skip
 
 
 class Spelling(NamedTuple):
@@ -86,16 +92,19 @@ def compiled(spelling: Spelling) -> Callable[..., Any]:
 
 
 @functools.lru_cache(maxsize=4096)
-def fitting(name: str, as_method: bool, count: int, keys: tuple[str, ...]) -> Any:
+def fitting(name: str, as_method: bool, count: int, keys: tuple[str, ...]) -> tuple[Any, Any]:
     """The function of the first line that takes `count` positional arguments and these keywords.
+
+    PyTorch takes NumPy's `axis` and `keepdims` for its own: the second result are the names.
 
     Raises:
         TypeError: There is none.
     """
     lines = _lines(name, as_method)
-    for line in lines:
-        if _fits(compiled(line), count, keys):
-            return compiled(line)
+    for names in (keys, tuple({"axis": "dim", "keepdims": "keepdim"}.get(k, k) for k in keys)):
+        for line in lines:
+            if _fits(compiled(line), count, names):
+                return compiled(line), names
     takes = " or ".join(line.call.partition("(")[2].removesuffix(")") for line in lines)
     given = ", ".join([f"{count} by position", *(f"{key}=" for key in keys)])
     raise TypeError(f"{name}: it takes ({takes}), got {given}")
@@ -118,12 +127,13 @@ def _fits(function: Callable[..., Any], count: int, keys: Iterable[str]) -> bool
 def _of(name: str, as_method: bool) -> Callable[..., Any] | None:
     """What a name of others stands for, as one function; None if it is unknown."""
     lines = _lines(name, as_method)
-    if len(lines) < 2:
-        return compiled(lines[0]) if lines else None
+    if not lines:
+        return None
 
     @functools.wraps(compiled(lines[0]))
     def call(*args: Any, **kwargs: Any) -> Any:
-        return fitting(name, as_method, len(args), tuple(kwargs))(*args, **kwargs)
+        function, names = fitting(name, as_method, len(args), tuple(kwargs))
+        return function(*args, **dict(zip(names, kwargs.values(), strict=True)))
 
     return call
 
@@ -134,9 +144,16 @@ def attribute(module: str, name: str, known: Sequence[str]) -> Any:
     Raises:
         AttributeError: It is unknown; the error names what is near.
     """
-    ours = MODULES.get(module, {}).get(name)
-    if ours is not None:
-        return answers.found(ours)
+    here = MODULES.get(module, {})
+    path = here.get(name) or here.get("*", "").replace("*", name)
+    if path:
+        return answers.found(path)
+    if f"{module}.{name}" in MODULES:
+        return importlib.import_module(f"minigrad.{module}.{name}")
+    if module == "nn" and name in LAYERS:
+        return answers.unmade(name, LAYERS[name])
+    if module == "minigrad" and name in MODULES:
+        return importlib.import_module(f"minigrad.{name}")
     if module != "minigrad":
         raise AttributeError(
             _unknown(f"minigrad.{module}", name, [*known, *MODULES.get(module, ())])
@@ -149,6 +166,26 @@ def attribute(module: str, name: str, known: Sequence[str]) -> Any:
     if name in answers.VALUES:
         return answers.VALUES[name]
     raise AttributeError(_unknown(f"module {module!r}", name, [*known, *spellings()]))
+
+
+def importable(module: str) -> bool:
+    """Whether the table names a module, which can be imported even if we have none of its name.
+
+    Raises:
+        ModuleNotFoundError: The table says what to do instead.
+    """
+    if module in ABSENT:
+        raise ModuleNotFoundError(_unknown("minigrad", module, ()), name=f"minigrad.{module}")
+    return module in MODULES
+
+
+def public_names(module: str) -> list[str]:
+    """The names of a module of the table, with all for which its ``*`` stands."""
+    found = {*MODULES[module]} - {"*"}
+    if "*" in MODULES[module]:
+        owner = MODULES[module]["*"].removesuffix("*").removesuffix(".")
+        found |= {*(dir(answers.found(owner)) if owner else ours.__all__)}
+    return sorted(name for name in found if not name.startswith("_"))
 
 
 def method(tensor: Any, name: str) -> Any:
@@ -175,7 +212,7 @@ def _unknown(owner: str, name: str, known: Any) -> str:
     if name in ABSENT:
         return f"{owner} has no {name!r}: {ABSENT[name]}"
     near = difflib.get_close_matches(name, {n for n in known if not n.startswith("_")}, 3, 0.7)
-    hint = f"; near to it: {', '.join(near)}" if near else ""
+    hint = f"; near to it: {', '.join(near)}" if near else "; docs/aliases.md lists the spellings"
     return f"{owner} has no {name!r}{hint}"
 
 
@@ -199,13 +236,15 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
         pairs = zip(keys, kwargs.values(), strict=True)
         return target(*args, **{key: value for key, value in pairs if key})
     signature = inspect.signature(function)
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as error:
-        takes = ", ".join(signature.parameters)
-        meant = remedy(name, args, kwargs)
-        raise TypeError(f"{name}: {error}; it takes {takes}{meant}") from None
-    raise AssertionError(f"{name}: the call fits")
+    names = [key for key in signature.parameters if key != "self"]
+    for keywords in (renamed(name, names, kwargs), kwargs):  # what is wrong is not the spelling
+        try:
+            signature.bind(*args, **keywords)
+        except TypeError as error:
+            meant = remedy(name, args, kwargs)
+            message = f"{name}: {error}; it takes {', '.join(names)}{meant}"
+            raise TypeError(message) from None
+    raise TypeError(f"{name}: a tensor with axes cannot be an axis{remedy(name, args, kwargs)}")
 
 
 @functools.lru_cache(maxsize=4096)

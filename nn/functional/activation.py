@@ -20,9 +20,9 @@ from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 
 __all__ = [
-    "elu", "gelu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
-    "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "sigmoid", "silu",
-    "softmax", "softplus", "softsign", "tanh",
+    "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh",
+    "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "sigmoid",
+    "silu", "softmax", "softplus", "softsign", "tanh",
 ]  # fmt: skip
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
@@ -90,6 +90,21 @@ def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     positive = input_ > 0
     below = ops.where(positive, 0.0, input_)  # the exponential must not overflow
     return ops.where(positive, input_, ops.expm1(below) * alpha)
+
+
+@spelled
+def celu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Compute the ELU whose slope is 1 at 0 for every alpha: x, or ``alpha · (e^(x/alpha) - 1)``.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.celu(tensor([-1000.0, 2.0]), alpha=2.0).tolist()
+        [-2.0, 2.0]
+    """
+    if inplace:
+        return overwritten(input_, celu, alpha)
+    check_number("celu", "alpha", alpha, above=0.0)
+    return elu(input_ / alpha) * alpha
 
 
 @spelled

@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number, check_probability, check_size
+from minigrad._inplace import assign
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd import no_grad
 from minigrad.linalg import vector_norm
 from minigrad.nn._errors import value_error
 from minigrad.ops.casting import as_tensor
@@ -148,8 +148,8 @@ def batch_norm(
 def _update(running: Tensor | None, found: Tensor, momentum: float) -> None:
     """Move a running statistic towards that of a batch."""
     if running is not None:
-        with no_grad():
-            running.mul_(1 - momentum).add_(found.astype(running.dtype) * momentum)
+        new = found.data.astype(running.dtype) * momentum
+        assign(running, running.data * (1 - momentum) + new)  # no op: a checkpoint may run it again
 
 
 def _check_channels(owner: str, input_: Tensor, **parts: Tensor | None) -> None:

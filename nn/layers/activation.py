@@ -14,14 +14,14 @@ from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count
+from minigrad.nn.module.argument_checks import Count, Positive
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
 __all__ = [
-    "ELU", "GELU", "GLU", "SELU", "HardSigmoid", "HardSwish", "Hardtanh", "LeakyReLU", "LogSigmoid",
-    "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softplus",
-    "Softsign", "Swish", "Tanh",
+    "CELU", "ELU", "GELU", "GLU", "SELU", "HardSigmoid", "HardSwish", "Hardtanh", "LeakyReLU",
+    "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax",
+    "Softplus", "Softsign", "Swish", "Tanh",
 ]  # fmt: skip
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -105,6 +105,20 @@ class ELU(UnaryLayer):
     """
 
     alpha: float = 1.0
+    inplace: bool = False
+
+
+@layer_of(F.celu)
+class CELU(UnaryLayer):
+    """The ELU whose slope is 1 at 0 for every alpha: see `functional.celu`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.CELU(alpha=2.0)(tensor([-1000.0, 2.0])).tolist()
+        [-2.0, 2.0]
+    """
+
+    alpha: Positive = 1.0
     inplace: bool = False
 
 

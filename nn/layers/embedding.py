@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from minigrad._creation import empty
@@ -56,6 +58,23 @@ class Embedding(Module):
         self.norm_type = norm_type
         self.weight = Parameter(empty((num_embeddings, embedding_dim)))
         self.reset_parameters()
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None,
+        max_norm: float | None = None, norm_type: float = 2.0,
+    ) -> Self:  # fmt: skip
+        """Make one whose table is a copy of `embeddings`; frozen, it is not trained.
+
+        Example:
+            >>> from minigrad import nn, ones
+            >>> nn.Embedding.from_pretrained(ones(5, 2)).weight.requires_grad
+            False
+        """
+        num_embeddings, embedding_dim = embeddings.shape
+        layer = cls(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type)
+        layer.weight = Parameter(embeddings, requires_grad=not freeze)
+        return layer
 
     def reset_parameters(self) -> None:
         """Initialize the vectors again, that of `padding_idx` as zeros."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad._checks import check_number, check_size
 from minigrad._creation import ones, zeros
+from minigrad._inplace import assign
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
@@ -172,7 +173,7 @@ class _BatchNorm(_Normalization):
         self._check_layout(input_)
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.num_batches_tracked is not None and input_.size:
-            self.num_batches_tracked.add_(1)
+            assign(self.num_batches_tracked, self.num_batches_tracked.data + 1)
             if self.momentum is None:  # the mean of all batches so far
                 momentum = 1.0 / int(self.num_batches_tracked)
         return F.batch_norm(

@@ -104,7 +104,11 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
 def check_tensors(
     owner: str, forward: Callable[..., Any], args: Any, kwargs: Any, cause: Exception
 ) -> None:
-    """After a failed call, name the argument that should have been a tensor, if there is one."""
+    """After a failed call, name the argument that should have been a tensor, if there is one.
+
+    A user's `forward` may take a list of tensors in spite of its annotation.
+    """
+    lists = () if forward.__module__.startswith("minigrad.") else (list, tuple)
     signature = inspect.signature(forward)
     try:
         given = signature.bind(*args, **kwargs).arguments
@@ -122,6 +126,7 @@ def check_tensors(
             and value is not parameter.default
             and not isinstance(value, (Tensor, np.ndarray))
             and type(value).__name__ not in others
+            and not (isinstance(value, lists) and all(isinstance(x, Tensor) for x in value))
         ):
             raise type_error(
                 f"{owner}: {name} must be a Tensor, got {type(value).__name__}"

@@ -286,6 +286,15 @@ class Module(Registry):
                 setattr(module, name, converted.get(id(buffer), buffer))
         return self
 
+    def cpu(self) -> Self:
+        """Return the module: it is on the CPU."""
+        return self
+
+    def cuda(self, device: Any = None) -> Self:
+        """Raise: there is no GPU."""
+        on_cpu(device or "cuda")
+        return self
+
     def half(self) -> Self:
         """Convert to float16: see `to`."""
         return self.to(np.float16)

@@ -18,7 +18,7 @@ class _ModuleSequence(Module, MutableSequence[Module]):
 
     def __init__(self, entries: Iterable[tuple[str | None, Module]]) -> None:
         super().__init__()
-        self._entries: list[tuple[str | None, Module]] = []
+        self._entries: list[tuple[str | None, Any]] = []
         for name, module in entries:
             self._entries.append((self._checked_name(name), self._checked(module)))
 
@@ -42,7 +42,8 @@ class _ModuleSequence(Module, MutableSequence[Module]):
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over (name, module); the name is the position unless given."""
         for i, (name, module) in enumerate(list(self._entries)):
-            yield str(i) if name is None else name, module
+            if module is not None:
+                yield str(i) if name is None else name, module
         yield from super().named_children()  # a subclass may have modules besides
 
     def _child(self, name: str) -> Module | None:
@@ -93,9 +94,14 @@ class _ModuleSequence(Module, MutableSequence[Module]):
         """Insert a module before `index`."""
         self._entries.insert(index, (None, self._checked(value)))
 
-    def extend(self, values: Iterable[Module]) -> None:
-        """Append modules: all of them, or none if one is not a module."""
+    def append(self, value: Module) -> Self:  # type: ignore[override]
+        """Append a module, and return the container."""
+        return self.extend([value])
+
+    def extend(self, values: Iterable[Module]) -> Self:  # type: ignore[override]
+        """Append modules: all of them, or none if one is not a module. Return the container."""
         self._entries.extend([(None, self._checked(value)) for value in values])
+        return self
 
     def _position(self, index: Any) -> int:
         kind, length = type(self).__name__, len(self)
@@ -127,6 +133,8 @@ def _check_free(owner: Module, name: str, taken: Container[Any]) -> None:
 class Sequential(_ModuleSequence):
     """A chain of modules: each is called with the output of the one before.
 
+    A module that is assigned to an attribute takes the place of that name, or is appended.
+
     Args:
         *modules: The modules in order, or one dict of named modules.
 
@@ -149,6 +157,23 @@ class Sequential(_ModuleSequence):
         else:
             super().__init__((None, module) for module in modules)  # type: ignore[misc]
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        names = [entry[0] for entry in self.__dict__.get("_entries", ())]
+        if name in names:
+            self[names.index(name)] = value
+        elif isinstance(value, Module) and "_entries" in self.__dict__:
+            self._check_name(name, value)
+            self.add_module(name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        names = [entry[0] for entry in self._entries]
+        if name in names:
+            del self[names.index(name)]
+        else:
+            super().__delattr__(name)
+
     def forward(self, input_: Any) -> Any:
         """Call the modules in order."""
         for _, module in self._entries:
@@ -163,7 +188,7 @@ class ModuleList(_ModuleSequence):
     """A list of modules, registered as children "0", "1" and so on.
 
     Args:
-        modules: The initial modules.
+        modules: The initial modules; None keeps a place free.
 
     Example:
         >>> from minigrad import nn
@@ -175,6 +200,9 @@ class ModuleList(_ModuleSequence):
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__((None, module) for module in modules)
+
+    def _checked(self, module: Any) -> Any:
+        return None if module is None else super()._checked(module)
 
     def _empty(self) -> Self:
         return ModuleList()  # type: ignore[return-value]

@@ -154,13 +154,17 @@ class Registry:
         """Iterate over the children."""
         return (child for _, child in self.named_children())
 
-    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+    def named_modules(
+        self, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """Iterate over this module and all below it, each once, with its first path.
 
         Args:
             prefix: The path of this module itself.
+            remove_duplicate: False to iterate over all paths of what is shared.
         """
-        return _once(walk(cast("Module", self), prefix))
+        found = walk(cast("Module", self), prefix)
+        return _once(found) if remove_duplicate else found
 
     def modules(self) -> Iterator[Module]:
         """Iterate over this module and all below it, each once."""
@@ -174,19 +178,21 @@ class Registry:
         return iter(found.values())
 
     def named_parameters(
-        self, prefix: str = "", recurse: bool = True
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """Iterate over the parameters, each once, with its first path.
 
         Args:
             prefix: The path of this module itself.
             recurse: Whether to include the modules below.
+            remove_duplicate: False to iterate over all paths of what is shared.
         """
-        return _once(
+        found = (
             (join(path, name), parameter)
-            for path, module in self._reach(prefix, recurse)
+            for path, module in self._reach(prefix, recurse, remove_duplicate)
             for name, parameter in module._own_parameters()
         )
+        return _once(found) if remove_duplicate else found
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Iterate over the parameters, each once; with `recurse` also of the modules below."""
@@ -197,16 +203,19 @@ class Registry:
                     found.setdefault(id(value), value)
         return iter(found.values())
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the buffers, each once, with its first path.
 
         The arguments are those of `named_parameters`.
         """
-        return _once(
+        found = (
             (join(path, name), buffer)
-            for path, module in self._reach(prefix, recurse)
+            for path, module in self._reach(prefix, recurse, remove_duplicate)
             for name, buffer in module._own_buffers()
         )
+        return _once(found) if remove_duplicate else found
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the buffers, each once; with `recurse` also of the modules below."""
@@ -255,8 +264,9 @@ class Registry:
             if self.__dict__[name] is not None:
                 yield name, self.__dict__[name]
 
-    def _reach(self, prefix: str, recurse: bool) -> Iterator[tuple[str, Module]]:
-        return self.named_modules(prefix) if recurse else iter([(prefix, cast("Module", self))])
+    def _reach(self, prefix: str, recurse: bool, once: bool) -> Iterator[tuple[str, Module]]:
+        alone = iter([(prefix, cast("Module", self))])
+        return self.named_modules(prefix, once) if recurse else alone
 
     # Printing
 

@@ -220,6 +220,25 @@ def test_retain_grad_keeps_no_tensor_alive() -> None:
 # grad() ---------------------------------------------------------------------------------------
 
 
+def test_backward_writes_to_the_inputs_that_are_named_alone() -> None:
+    a, b, unused = (Tensor([value, 2.0], requires_grad=True) for value in (1.0, 3.0, 5.0))
+    inner = a * b
+    loss = (inner * inner).sum()
+    for _ in range(2):
+        loss.backward(inputs=[b, inner, unused], retain_graph=True)
+    assert a.grad is unused.grad is None
+    assert b.grad is not None
+    assert inner.grad is not None
+    np.testing.assert_array_equal(b.grad.numpy(), [12.0, 32.0])
+    np.testing.assert_array_equal(inner.grad.numpy(), [12.0, 16.0])
+    minigrad.autograd.backward(loss, inputs=a)
+    np.testing.assert_array_equal(a.grad.numpy(), [18.0, 16.0])
+    with pytest.raises(RuntimeError, match="backward: input 0 .* does not require grad"):
+        a.sum().backward(inputs=[Tensor(1.0)])
+    with pytest.raises(TypeError, match="backward: input 0 is a int"):
+        a.sum().backward(inputs=3)
+
+
 def test_grad_mirrors_its_inputs() -> None:
     x, y = scalar(2.0), scalar(3.0)
     assert isinstance(grad(x * y, x), Tensor)

@@ -26,6 +26,7 @@ LAYERS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
     "ReLU6": (nn.ReLU6(), torch.nn.ReLU6(), (40, 5)),
     "LeakyReLU": (nn.LeakyReLU(0.2), torch.nn.LeakyReLU(0.2), (4, 5)),
     "ELU": (nn.ELU(0.7), torch.nn.ELU(0.7), (4, 5)),
+    "CELU": (nn.CELU(0.5), torch.nn.CELU(0.5), (4, 5)),
     "SELU": (nn.SELU(), torch.nn.SELU(), (4, 5)),
     "Mish": (nn.Mish(), torch.nn.Mish(), (4, 5)),
     "HardSwish": (nn.HardSwish(), torch.nn.Hardswish(), (40, 5)),

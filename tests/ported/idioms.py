@@ -123,6 +123,9 @@ x.max(dim=1).values
 x.max(dim=1, keepdim=True)[0]
 torch.max(x, dim=1)[1]
 torch.max(x, y)
+torch.min(x, y)
+x.max(y)
+x.min(v)
 x.max()
 torch.min(x, dim=0).indices
 x.amax(dim=1)
@@ -214,6 +217,8 @@ torch.baddbmm(torch.zeros(2, 3, 3), b, b.mT)
 torch.addmm(torch.zeros(3, 3), x, y.T)
 torch.cdist(x, y)
 torch.meshgrid(v, v, indexing="ij")
+torch.meshgrid([v, v])
+torch.meshgrid([v, v], indexing="xy")
 torch.isnan(x).any()
 torch.allclose(x, x + 1e-9)
 torch.equal(x, x)
@@ -316,6 +321,80 @@ torch.std_mean(x, dim=0)
 x.ndimension()
 x.is_contiguous()
 x.is_sparse
+x.absolute()
+torch.positive(x)
+x.frac()
+torch.float_power(x.abs(), 2)
+torch.dist(x, y)
+torch.dist(x, y, p=1)
+x.greater(0)
+x.greater_equal(y)
+x.less(0)
+torch.less_equal(x, y)
+x.not_equal(y)
+torch.rsub(x, 2, alpha=3)
+(x > 0).bitwise_and(y > 0)
+torch.bitwise_or(i, i)
+i.bitwise_xor(2)
+torch.ger(v, v)
+torch.addmv(torch.zeros(3), x, v, alpha=2)
+torch.addbmm(torch.zeros(3, 3), b, b.mT)
+torch.addr(torch.zeros(4, 4), v, v)
+torch.row_stack((x, y))
+torch.asarray([1.0, 2.0])
+x.new_empty((2, 3), device=x.device).shape
+torch.inverse(b[0, :2, :2])
+b[0, :2, :2].det()
+torch.slogdet(b[0, :2, :2])[1]
+torch.matrix_power(b[0, :2, :2], 2)
+x.clone().pow_(2)
+x.clone().clamp_min_(0)
+x.clone().clamp_max_(max=0)
+x.clone(memory_format=torch.contiguous_format)
+b[None].to(memory_format=torch.channels_last)
+x.where(x > 0, y)
+torch.where(x > 0, input=x, other=y)
+x.amax(dim=())
+x.sum(dim=())
+x.mean(dim=[], keepdim=True)
+x.nansum(dim=1, dtype=torch.float64)
+torch.nanmean(x, dim=(0, 1))
+x.std(dim=())
+x.sum(dim=1, dtype=torch.float64)
+x.half().softmax(dim=-1, dtype=torch.float32)
+F.log_softmax(x.half(), -1, dtype=torch.float32)
+(x > 0).cumsum(dim=1, dtype=torch.float32)
+i.prod(dim=1, dtype=torch.float64)
+i.sort(stable=True)
+torch.sort(input=x)
+i.argsort(dim=1, stable=True)
+torch.quantile(x, 0.4, dim=1, interpolation="lower")
+torch.unique(i, sorted=True)
+x.split(split_size=2, dim=1)
+torch.split(x, split_size_or_sections=2)
+torch.ones(size=(2, 3), dtype=torch.long)
+torch.randn(size=(2, 3)).shape
+torch.arange(end=5)
+torch.zeros_like(x, device=x.device)
+torch.full_like(x, 2.0, device="cpu", memory_format=torch.preserve_format)
+x.new_full((2,), 3.0, device="cpu", requires_grad=True)
+torch.zeros(3, 4).scatter_(1, i, value=1.0)
+torch.scatter(x, 1, i, value=1.0)
+torch.diag_embed(v, dim1=0, dim2=1)
+b.transpose(dim0=1, dim1=2)
+torch.swapaxes(b, axis0=0, axis1=1)
+v.expand(size=(2, 4))
+torch.tile(x, dims=(2, 1))
+torch.cat([x, y], axis=1)
+x.amin(axis=0, keepdims=True)
+i.div(-2, rounding_mode="trunc")
+torch.add(x > 0, other=y > 0)
+torch.cdist(x1=x, x2=y)
+torch.allclose(x, other=x)
+torch.isin(elements=i, test_elements=i[0])
+torch.searchsorted(sorted_sequence=v.sort(dim=0)[0], input=x)
+torch.linalg.cross(x[:, :3], y[:, :3])
+torch.linalg.solve(A=b[0, :2, :2], B=x[:2])
 x.itemsize
 x.nbytes
 x.grad is None
@@ -350,6 +429,11 @@ nn.Softmax(dim=-1)(x)
 nn.LogSoftmax(dim=1)(x)
 nn.Flatten(start_dim=1)(b)
 nn.Identity()(x)
+nn.Embedding.from_pretrained(x)(i)
+nn.Embedding.from_pretrained(x, freeze=False).weight.requires_grad
+nn.Sequential(nn.ReLU()).append(nn.Tanh())(x)
+nn.ModuleList([nn.ReLU()]).extend([nn.Tanh()])[1](x)
+nn.Linear(4, 2).cpu()(x).shape
 nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))(x).shape
 nn.ModuleList([nn.Linear(4, 4) for _ in range(2)])[1](x).shape
 nn.ModuleDict({"a": nn.Identity()})["a"](x)
@@ -425,6 +509,9 @@ nn.utils.clip_grad_norm_([parameter], 1.0)
 parameter.sum().backward(); nn.utils.clip_grad_value_([parameter], 0.5); parameter.grad
 nn.init.xavier_uniform_(parameter).shape
 nn.init.kaiming_normal_(parameter, mode="fan_out", nonlinearity="relu").shape
+nn.init.kaiming_normal_(parameter, 0, "fan_in").shape
+(nn.init.kaiming_uniform_(torch.zeros(300, 200), a=5**0.5).abs() < 0.08).all()
+(nn.init.kaiming_uniform_(torch.zeros(300, 200), 5**0.5).abs() < 0.08).all()
 nn.init.xavier_normal_(parameter).shape
 nn.init.kaiming_uniform_(parameter, a=2.0).shape
 nn.init.normal_(parameter, mean=0.0, std=0.0)
@@ -471,6 +558,11 @@ torch.set_default_dtype(torch.float32)
 with torch.autocast("cpu", enabled=False): r = x + 1
 with torch.autograd.set_detect_anomaly(True): r = x + 1
 list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=2, shuffle=False))[0][0]
+list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), 2, persistent_workers=False, prefetch_factor=None))[0][0]
+torch.linalg.matmul(x, y.T)
+torch.random.manual_seed(0); torch.rand(2).shape
+torch.backends.cudnn.deterministic = True; torch.backends.mps.is_available()
+torch.cuda.empty_cache()
 len(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=2, drop_last=True))
 torch.utils.data.random_split(torch.utils.data.TensorDataset(x), [2, 1])[0][0][0].shape
 torch.save({"x": x}, path); torch.load(path, map_location="cpu")["x"]
@@ -481,5 +573,32 @@ torch.nn.functional.relu(x)
 torch.set_num_threads(torch.get_num_threads())
 torch.compile(lambda x: x + 1, backend="eager")(x)
 torch.jit.is_scripting()
+torch.jit.ignore()(lambda: 1.0) is not None
+x.clamp(-0.9, 0.9).clone().erfinv_()
+nn.init._calculate_fan_in_and_fan_out(torch.ones(4, 3, 2, 2))
+parameter.exp().sum().backward(inputs=[parameter]); parameter.grad
+from torch.jit.annotations import List; List[int] is not None
+isinstance(x.dtype, torch.dtype)
+F.softmax(x, dim=-1, dtype=torch.float64)
+F.log_softmax(x, dim=-1, dtype=torch.float64)
+x.softmax(-1, dtype=torch.float64)
+x.softmax(-1, torch.float64)
+torch.sum(x, dim=1, dtype=torch.float64)
+x.sum(dtype=torch.float64)
+x.mean(dim=1, keepdim=True, dtype=torch.float64)
+x.prod(dim=1, dtype=torch.float64)
+x.cumsum(1, dtype=torch.float64)
+from torch.jit import Final; Final[int] is not None
+from torch.fx import wrap; wrap("len")
+from torch.utils.data import DataLoader, TensorDataset; len(DataLoader(TensorDataset(x), batch_size=2))
+from torch.utils.checkpoint import checkpoint; checkpoint(torch.exp, parameter, use_reentrant=False)
+from torch.amp import autocast; autocast("cpu", enabled=False) is not None
+from torch.special import expit, expm1; expit(x) + expm1(x)
+from torch.nn.parameter import Parameter; Parameter(x).requires_grad
+import torch.utils.data as data; data.TensorDataset(x)[0][0]
+torch._assert(True, "the sizes differ")
+isinstance(nn.Linear(4, 2), (nn.Conv3d, nn.SyncBatchNorm))
+nn.ModuleList([None, nn.ReLU()])[0] is None
+[name for name, _ in nn.Linear(4, 2).named_parameters(remove_duplicate=False)]
 torch.jit.unused(lambda: 1.0)()
 """

@@ -59,6 +59,16 @@ def test_a_module_with_dropout_and_its_parameters() -> None:
     assert_same(layer, minigrad.randn(2, 5, 8, requires_grad=True), more=(*layer.parameters(),))
 
 
+def test_batch_normalization_moves_its_statistics_in_both_runs() -> None:
+    layer, plain = nn.BatchNorm2d(3), nn.BatchNorm2d(3)
+    assert_same(layer, float64(4, 3, 2, 2), more=(*layer.parameters(),))
+    x = float64(4, 3, 2, 2)
+    for _ in range(3):  # once without a checkpoint, twice with one
+        plain(x)
+    for found, wanted in zip(layer.buffers(), plain.buffers(), strict=True):
+        np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+
+
 def test_what_is_closed_over_gets_its_gradient_though_the_argument_is_constant() -> None:
     w, inner = float64(3), float64(3, seed=1)
     outer = inner * 2.0  # an interior tensor of the graph outside

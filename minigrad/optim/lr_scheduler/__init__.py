@@ -1,5 +1,8 @@
 """Learning-rate schedulers: they change an optimizer's learning rate from step to step."""
 
+import typing as _typing
+
+from minigrad._spelling import names as _names
 from minigrad.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from minigrad.optim.lr_scheduler.cyclic import CyclicLR, OneCycleLR
 from minigrad.optim.lr_scheduler.decay import ExponentialLR, LambdaLR, MultiStepLR, StepLR
@@ -13,3 +16,6 @@ __all__ = [
     "LambdaLR", "LinearLR", "MultiStepLR", "NoamScheduler", "OneCycleLR",
     "ReduceLROnPlateau", "SequentialLR", "StepLR", "WarmupCosineLR",
 ]  # fmt: skip
+
+if not _typing.TYPE_CHECKING:
+    __getattr__ = _names("optim.lr_scheduler", __all__)

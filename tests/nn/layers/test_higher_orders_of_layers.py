@@ -65,7 +65,7 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
         [X], lambda m, x: m(3 * x)),
     "ReLU": (lambda: nn.ReLU(), [X], lambda m, x: m(x)),
     "activations with kinks": (
-        lambda: nn.Sequential(nn.LeakyReLU(0.2), nn.ELU(0.7), nn.SELU(), nn.Mish()),
+        lambda: nn.Sequential(nn.LeakyReLU(0.2), nn.ELU(0.7), nn.CELU(0.7), nn.SELU(), nn.Mish()),
         [X], lambda m, x: m(3 * x)),
     "hard activations": (
         lambda: nn.Sequential(nn.HardSwish(), nn.Hardtanh(-1, 1.5), nn.HardSigmoid(), nn.ReLU6()),

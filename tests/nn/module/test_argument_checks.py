@@ -91,9 +91,9 @@ def test_the_device_may_be_the_cpu(name: str) -> None:
 PASS_ANYTHING = {"Identity", "Sequential"}
 HAVE_NO_FORWARD = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
 TAKE_A_NUMBER = {
-    "ELU", "GELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU", "ReLU6",
-    "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout", "Embedding",
-    "Hardtanh", "LogSigmoid", "Softsign",
+    "CELU", "ELU", "GELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU",
+    "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout",
+    "Embedding", "Hardtanh", "LogSigmoid", "Softsign",
 }  # fmt: skip
 """Layers to which a number is a tensor without axes."""
 WITH_AN_INPUT = [p for p in LAYERS if p.values[0] not in PASS_ANYTHING | HAVE_NO_FORWARD]
@@ -124,6 +124,8 @@ def test_an_error_within_a_model_keeps_its_own_words() -> None:
         Model()(minigrad.ones(3))
     with pytest.raises(ValueError, match="of the model's own"):
         Model()(minigrad.ones(3), None)
+    with pytest.raises(ValueError, match="of the model's own"):
+        Model()([minigrad.ones(3)])
     with pytest.raises(TypeError, match="Model: x .*Tensor.* str"):
         Model()("text")
 
@@ -227,6 +229,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "functional.dropout": (weight(),),
     "functional.dropout1d": (weight(),),
     "functional.dropout2d": (weight()[None, None],),
+    "functional.celu": (weight(),),
     "functional.elu": (weight(),),
     "functional.embedding": ([1], weight()),
     "functional.gaussian_nll_loss": (weight(), weight(), weight()),

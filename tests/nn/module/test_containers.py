@@ -95,7 +95,7 @@ def test_copies_are_whole(abcd: Any, duplicate: Any) -> None:
     [
         (lambda c: c.append(len), TypeError, "Module.*builtin_function"),
         (lambda c: c.extend([Tag("x"), 3]), TypeError, "Module.*int"),
-        (lambda c: c.__setitem__(0, None), TypeError, "Module.*NoneType"),
+        (lambda c: c.__setitem__(0, "x"), TypeError, "Module.*str"),
         (lambda c: c[4], IndexError, "index 4 .*4 modules"),
         (lambda c: c.__delitem__(-5), IndexError, "index -5"),
         (lambda c: c["0"], TypeError, "int.*slice.*'0'"),
@@ -154,9 +154,16 @@ def test_a_subclass_may_have_modules_besides() -> None:
     assert [name for name, _ in model.named_parameters()] == [
         "body.weight", "body.bias", "head.weight", "head.bias",
     ]  # fmt: skip
-    assert model.get_submodule("head") is model.head
-    with pytest.raises(ValueError, match="Model: .*'body'"):
-        model.body = nn.Linear(2, 2)
+    assert model.get_submodule("head") is model.head is model[1]
+    assert model(minigrad.ones(3, 2)).shape == (3, 1)
+    model.body = nn.Identity()
+    assert [*model] == [model.body, model.head]
+    with pytest.raises(TypeError, match="must be a Module, got NoneType"):
+        model.head = None  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="is one of its methods"):
+        model.append = nn.Identity()  # type: ignore[method-assign, assignment]
+    del model.head
+    assert len(model) == 1
     modules = nn.ModuleDict()
     modules.head = nn.Linear(1, 1)
     with pytest.raises(ValueError, match="ModuleDict: .*'head'"):
@@ -171,6 +178,13 @@ class TestModuleList:
     def test_is_not_called(self) -> None:
         with pytest.raises(NotImplementedError, match="ModuleList .*forward"):
             nn.ModuleList()()
+
+    def test_none_keeps_a_place_free(self) -> None:
+        layers = nn.ModuleList([nn.Identity(), None, nn.Identity()])  # type: ignore[list-item]
+        assert [layer is None for layer in layers] == [False, True, False]
+        assert [name for name, _ in layers.named_children()] == ["0", "2"]
+        with pytest.raises(TypeError, match="Module.*NoneType"):
+            nn.Sequential(nn.Identity(), None)  # type: ignore[arg-type]
 
     def test_takes_any_iterable(self) -> None:
         assert said(nn.ModuleList(Tag(tag) for tag in "xyz")) == "xyz"
