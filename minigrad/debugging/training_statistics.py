@@ -13,6 +13,7 @@ import numpy as np
 
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
+from minigrad.debugging.tables import aligned
 
 __all__ = ["Numbers", "Statistics"]
 
@@ -97,7 +98,7 @@ class Statistics:
 
     Args:
         model: The model.
-        every: Only each so manieth step is kept; the others cost next to nothing.
+        every: With 100, each hundredth step is kept; the others cost next to nothing.
 
     Attributes:
         activations: The numbers of each kept step, by step, by the path of the module.
@@ -126,8 +127,7 @@ class Statistics:
     def __init__(self, model: Any, every: int = 1) -> None:
         if every < 1:
             raise ValueError(f"Statistics: every should be at least 1, not {every}")
-        self._model, self._every = model, every
-        self._steps = 0
+        self._model, self._every, self._steps = model, every, 0
         self.activations: dict[str, dict[int, Numbers]] = {}
         self.gradients: dict[str, dict[int, Numbers]] = {}
         self._written: dict[str, int] = {}  # by folder, how many steps are there
@@ -144,8 +144,9 @@ class Statistics:
             output = output[0]
         if self._steps % self._every or not state.get().recording:
             return
-        if not isinstance(output, Variable) or output is self._last():
-            return  # a container passes on what its last child returned
+        passed_on = output is self._last() and any(True for _ in module.children())
+        if passed_on or not isinstance(output, Variable):
+            return  # a container returns what its last child returned
         self._last = weakref.ref(output)
         if output._data.dtype.kind == "f":
             numbers, before = Numbers.of(output._data), self._now.get(path)
@@ -157,12 +158,10 @@ class Statistics:
         Raises:
             RuntimeError: No parameter has a gradient.
         """
-        gradients = {
-            name: parameter.grad
-            for name, parameter in self._model.named_parameters()
-            if parameter.grad is not None
-        }
-        if not gradients:
+        found = [
+            (name, p.grad._data) for name, p in self._model.named_parameters() if p.grad is not None
+        ]
+        if not found:
             raise RuntimeError(
                 "Statistics.step: no parameter has a gradient; call it after backward() and before "
                 "zero_grad()"
@@ -170,9 +169,8 @@ class Statistics:
         if self._steps % self._every == 0:
             for path, numbers in self._now.items():
                 self.activations.setdefault(path, {})[self._steps] = numbers
-            for name, gradient in gradients.items():
-                kept = self.gradients.setdefault(name, {})
-                kept[self._steps] = Numbers.of(gradient._data)
+            for name, gradient in found:
+                self.gradients.setdefault(name, {})[self._steps] = Numbers.of(gradient)
         self._now.clear()
         self._steps += 1
 
@@ -227,8 +225,6 @@ class Statistics:
         self.close()
 
     def __str__(self) -> str:
-        from minigrad.debugging.tables import aligned
-
         head = ["", "step", "mean", "deviation", "min", "max", "zeros", "NaN, inf"]
         rows = []
         for kind, series in self.series():

@@ -67,6 +67,13 @@ def test_calls_of_one_step_are_taken_together() -> None:
     assert statistics.activations["Linear"][0].count == 12
 
 
+def test_a_layer_in_place_is_no_container() -> None:
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(inplace=True))
+    with Statistics(net) as statistics:
+        train(net, statistics, 1)
+    assert statistics.activations["0"][0].low < 0 == statistics.activations["1"][0].low
+
+
 def test_constant_empty_and_infinite_arrays() -> None:
     ones = Numbers.of(np.ones(5))
     assert (ones.mean, ones.deviation, sum(ones.histogram)) == (1, 0, 5)

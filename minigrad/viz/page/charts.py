@@ -84,27 +84,33 @@ def _memory(profile: Profile, by: By) -> str:
     if not curves:
         return ""
     groups: dict[str, Any] = curves
-    for level in range(max(name.count(".") for name in curves) + 1 if by == "module" else 0):
+    deepest = max(name.count(".") for name in curves) + 1 if by == "module" else 0
+    for level in range(1, deepest + 1):  # as deep as not too many modules are named
         outer: dict[str, Any] = {}
         for name, curve in curves.items():
-            key = ".".join(name.split(".")[: level + 1])
+            key = ".".join(name.split(".")[:level])
             outer[key] = outer.get(key, 0) + curve
-        groups = groups if level and len(outer) > BANDS else outer
+        if level > 1 and len(outer) > BANDS:
+            break
+        groups = outer
     total = np.sum([*curves.values()], axis=0)
     peak, highest, end = int(total.argmax()), max(int(total.max()), 1), float(times[-1]) or 1.0
     names = sorted(groups, key=lambda name: -groups[name][peak])
-    shown = {name: groups[name] for name in names[: BANDS - 1]}
-    if rest := [groups[name] for name in names[BANDS - 1 :]]:
-        shown[names[-1] if len(rest) == 1 else f"{len(rest)} others"] = np.sum(rest, axis=0)
+    if len(names) > BANDS:
+        others, names = names[BANDS - 1 :], names[: BANDS - 1]
+        names.append(f"{len(others)} others")
+        groups = {**groups, names[-1]: sum(groups[name] for name in others)}
     stretches = np.array_split(np.arange(len(times)), min(COLUMNS, len(times)))
     kept = np.repeat([part[total[part].argmax()] for part in stretches], 2)
     x = np.append(100 * times[kept][1:] / end, 100.0)  # level from each change to the next
     below, drawn, legend = np.zeros(len(kept)), "", ""
-    for i, (name, curve) in enumerate(shown.items()):
-        above = below + 100 * curve[kept] / highest
+    for i, name in enumerate(names):
+        above = below + 100 * groups[name][kept] / highest
         edge = _path(np.append(x, x[::-1]), 100 - np.append(above, below[::-1]))
         drawn += f'<path class="band b{i}" d="{edge}"/>'
-        legend = f'<li><i class="b{i}"></i>{escape(name)}: {readable(curve[peak])}</li>' + legend
+        legend = (
+            f'<li><i class="b{i}"></i>{escape(name)}: {readable(groups[name][peak])}</li>' + legend
+        )
         below = above
     drawn += f'<path class="mark" d="M{100 * times[peak] / end:.2f} 0V100"/>'
     title = f"Memory by {by}: {readable(highest)} at the peak"
