@@ -67,7 +67,9 @@ def _recurrence(out: Any, gates: Any, weight: Any, *_: Any) -> tuple[int, Counts
 _OTHERS: dict[Primitive, Callable[..., tuple[int, Counts]]] = {
     registry["einsum"]: _einsum,
     registry["attention"]: _attention,
-    **{registry[name]: _recurrence for name in ("lstm", "gru", "rnn")},
+    registry["lstm"]: _recurrence,
+    registry["gru"]: _recurrence,
+    registry["rnn"]: _recurrence,
 }
 
 

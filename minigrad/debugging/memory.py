@@ -37,7 +37,7 @@ class OpMemory:
 
 @dataclass(frozen=True)
 class GraphMemory:
-    """The memory that a graph keeps alive; printed as a table.
+    """The memory that a graph keeps alive; printed as a table, with modules if lines are known.
 
     Attributes:
         ops: One entry for each op, the largest first.
@@ -67,8 +67,9 @@ class GraphMemory:
     def __str__(self) -> str:
         rows = [*_rows("op", self.ops), ("in all", str(self._nodes), readable(self.nbytes))]
         rows.append(("leaves", "", readable(self.leaf_nbytes)))
-        for what, parts in (("module", self.modules), ("line", self.lines)):
-            rows += [("", "", ""), *_rows(what, parts)] if parts else []
+        if self.lines:
+            for what, parts in (("module", self.modules), ("line", self.lines)):
+                rows += [("", "", ""), *_rows(what, parts)] if parts else []
         width = max(len(name) for name, _, _ in rows)
         return "\n".join(f"{name:{width}}{n:>9}{size:>14}".rstrip() for name, n, size in rows)
 
