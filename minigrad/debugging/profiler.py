@@ -40,13 +40,13 @@ LEAF = "leaf"
 class _Memory(weakref.ref[np.ndarray]):
     """The memory of an array: who made it, and what it is."""
 
-    __slots__ = ("address", "event", "nbytes", "saved", "what")
+    __slots__ = ("address", "event", "nbytes", "saver", "what")
 
     address: int
     event: Event  # which made it, or read it first
     nbytes: int
     what: str
-    saved: bool  # for a backward pass
+    saver: Event | None  # which saved it first for a backward pass
 
 
 class Profile(Observer):
@@ -118,11 +118,16 @@ class Profile(Observer):
         self._start_clock()
 
     def wrote(self, tensor: Variable, result: Variable) -> None:
-        """Look again at what an op in place saved: it may have copied the old values."""
+        """Look again at what an op in place saved: it copies the values that it overwrites."""
         self._stop_clock()
         node = result._node
         if isinstance(node, Node) and node in self._nodes:
-            self._save(node, self._nodes[node][0])
+            event = self._nodes[node][0]
+            for memory in self._alive.values():
+                if memory.saver is event:
+                    memory.saver, memory.what = None, "result"
+            event.saved = 0
+            self._save(node, event)
         self._start_clock()
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
@@ -165,7 +170,7 @@ class Profile(Observer):
             if known is None:
                 known = _Memory(memory, self._freed)
                 known.address, known.nbytes = id(memory), memory.nbytes
-                known.event, known.what, known.saved = event, what, False
+                known.event, known.what, known.saver = event, what, None
                 self._alive[id(memory)] = known
                 if what != LEAF:
                     self._changes.append((self._end, known, 1))
@@ -177,8 +182,8 @@ class Profile(Observer):
         if node.saved.__class__ is tuple:
             for name, value in zip(node.plan.saved_names, node.saved, strict=True):
                 for memory in self._hold(value, event):
-                    if not memory.saved and memory.what != LEAF:
-                        memory.saved, memory.what = True, f"saved by {event.op} as {name}"
+                    if memory.saver is None and memory.what != LEAF:
+                        memory.saver, memory.what = event, f"saved by {event.op} as {name}"
                         event.saved += memory.nbytes
 
     def _look_at_gradients(self) -> None:
@@ -236,7 +241,7 @@ class Profile(Observer):
         count, nbytes = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
         for memory in self._at_peak()[1]:
             event = memory.event
-            what = memory.what + " of the backward step" * (event.backward and not memory.saved)
+            what = memory.what + " of the backward step" * (event.backward and memory.saver is None)
             key = (f"{event.op}: {what}", event.module, event.line)
             count[key] += 1
             nbytes[key] += memory.nbytes

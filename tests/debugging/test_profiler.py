@@ -92,6 +92,24 @@ def test_memory_is_followed_from_birth_to_end() -> None:
     assert "c = (b + 1.0).sum()" in str(whole), "the peak is owned by the backward step of sum"
 
 
+def test_gradients_are_followed_too() -> None:
+    x, bias = minigrad.ones(100, requires_grad=True), minigrad.ones(10, requires_grad=True)
+    data = minigrad.ones(5, 10)  # 200 bytes, alive until the end
+    profile = profiled(lambda: (data + bias).sum().backward())  # the engine sums over the rows
+    assert sum(int(curve[-1]) for curve in profile.memory()[1].values()) == 200 + 40
+    profile = profiled(lambda: (x * 2.0).exp().sum().backward())
+    assert profile.peak >= 800 and "exp: gradient of the backward step" in profile.owners()
+
+
+def test_what_an_op_in_place_saves_is_a_copy() -> None:
+    x, w = (minigrad.ones(100, requires_grad=True) for _ in range(2))
+    kept = x * 1.0
+    with Profile() as profile:
+        kept.mul_(w)
+    assert sum(event.saved for event in profile.events) == graph_memory(kept).nbytes == 400
+    assert profile.peak >= 800, "the copy, and the values that were there"
+
+
 def test_a_view_has_the_memory_of_its_whole() -> None:
     w, x = minigrad.ones(10, 10, requires_grad=True), minigrad.ones(10, 10)
     profile = profiled(lambda: w.T.reshape(100)[:5])
@@ -180,6 +198,22 @@ def test_a_fused_op_counts_what_it_stands_for(name: str) -> None:
         run()
     events = [event for event in profiled(run).events if event.op == name]
     assert parts == [event.flops for event in events] and parts[0] > 0
+
+
+def test_the_backward_step_of_a_fused_op_counts_its_products() -> None:
+    q, k, v = (minigrad.randn(2, 3, 5, 6, requires_grad=True) for _ in range(3))
+    profile = profiled(lambda: F.scaled_dot_product_attention(q, k, v).sum().backward())
+    forward, backward = (event.flops for event in profile.events if event.op == "attention")
+    assert forward == 2 * 2 * (2 * 3 * 5 * 5 * 6)  # scores, and sums of values
+    assert 2 * backward == 5 * forward  # the scores again, and a product for each of q, k, v and P
+    values = profiled(lambda: F.scaled_dot_product_attention(q.detach(), k.detach(), v).backward(q))
+    assert max(event.flops for event in values.events if event.backward) == 3 * forward // 2
+    for name, layer in (("lstm", nn.LSTM), ("gru", nn.GRU), ("rnn", nn.RNN)):
+        run = layer(3, 5, batch_first=False)
+        x = minigrad.randn(7, 2, 3)
+        profile = profiled(lambda run=run, x=x: run(x)[0].sum().backward())
+        forward, backward = (event.flops for event in profile.events if event.op == name)
+        assert backward == 2 * forward  # for the state before, and for the weight
 
 
 def test_higher_orders_count_their_ops() -> None:
