@@ -34,11 +34,7 @@ PAGE = """<!DOCTYPE html>
 
 
 def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = None) -> Page:
-    """Write a page of what a `Profile` or a `Statistics` recorded.
-
-    For a profile: the memory over the time of the step, by module and by line, who owns its peak,
-    and the tables of times and floating-point operations. For statistics: histograms over the steps
-    of the activations of each module, and of the gradients of each parameter.
+    """Write a page: the memory and the tables of a profile, or the histograms of a training.
 
     Args:
         record: A `minigrad.debugging.Profile` or `minigrad.debugging.Statistics`.
@@ -70,12 +66,12 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
 
 
 def _profile(profile: Profile) -> str:
-    parts = [f"<p>{escape(str(profile).partition(chr(10))[0])}</p>"]
-    parts += [_memory(profile, "module"), _memory(profile, "line")]
-    parts += ["<h2>The peak</h2>", _text(profile.owners())]
+    text = f"<p>{escape(str(profile).splitlines()[0])}</p>"
+    text += _memory(profile, "module") + _memory(profile, "line")
+    text += f"<h2>The peak</h2>{_text(profile.owners())}"
     for by in ("module", "line", "op"):
-        parts += [f"<h2>By {by}</h2>", _text(profile.table(by))]
-    return "".join(parts)
+        text += f"<h2>By {by}</h2>{_text(profile.table(by))}"
+    return text
 
 
 def _memory(profile: Profile, by: By) -> str:
@@ -108,9 +104,8 @@ def _memory(profile: Profile, by: By) -> str:
         above = below + 100 * groups[name][kept] / highest
         edge = _path(np.append(x, x[::-1]), 100 - np.append(above, below[::-1]))
         drawn += f'<path class="band b{i}" d="{edge}"/>'
-        legend = (
-            f'<li><i class="b{i}"></i>{escape(name)}: {readable(groups[name][peak])}</li>' + legend
-        )
+        said = f"{escape(name)}: {readable(groups[name][peak])}"
+        legend = f'<li><i class="b{i}"></i>{said}</li>{legend}'
         below = above
     drawn += f'<path class="mark" d="M{100 * times[peak] / end:.2f} 0V100"/>'
     title = f"Memory by {by}: {readable(highest)} at the peak"
@@ -118,11 +113,11 @@ def _memory(profile: Profile, by: By) -> str:
 
 
 def _statistics(statistics: Statistics) -> str:
-    parts = ["<p>Each chart: a histogram for a step, the first at the back. Dashed: zero.</p>"]
+    text = "<p>Each chart: a histogram for a step, the first at the back. Dashed: zero.</p>"
     for kind, series in statistics.series():
         cards = "".join(_histograms(name, steps) for name, steps in series.items())
-        parts.append(f'<h2>{kind.capitalize()}</h2><div class="cards">{cards}</div>')
-    return "".join([*parts, "<h2>The last step</h2>", _text(str(statistics))])
+        text += f'<h2>{kind.capitalize()}</h2><div class="cards">{cards}</div>'
+    return f"{text}<h2>The last step</h2>{_text(str(statistics))}"
 
 
 def _histograms(name: str, steps: Mapping[int, Numbers]) -> str:

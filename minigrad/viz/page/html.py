@@ -24,7 +24,7 @@ from minigrad.viz.record.fold import closed_boxes, residuals, view
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import Summary
 
-__all__ = ["write_page"]
+__all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "draw", "gradients", "elements", "step", "box",
@@ -77,6 +77,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
 
 @cache
 def static(name: str) -> str:
+    """The text of a file of the page."""
     return files("minigrad.viz").joinpath("page", "static", name).read_text(encoding="utf-8")
 
 
