@@ -351,7 +351,8 @@ class Tensor(Variable, results=True):
             >>> minigrad.ones(2).numpy()
             array([1., 1.], dtype=float32)
         """
-        _tell_converted(self)
+        if state.get().observers:
+            _tell_converted(self)
         return read_only(self._data)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -391,7 +392,8 @@ class Tensor(Variable, results=True):
         """
         if self._data.size != 1:
             raise ValueError(f"item: exactly one element expected, the shape is {self.shape}")
-        _tell_converted(self)
+        if state.get().observers:
+            _tell_converted(self)
         value: float | int | bool = self._data.item()
         return value
 
@@ -406,7 +408,8 @@ class Tensor(Variable, results=True):
             >>> minigrad.arange(3).tolist()
             [0, 1, 2]
         """
-        _tell_converted(self)
+        if state.get().observers:
+            _tell_converted(self)
         return self._data.tolist()
 
     def __len__(self) -> int:
