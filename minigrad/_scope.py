@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-__all__ = ["Scope"]
+__all__ = ["Scope", "ancestry"]
 
 
 class Scope:
@@ -31,6 +31,11 @@ class Scope:
         return self._module()
 
     @property
+    def label(self) -> str:
+        """Name and class: ``"linear1: Linear"``."""
+        return f"{self.name}: {self.kind}" if self.parent else self.kind
+
+    @property
     def path(self) -> str:
         """The dotted names from the outermost call (which contributes nothing) to this one."""
         names, scope = [], self
@@ -41,3 +46,12 @@ class Scope:
 
     def __repr__(self) -> str:
         return f"Scope({self.path or self.kind!r})"
+
+
+def ancestry(scope: Scope | None) -> list[Scope]:
+    """A module call and those around it, the innermost first."""
+    found = []
+    while scope is not None:
+        found.append(scope)
+        scope = scope.parent
+    return found

@@ -17,6 +17,7 @@ from minigrad._hooks import Removable, add_hook, retain
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad._spelling import spelled
 from minigrad.autograd import api as gradients
+from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, read_only, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn
@@ -49,6 +50,13 @@ def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
         return result
 
     return method
+
+
+def _tell_converted(tensor: Tensor) -> None:
+    """Tell the observers that values leave the graph as numbers or as an array."""
+    for observer in state.get().observers:
+        if history(tensor) is not None:
+            observer.converted(tensor)
 
 
 class Tensor(Variable, results=True):
@@ -282,7 +290,7 @@ class Tensor(Variable, results=True):
             >>> minigrad.ones(2, requires_grad=True).detach().requires_grad
             False
         """
-        return _creation.made(self.numpy(), False)
+        return _creation.made(read_only(self._data), False)
 
     def retain_grad(self) -> None:
         """Store the gradient of this intermediate tensor in ``.grad`` during backward passes.
@@ -343,6 +351,8 @@ class Tensor(Variable, results=True):
             >>> minigrad.ones(2).numpy()
             array([1., 1.], dtype=float32)
         """
+        if state.get().observers:
+            _tell_converted(self)
         return read_only(self._data)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -382,6 +392,8 @@ class Tensor(Variable, results=True):
         """
         if self._data.size != 1:
             raise ValueError(f"item: exactly one element expected, the shape is {self.shape}")
+        if state.get().observers:
+            _tell_converted(self)
         value: float | int | bool = self._data.item()
         return value
 
@@ -396,6 +408,8 @@ class Tensor(Variable, results=True):
             >>> minigrad.arange(3).tolist()
             [0, 1, 2]
         """
+        if state.get().observers:
+            _tell_converted(self)
         return self._data.tolist()
 
     def __len__(self) -> int:

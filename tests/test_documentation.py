@@ -42,6 +42,7 @@ PUBLIC = [
     "minigrad.autograd",
     "minigrad.autograd.functional",
     "minigrad.data",
+    "minigrad.debugging",
     "minigrad.distributions",
     "minigrad.io",
     "minigrad.learn",

@@ -10,7 +10,7 @@ from minigrad.autograd.call import call_path, wrap
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.anomaly import user_line
+from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer
 
 __all__ = ["op_at_fault"]

@@ -7,9 +7,6 @@ on purpose. Results of ops and of the steps of a backward pass are checked in th
 
 from __future__ import annotations
 
-import linecache
-import os
-import sys
 import weakref
 import zlib
 from collections.abc import Iterator, Sequence
@@ -20,14 +17,15 @@ import numpy as np
 from minigrad._decorators import Decorator
 from minigrad.autograd.engine import Update
 from minigrad.autograd.mode import located
-from minigrad.autograd.node import Node, Variable, node_of
+from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.observer import Observer
+from minigrad.debugging.lines import Conversions, lines_of_nodes, user_line
+from minigrad.debugging.observer import Observer, new_node
 
-__all__ = ["detect_anomaly", "user_line"]
+__all__ = ["detect_anomaly"]
 
 
-class detect_anomaly(Observer, Decorator):
+class detect_anomaly(Conversions, Decorator):
     """Within the block, the first op that makes a NaN or an infinity raises an error.
 
     A step of a backward pass that makes one raises an error too; it names the line of the forward
@@ -52,7 +50,8 @@ class detect_anomaly(Observer, Decorator):
     """
 
     def __init__(self) -> None:
-        self._origins: weakref.WeakKeyDictionary[Node, _Origin] = weakref.WeakKeyDictionary()
+        super().__init__()
+        self._fingerprints: weakref.WeakKeyDictionary[Node, list[int]] = weakref.WeakKeyDictionary()
         self._errstates: list[np.errstate] = []
 
     def _recreate_cm(self) -> Self:
@@ -88,17 +87,17 @@ class detect_anomaly(Observer, Decorator):
             if trouble:
                 message = _message(op.name, name, output._data, trouble, inputs, line)
                 raise FloatingPointError(located(message))
-        node = node_of(outputs[0]._node)
-        if isinstance(node, Node):
-            self._origins[node] = _Origin(line, [_fingerprint(a) for _, a in _named_saved(node)])
+        node = new_node(op, result)
+        if node is not None:
+            lines_of_nodes[node] = line
+            self._fingerprints[node] = [_fingerprint(a) for _, a in _named_saved(node)]
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         """Check what a step of a backward pass read and returned."""
-        name, origin = node.plan.op.name, self._origins.get(node)
-        line = origin.line if origin else ""
-        saved = list(_named_saved(node))
-        if origin is not None:
-            for (what, array), before in zip(saved, origin.fingerprints, strict=True):
+        name, line = node.plan.op.name, lines_of_nodes.get(node, "")
+        saved, fingerprints = list(_named_saved(node)), self._fingerprints.get(node)
+        if fingerprints is not None:
+            for (what, array), before in zip(saved, fingerprints, strict=True):
                 if _fingerprint(array) != before:
                     message = (
                         f"{name}: its {what} of shape {array.shape} was rewritten through .data "
@@ -115,37 +114,6 @@ class detect_anomaly(Observer, Decorator):
                     what = f"the gradient of its argument {slot}"
                     message = _message(name, what, array, trouble, inputs, line)
                     raise FloatingPointError(located(message, node.scope))
-
-
-class _Origin:
-    """The line that made a node, and fingerprints of the values that it saved."""
-
-    __slots__ = ("fingerprints", "line")
-
-    def __init__(self, line: str, fingerprints: list[int]) -> None:
-        self.line = line
-        self.fingerprints = fingerprints
-
-
-def user_line() -> str:
-    """The line of the user's program that is being executed.
-
-    Returns:
-        Such as ``train.py:31: loss = x.log().sum()``; the path is relative to the working
-        directory where it lies below it.
-    """
-    frame = sys._getframe(1)
-    while frame.f_back is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module != "minigrad" and not module.startswith("minigrad."):
-            break
-        frame = frame.f_back
-    path, number = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(path, number, frame.f_globals).strip()
-    if os.path.isabs(path):
-        relative = os.path.relpath(path)
-        path = path if relative.startswith(os.pardir) else relative
-    return f"{path}:{number}{text and f': {text}'}"
 
 
 def _trouble(array: Any, inputs: Sequence[tuple[str, Any]]) -> str:

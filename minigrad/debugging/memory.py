@@ -1,26 +1,26 @@
-"""The memory that a graph keeps alive until its backward pass, by op."""
+"""The memory that a graph keeps alive until its backward pass: by op, module and line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import Leaf, Node, node_of
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.node import Leaf, Node, Variable, node_of
+from minigrad.debugging.lines import Lines, lines_of_nodes
 
-__all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "readable"]
+__all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "nodes_behind", "readable"]
 
 
 @dataclass(frozen=True)
 class OpMemory:
-    """The memory that the nodes of one op keep alive.
+    """The memory that the nodes of one op keep alive; or those of one module, or line.
 
     Attributes:
-        name: The op.
+        name: The op; the path of the module; or the line.
         nodes: The number of its nodes in the graph.
         nbytes: The bytes that they saved and that no earlier node had saved.
 
@@ -37,11 +37,13 @@ class OpMemory:
 
 @dataclass(frozen=True)
 class GraphMemory:
-    """The memory that a graph keeps alive; printed as a table.
+    """The memory that a graph keeps alive; printed as a table, with modules if lines are known.
 
     Attributes:
         ops: One entry for each op, the largest first.
         leaf_nbytes: The bytes of saved leaves, which stay alive without the graph too.
+        modules: The same bytes by the innermost module; empty if no op ran in a module.
+        lines: The same bytes by line, as far as a debugging block saw the nodes made.
 
     Example:
         >>> from minigrad.autograd import GraphMemory, OpMemory
@@ -54,6 +56,8 @@ class GraphMemory:
 
     ops: tuple[OpMemory, ...]
     leaf_nbytes: int
+    modules: tuple[OpMemory, ...] = ()
+    lines: tuple[OpMemory, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -61,13 +65,21 @@ class GraphMemory:
         return sum(op.nbytes for op in self.ops)
 
     def __str__(self) -> str:
-        rows = [(op.name, str(op.nodes), readable(op.nbytes)) for op in self.ops]
-        rows.append(("in all", str(sum(op.nodes for op in self.ops)), readable(self.nbytes)))
+        rows = [*_rows("op", self.ops), ("in all", str(self._nodes), readable(self.nbytes))]
         rows.append(("leaves", "", readable(self.leaf_nbytes)))
+        if self.lines:
+            for what, parts in (("module", self.modules), ("line", self.lines)):
+                rows += [("", "", ""), *_rows(what, parts)] if parts else []
         width = max(len(name) for name, _, _ in rows)
-        lines = [f"{'op':{width}}{'nodes':>9}{'bytes':>14}"]
-        lines += [f"{name:{width}}{nodes:>9}{size:>14}" for name, nodes, size in rows]
-        return "\n".join(lines)
+        return "\n".join(f"{name:{width}}{n:>9}{size:>14}".rstrip() for name, n, size in rows)
+
+    @property
+    def _nodes(self) -> int:
+        return sum(op.nodes for op in self.ops)
+
+
+def _rows(what: str, parts: tuple[OpMemory, ...]) -> list[tuple[str, str, str]]:
+    return [(what, "nodes", "bytes"), *((p.name, str(p.nodes), readable(p.nbytes)) for p in parts)]
 
 
 def graph_memory(*outputs: Any) -> GraphMemory:
@@ -77,7 +89,9 @@ def graph_memory(*outputs: Any) -> GraphMemory:
     array behind it is counted. The outputs are counted only if a node saved them.
 
     Args:
-        *outputs: Tensors with a history.
+        *outputs: Tensors with a history. Or functions without arguments that compute them: they are
+            run once, and the lines of the program are named too. So they are for tensors that were
+            computed in a block of `detect_anomaly`.
 
     Returns:
         The bytes by op; those of leaves are counted separately.
@@ -93,14 +107,17 @@ def graph_memory(*outputs: Any) -> GraphMemory:
         >>> graph_memory(loss).nbytes
         0
     """
-    nodes, leaves = _walk([history(output) for output in outputs])
+    with Lines():
+        results = [value for output in outputs for value in _tensors(output)]
+    behind = nodes_behind(*map(history, results))
+    leaves = [node for node in behind if isinstance(node, Leaf)]
+    nodes = [node for node in behind if isinstance(node, Node)]
     of_leaves = {id(owner(leaf.tensor._data)) for leaf in leaves if leaf.tensor is not None}
     seen: dict[int, np.ndarray] = {}  # kept alive, so that no address is used twice
     leaf_nbytes = 0
-    tallies: dict[Primitive, list[int]] = {}
+    tables: tuple[dict[Any, list[int]], ...] = ({}, {}, {})
     for node in sorted(nodes, key=lambda node: node.stamp):
-        tally = tallies.setdefault(node.plan.op, [0, 0])
-        tally[0] += 1
+        nbytes = 0
         for array in () if node.freed else arrays(node.saved):
             memory = owner(array)
             if id(memory) in seen:
@@ -109,13 +126,37 @@ def graph_memory(*outputs: Any) -> GraphMemory:
             if id(memory) in of_leaves:
                 leaf_nbytes += memory.nbytes
             else:
-                tally[1] += memory.nbytes
-    ops = [OpMemory(op.name, count, size) for op, (count, size) in tallies.items()]
-    ops.sort(key=lambda op: (-op.nbytes, op.name))
-    return GraphMemory(tuple(ops), leaf_nbytes)
+                nbytes += memory.nbytes
+        scope = node.scope and (node.scope.path or node.scope.kind)
+        for table, key in zip(tables, (node.plan.op, scope, lines_of_nodes.get(node)), strict=True):
+            if key is not None:
+                tally = table.setdefault(key, [0, 0])
+                tally[0] += 1
+                tally[1] += nbytes
+    ops, modules, lines = map(_sorted, tables)
+    return GraphMemory(ops, leaf_nbytes, modules, lines)
 
 
-def _walk(sources: list[Any]) -> tuple[list[Node], list[Leaf]]:
+def _tensors(output: Any) -> Iterable[Any]:
+    """The tensors that an output of `graph_memory` stands for."""
+    value = output() if callable(output) else output
+    values = value if isinstance(value, tuple | list) else (value,)
+    for one in values:
+        if not isinstance(one, Variable):
+            raise TypeError(
+                f"graph_memory: tensors, or functions that compute them, expected, got "
+                f"{type(one).__name__}"
+            )
+    return values
+
+
+def _sorted(table: dict[Any, list[int]]) -> tuple[OpMemory, ...]:
+    parts = [OpMemory(getattr(key, "name", key), *tally) for key, tally in table.items()]
+    return tuple(sorted(parts, key=lambda part: (-part.nbytes, part.name)))
+
+
+def nodes_behind(*sources: Any) -> dict[Node | Leaf, None]:
+    """All nodes and leaves behind some edges, those first that are reached first."""
     seen: dict[Node | Leaf, None] = {}
     stack = [node_of(source) for source in sources if source is not None]
     while stack:
@@ -123,10 +164,7 @@ def _walk(sources: list[Any]) -> tuple[list[Node], list[Leaf]]:
         if node not in seen:
             seen[node] = None
             stack.extend(node.parents if isinstance(node, Node) else ())
-    return (
-        [node for node in seen if isinstance(node, Node)],
-        [node for node in seen if isinstance(node, Leaf)],
-    )
+    return seen
 
 
 def arrays(saved: Any) -> Iterator[np.ndarray]:

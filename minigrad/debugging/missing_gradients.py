@@ -8,19 +8,21 @@ parameter but is not connected to it in the graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import weakref
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from minigrad._scope import Scope, ancestry
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
+from minigrad.autograd.node import Edge, Leaf, Node, Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.anomaly import user_line
-from minigrad.debugging.observer import Observer
+from minigrad.debugging.lines import Conversions, user_line
+from minigrad.debugging.memory import nodes_behind
 
 __all__ = ["why_no_grad"]
 
@@ -36,7 +38,9 @@ def why_no_grad(parameter: Any, loss: Any) -> str:
     Returns:
         One sentence. It says that the parameter is frozen, or unused, or where its connection to
         the loss is lost and by what (``no_grad``, ``detach``, an op without a derivative); or that
-        the two are connected.
+        the two are connected. Behind it stand the lines where values became numbers or arrays, if
+        the function was run, or if the loss was computed in a block of `detect_anomaly`, which is
+        still open.
 
     Raises:
         TypeError: `parameter` or the loss is no tensor.
@@ -53,17 +57,16 @@ under no_grad, from detached tensors, or by an op without a derivative...'
     """
     if not isinstance(parameter, Variable):
         raise TypeError(f"why_no_grad: a tensor expected, got {type(parameter).__name__}")
-    name = _name(parameter)
     if parameter._node is None:
-        return f"{name} does not require grad: it is frozen, see requires_grad_(True)"
+        return f"{_name(parameter)} does not require grad: it is frozen, see requires_grad_(True)"
     if isinstance(loss, Variable):
-        return _from_the_graph(name, parameter, loss)
+        return _from_the_graph(parameter, loss)
     if not callable(loss):
         raise TypeError(
             f"why_no_grad: a loss or a function that computes it expected, got "
             f"{type(loss).__name__}"
         )
-    followed = _Followed(name, parameter)
+    followed = _Followed(parameter)
     with followed:
         value = loss()
     if not isinstance(value, Variable):
@@ -83,15 +86,18 @@ class _Value:
     reason: str = ""  # why it was not
 
 
-class _Followed(Observer):
+class _Followed(Conversions):
     """The values that are computed from a parameter."""
 
-    def __init__(self, name: str, parameter: Any) -> None:
-        self._name = name
+    def __init__(self, parameter: Any) -> None:
+        super().__init__()
+        self._parameter = parameter
+        self._scopes: dict[Scope | None, None] = {}
         self._nodes: set[Edge] = {parameter._node}
         self._values = {id(owner(parameter._data)): _Value(owner(parameter._data), True)}
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        self._scopes[state.get().scope] = None
         given = [*arguments[0], *arguments[1:]] if op.variadic else arguments
         followed = [(value, known) for value in given if (known := self._known(value)) is not None]
         if not followed:
@@ -113,6 +119,15 @@ class _Followed(Observer):
                 why = "" if connected else located(reason)
                 self._values[id(memory)] = _Value(memory, connected, why)
 
+    def converted(self, tensor: Variable) -> None:
+        """Remember the line if the values depend on the parameter."""
+        if self._connected(tensor) or self._known(tensor) is not None:
+            super().converted(tensor)
+
+    @property
+    def _name(self) -> str:
+        return _name(self._parameter, self._scopes)
+
     def _known(self, value: Any) -> _Value | None:
         array = value._data if isinstance(value, Variable) else value
         return self._values.get(id(owner(array))) if isinstance(array, np.ndarray) else None
@@ -125,43 +140,53 @@ class _Followed(Observer):
         known = self._known(loss)
         if self._connected(loss) or (known and known.connected and history(loss) is not None):
             return _is_connected(self._name)
+        left = _left(self.conversions)
         if known is None:
             return (
                 f"unused: nothing that the loss was computed from reads {self._name}, unless its "
-                f"values went through Python numbers or NumPy (.item(), float(), .numpy())"
+                f"values went through .data{left}"
             )
         shared = f"detach: the loss shares the values of {self._name}, but not its history"
-        return known.reason or shared
+        return (known.reason or shared) + left
 
 
-def _from_the_graph(name: str, parameter: Any, loss: Any) -> str:
+def _from_the_graph(parameter: Any, loss: Any) -> str:
     """What the graph alone can tell."""
+    watching = state.get().observers
+    left = [o.conversions for o in watching if isinstance(o, Conversions)]
+    possible = "".join(_left(conversions, parameter) for conversions in left)
     if history(loss) is None:
         return (
             "the loss has no history: nothing it was computed from requires grad, or it was made "
             f"under no_grad, from detached tensors, or by {without_rules()}; pass a function that "
-            f"computes it to see where"
+            f"computes it to see where{possible}"
         )
     memory = owner(parameter._data)
-    constant = ""
-    seen: set[Node | Leaf] = set()
-    stack = [node_of(history(loss))]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node is parameter._node:
-            return _is_connected(name)
-        if isinstance(node, Node):
-            stack.extend(node.parents)
-            if node.saved is not FREED and any(_shares(saved, memory) for saved in node.saved):
-                constant = located(_detached(name, node.plan.op), node.scope)
-    return constant or (
+    behind = nodes_behind(history(loss))
+    nodes = [node for node in behind if isinstance(node, Node)]
+    name = _name(parameter, [node.scope for node in nodes])
+    if parameter._node in behind:
+        return _is_connected(name)
+    for node in nodes:
+        if not node.freed and any(_shares(value, memory) for value in node.saved):
+            return located(_detached(name, node.plan.op), node.scope) + possible
+    return (
         f"the graph of the loss does not lead to {name}: it is unused, or the connection is lost "
         f"(by detach, no_grad or {without_rules()}); pass a function that computes the loss to see "
-        f"where"
+        f"where{possible}"
     )
+
+
+def _left(conversions: dict[str, weakref.ref[Any]], parameter: Any = None) -> str:
+    """Where values became numbers or arrays: all lines, or without those of other parameters."""
+    lines = [
+        line
+        for line, node in conversions.items()
+        if parameter is None or node() is None or parameter._node in nodes_behind(node())
+    ]
+    if not lines:
+        return ""
+    return f"; values left the graph as numbers or arrays, which may be why: {', '.join(lines)}"
 
 
 def _is_connected(name: str) -> str:
@@ -183,8 +208,11 @@ def _shares(saved: Any, memory: np.ndarray) -> bool:
     return any(isinstance(value, np.ndarray) and owner(value) is memory for value in values)
 
 
-def _name(parameter: Any) -> str:
+def _name(parameter: Any, scopes: Iterable[Scope | None] = ()) -> str:
+    """A parameter, by its path in the outermost modules of some calls that has it."""
     node = parameter._node
-    if isinstance(node, Leaf) and node.name:
-        return f"the parameter {node.name!r} of shape {parameter.shape}"
-    return f"the parameter of shape {parameter.shape}"
+    path = node.name if isinstance(node, Leaf) else None
+    for top in dict.fromkeys(ancestry(scope)[-1] for scope in scopes if scope is not None):
+        for found, one in [] if top.module is None else top.module.named_parameters():
+            path = found if one is parameter else path
+    return f"the parameter {f'{path!r} ' if path else ''}of shape {parameter.shape}"

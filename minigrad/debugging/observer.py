@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from minigrad.autograd.mode import State, state
-from minigrad.autograd.node import Node, Variable
+from minigrad.autograd.node import Node, Variable, node_of
 from minigrad.autograd.primitive import Primitive
 
-__all__ = ["Observer"]
+__all__ = ["Observer", "new_node"]
 
 
 class Observer:
@@ -66,6 +66,13 @@ class Observer:
             result: What the op returned, as `ran` was told.
         """
 
+    def converted(self, tensor: Variable) -> None:
+        """A tensor with a history gave its values as numbers or as an array (``.item()``, ...).
+
+        Args:
+            tensor: The tensor.
+        """
+
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         """A backward pass ran the rules of a node.
 
@@ -76,3 +83,10 @@ class Observer:
             parts: What the rules returned, one for each edge, before un-broadcasting: an array,
                 a tensor, an `Update`, or None where nothing was wanted.
         """
+
+
+def new_node(op: Primitive, result: Any) -> Node | None:
+    """The node of a call of `op` that just returned `result`; None if it was not recorded."""
+    first = result[0] if isinstance(result, tuple) and result else result
+    node = node_of(first._node) if isinstance(first, Variable) else None
+    return node if isinstance(node, Node) and node.plan.op is op else None

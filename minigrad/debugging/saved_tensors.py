@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.call import wrap
-from minigrad.autograd.node import Node, Variable, node_of
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.observer import Observer
+from minigrad.debugging.observer import Observer, new_node
 
 __all__ = ["saved_tensors_hooks"]
 
@@ -42,9 +42,8 @@ class saved_tensors_hooks(Observer):
 
     def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
         """Pack what the op saved."""
-        first = result[0] if isinstance(result, tuple) and result else result
-        node = node_of(first._node) if isinstance(first, Variable) else None
-        if isinstance(node, Node) and node.plan.op is op and isinstance(node.saved, tuple):
+        node = new_node(op, result)
+        if node is not None and isinstance(node.saved, tuple):
             node.saved = _Packed(node.saved, self._pack, self._unpack)
 
 

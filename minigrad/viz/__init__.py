@@ -7,6 +7,7 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.explanation.report import explain
 from minigrad.viz.formula import Formula, formulas
+from minigrad.viz.page.charts import charts
 from minigrad.viz.page.explorer import Page, explore
 from minigrad.viz.record.build import graph
 from minigrad.viz.record.comparison import Change, Difference, diff
@@ -16,7 +17,7 @@ from minigrad.viz.record.steps import Part, Step, Summary
 from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
-    "diff", "explain", "explore", "formulas", "graph", "trace",
+    "charts", "diff", "explain", "explore", "formulas", "graph", "trace",
     "Cells", "Change", "Difference", "Edge", "Formula", "Graph", "Group", "Heatmap", "Node",
     "Page", "Part", "Saved", "Step", "Summary", "Trace",
 ]  # fmt: skip

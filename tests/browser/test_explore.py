@@ -13,6 +13,7 @@ import pytest
 
 import minigrad
 from minigrad import nn, no_grad, viz
+from minigrad.debugging import Profile, Statistics
 from minigrad.viz.layout import place, skeleton
 from minigrad.viz.record.fold import view
 
@@ -574,3 +575,18 @@ def test_attention_weights(open_page: Open) -> None:
             weights = map_.values()[0].ravel()
             for text, weight, masked in zip(cells, weights, map_.masked()[0].ravel(), strict=True):
                 assert text == "×" if masked else float(text) == pytest.approx(weight, abs=0.006)
+
+
+def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    with Profile() as profile, Statistics(model) as statistics:
+        model(minigrad.randn(5, 3)).sum().backward()
+        statistics.step()
+    for record, charts in ((profile, 2), (statistics, 7)):
+        text = viz.charts(record).path.read_text(encoding="utf-8")
+        page = open_page(text, viewport={"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert page.locator("figure svg").count() == charts
+        for path in page.locator("path.band, path.ridge").all():
+            box = path.bounding_box()
+            assert box["width"] > 100 and box["x"] >= 0 and box["x"] + box["width"] <= 391

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,10 +56,10 @@ def test_the_op_that_loses_the_connection_is_named_with_its_line_and_module() ->
 
     x = minigrad.ones(3, 2)
     for how, op, start in [
-        ("detach", "multiply", "detach: the values of the parameter 'weight'"),
+        ("detach", "multiply", "detach: the values of the parameter 'first.weight'"),
         ("no_grad", "tanh", "no_grad: tanh is not recorded"),
         ("integer", "greater", "greater has no derivative"),
-        ("numpy", "exp", "detach: the values of the parameter 'weight'"),
+        ("numpy", "exp", "detach: the values of the parameter 'first.weight'"),
     ]:
         model = Model(how)
         why = why_no_grad(model.first.weight, lambda model=model: model(x))
@@ -66,6 +68,7 @@ def test_the_op_that_loses_the_connection_is_named_with_its_line_and_module() ->
             "connected: "
         )
         assert "does not lead to" in why_no_grad(model.first.weight, model(x))
+        assert ("may be why" in why) == (how == "numpy")
 
 
 def test_a_metric_beside_the_loss_is_not_the_reason() -> None:
@@ -97,3 +100,43 @@ def test_what_is_no_tensor_is_refused() -> None:
         why_no_grad(w, 3)
     with pytest.raises(TypeError, match="float.*tensor"):
         why_no_grad(w, lambda: w.sum().item())
+
+
+class Leaky(nn.Module):
+    """Only the values of `a` reach the loss, through NumPy or Python numbers."""
+
+    def __init__(self, convert: Callable[[Tensor], Any]) -> None:
+        super().__init__()
+        self.a, self.b, self.convert = nn.Linear(2, 1), nn.Linear(1, 1), convert
+
+    def forward(self, x: Tensor) -> Tensor:
+        held = minigrad.tensor(self.convert(self.a(x).sum()) * 2.0).reshape(1, 1)
+        return self.b(held).sum()
+
+
+@pytest.mark.parametrize("convert", [float, Tensor.item, Tensor.numpy, Tensor.tolist])
+def test_lines_where_values_become_numbers_are_possible_causes(convert: Any) -> None:
+    model, x = Leaky(convert), minigrad.ones(3, 2)
+    line = "held = minigrad.tensor(self.convert(self.a(x).sum()) * 2.0)"
+    for why in (why_no_grad(model.a.weight, lambda: model(x)), watched(model, model.a, x)):
+        assert "'a.weight'" in why and f"{Path(__file__).name}:" in why and line in why, why
+    assert line not in why_no_grad(model.a.weight, model(x)), "nothing watched"
+    assert why_no_grad(model.b.weight, lambda: model(x)).startswith("connected")
+
+
+def watched(model: Leaky, layer: nn.Linear, x: Tensor) -> str:
+    with minigrad.detect_anomaly():
+        loss = model(x)
+        layer.bias.sum().item()  # of another parameter
+        return why_no_grad(layer.weight, loss)
+
+
+def test_numbers_of_other_values_are_no_causes() -> None:
+    model, x = Leaky(float), minigrad.ones(3, 2)
+    other = minigrad.ones(2, requires_grad=True)
+    kept = other * 2.0
+    with minigrad.detect_anomaly():
+        loss = (other * 3.0).sum()
+        kept.tolist()
+        x.tolist()
+        assert "may be why" not in why_no_grad(model.a.weight, loss)

@@ -95,3 +95,20 @@ def test_explore_takes_times_of_a_module_only() -> None:
 )
 def test_units(seconds: float | None, said: str) -> None:
     assert cost(Node("n0", "op", "exp", (), seconds=seconds)) == said
+
+
+def test_operations_are_counted_in_boxes_and_in_the_table() -> None:
+    watched = traced(timed=True)
+    graph = watched.graph()
+    products = 2 * 2 * 3 * 8 * (4 * 8 + 2 * 16) + 2 * 2 * 2 * 3 * 3 * 4 * 2  # and of attention
+    (whole,) = [node for node in graph.collapse(0).nodes if node.kind == "module"]
+    assert whole.flops == products and cost(whole).endswith("6.72 k FLOPs")
+    assert sum(node.flops for node in graph.collapse(1).nodes) == products
+    table = watched.to_text().splitlines()
+    assert table[0].split() == ["op", "calls", "forward", "share", "FLOPs"]
+    assert table[-1].split()[-3:] == ["100%", "6.72", "k"]
+    assert {line.split()[0] for line in table} >= {"linear", "attention", "layer_norm", "add"}
+    rows = watched.to_text("module").splitlines()
+    assert rows[1].split()[:2] == ["TransformerEncoderLayer", "23"]
+    assert any(line.strip().startswith("linear1: Linear") for line in rows)
+    assert traced(timed=False).to_text().split()[:2] == ["op", "calls"]

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from minigrad.debugging.memory import readable
+from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = [
@@ -97,15 +98,12 @@ def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]
 
 
 def cost(node: Node) -> str:
-    """Write the time of a box, and the bytes that come out of an op; empty if no time was taken."""
+    """Write the time of a box, the bytes that come out of an op, and the operations, if timed."""
     if node.seconds is None:
         return ""
-    units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
-    unit, size = next((u for u in units if node.seconds >= u[1]), units[-1])
-    time = f"{node.seconds / size:.3g} {unit}"
-    if node.kind == "module":
-        return time
-    return f"{time}, {readable(math.prod(node.shape) * np.dtype(node.dtype).itemsize)}"
+    nbytes = readable(math.prod(node.shape) * np.dtype(node.dtype).itemsize)
+    flops = [f"{count_text(node.flops)} FLOPs"] if node.flops else []
+    return ", ".join([time_text(node.seconds), *[nbytes] * (node.kind != "module"), *flops])
 
 
 def title(group: Group) -> tuple[Line, Line, Line]:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from minigrad.debugging.tables import Text
 from minigrad.viz.drawing.labels import COMMUTATIVE, operand_name, printable, shape_text, title
 from minigrad.viz.record.fold import collapse, residuals
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
@@ -16,15 +17,6 @@ WIDEST = 64
 """Shapes stand in one column, unless what is before them is longer than this."""
 
 INDENT = "  "
-
-
-class Text(str):
-    """A string that shows itself as it prints, at a prompt and in a notebook."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 Row = tuple[str, ...]

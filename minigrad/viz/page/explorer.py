@@ -16,7 +16,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
-from minigrad.debugging.anomaly import user_line
+from minigrad.debugging.lines import user_line
 from minigrad.nn import Module
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.page.html import write_page

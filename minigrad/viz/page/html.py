@@ -24,7 +24,7 @@ from minigrad.viz.record.fold import closed_boxes, residuals, view
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import Summary
 
-__all__ = ["write_page"]
+__all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "draw", "gradients", "elements", "step", "box",
@@ -56,7 +56,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
     start = start or (f"the output of {steps[0].op}" if steps else "No backward pass was traced.")
     fields = {
         "title": _text(title),
-        "style": _colours() + _asset("mathml.css") + _asset("explore.css"),
+        "style": colours() + static("mathml.css") + static("explore.css"),
         "facts": _text(_facts(graph)),
         "picture": draw(diagram, closed),
         "guide": _guide(diagram, start),
@@ -72,21 +72,22 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
         "script": _script(),
     }
     # One pass over the template: a field that looks like another stays as it is.
-    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], _asset("page.html"))
+    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], static("page.html"))
 
 
 @cache
-def _asset(name: str) -> str:
+def static(name: str) -> str:
+    """The text of a file of the page."""
     return files("minigrad.viz").joinpath("page", "static", name).read_text(encoding="utf-8")
 
 
 @cache
 def _script() -> str:
-    parts = "\n".join(_asset(f"{name}.js") for name in SCRIPTS)
+    parts = "\n".join(static(f"{name}.js") for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}}})();'
 
 
-def _colours() -> str:
+def colours() -> str:
     """The colours of the picture as variables, on light and on dark ground."""
     light, dark = (
         "".join(f"--{name.replace(' ', '-')}: {colour}; " for name, colour in palette.items())
@@ -132,7 +133,7 @@ def _guide(diagram: Diagram, start: str) -> str:
     button = '<button class="primary" data-move="on">Take the first step →</button>'
     first = button if diagram.steps else ""
     fields = {"legend": samples, "start": _text(begins), "first": first}
-    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], _asset("guide.html"))
+    return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], static("guide.html"))
 
 
 def _table(graph: Diagram) -> str:

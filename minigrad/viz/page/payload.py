@@ -60,7 +60,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
-    unread = ("primitive", "seconds", "output", "op")
+    unread = ("primitive", "seconds", "flops", "output", "op")
     return {name: value for name, value in asdict(record).items() if name not in unread}
 
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from minigrad._dtypes import get_default_dtype
-from minigrad._scope import Scope
+from minigrad._scope import Scope, ancestry
 from minigrad.autograd.node import Leaf
 from minigrad.nn import Parameter
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.model import Edge, Group, Kind, Node
 
-__all__ = ["ancestry", "assemble"]
+__all__ = ["assemble"]
 
 Readers = dict[Entry, dict[Scope | None, None]]
 
@@ -75,15 +75,6 @@ def assemble(
         nodes.append(Node(f"n{len(nodes)}", "output", label, *tensor))
         edges.append(Edge(sources[entry], nodes[-1].id, 0, "", *tensor))
     return Graph(tuple(nodes), tuple(edges), tuple(groups), dtype), ids
-
-
-def ancestry(scope: Scope | None) -> list[Scope]:
-    """A module call and those around it, the innermost first."""
-    found = []
-    while scope is not None:
-        found.append(scope)
-        scope = scope.parent
-    return found
 
 
 def _module_calls(

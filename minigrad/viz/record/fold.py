@@ -194,10 +194,11 @@ def _box(
         )
     last = ([node for node in inside if node.id in leaving] or inside)[-1]
     fused = [groups[home].op for home in dict.fromkeys(node.group for node in inside) if home]
-    times = [node.seconds for node in (*inside, *fused) if node and node.seconds is not None]
+    timed = [node for node in (*inside, *fused) if node and node.seconds is not None]
     return Node(
         group.id, "module", group.name, last.shape, last.dtype, group.parent, notes,
-        seconds=sum(times) if times else None,
+        seconds=sum(node.seconds or 0 for node in timed) if timed else None,
+        flops=sum(node.flops for node in timed),
     )  # fmt: skip
 
 

@@ -72,6 +72,7 @@ class Node:
         saved: What an op keeps for its backward step; empty once that has run: see `freed`.
         error: The message of the error that ended the forward pass in this op.
         seconds: The time of an op, or of all ops of a closed module; None without a timed trace.
+        flops: Its floating-point operations, in a timed trace; two for each multiplication.
         freed: Whether a backward pass has freed what the op saved.
         primitive: The op itself; None for a box that is not an op, and for a user's op in a graph
             from another process.
@@ -95,6 +96,7 @@ class Node:
     saved: tuple[Saved, ...] = ()
     error: str = ""
     seconds: float | None = None
+    flops: int = 0
     freed: bool = False
     primitive: Primitive | None = field(default=None, compare=False, repr=False)
 

@@ -14,16 +14,19 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._scope import ancestry
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, owner
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.anomaly import user_line
+from minigrad.debugging.flops import count_flops
+from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer
+from minigrad.debugging.tables import By, Event, Text, table
 from minigrad.viz.drawing.graph import Graph
-from minigrad.viz.record.assembly import ancestry, assemble
+from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.finished import (
     Entry,
@@ -88,7 +91,8 @@ class Trace(Observer):
             notes=argument_notes(op, dict(zip(op.params, arguments, strict=True))),
             line=user_line(), recorded=node is not None,
             saved=saved_by(node, numbers=True) if node is not None else (),
-            seconds=fastest(op, arguments) if self._timed else None, primitive=op,
+            seconds=fastest(op, arguments) if self._timed else None,
+            flops=count_flops(op, arguments, result)[0] if self._timed else 0, primitive=op,
         )  # fmt: skip
         inputs = list(_array_arguments(op, arguments))
         for _, name, value in inputs:  # first, so that a detached view of one is found
@@ -252,6 +256,27 @@ class Trace(Observer):
         )  # fmt: skip
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
         return replace(drawing, steps=steps, heatmaps=heatmaps)
+
+    def to_text(self, by: By = "op") -> Text:
+        """Add up what ran in a table: calls, and in a timed trace times and operations.
+
+        Args:
+            by: ``"op"``, ``"module"`` or ``"line"``: see `minigrad.debugging.Profile.table`.
+
+        Returns:
+            A row for each, the slowest first; modules in the order of their calls.
+
+        Raises:
+            ValueError: `by` is none of the three.
+        """
+        return table(
+            [
+                Event(box.label, False, entry.scope, box.line, 0.0, box.seconds or 0.0, box.flops)
+                for entry in self._entries
+                if (box := entry.box).kind == "op" and not box.error
+            ],
+            by,
+        )
 
     def _name_what_modules_own(self) -> None:
         """Tell frozen parameters and buffers from other constants."""

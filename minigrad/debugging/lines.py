@@ -1,0 +1,79 @@
+"""The lines of the user's program: the one that runs now, and the one that made a node.
+
+The engine keeps no lines, since finding one costs more than a small op. Observers that find the
+line of an op remember it here, for as long as the node lives.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import weakref
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
+
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Node, Variable, node_of
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.observer import Observer, new_node
+
+__all__ = ["Conversions", "Lines", "line_of", "lines_of_nodes", "user_frame", "user_line"]
+
+lines_of_nodes: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary()
+"""The line of each node that an observer saw."""
+
+
+class Lines(Observer):
+    """Remembers the line of each node that is made."""
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        """Remember the line of the op."""
+        node = new_node(op, result)
+        if node is not None:
+            lines_of_nodes[node] = user_line()
+
+
+class Conversions(Observer):
+    """Remembers the lines where values with a history became numbers or NumPy arrays.
+
+    Attributes:
+        conversions: By line, a weak reference to the node or leaf of the latest such tensor.
+    """
+
+    def __init__(self) -> None:
+        self.conversions: dict[str, weakref.ref[Any]] = {}
+
+    def converted(self, tensor: Variable) -> None:
+        """Remember the line."""
+        self.conversions[user_line()] = weakref.ref(node_of(history(tensor)))
+
+
+def user_frame() -> FrameType:
+    """The frame of the user's program that is being executed."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module != "minigrad" and not module.startswith("minigrad."):
+            break
+        frame = frame.f_back
+    return frame
+
+
+def line_of(frame: FrameType) -> str:
+    """The line that a frame executes: ``train.py:31: loss = x.log().sum()``.
+
+    The path is relative to the working directory where it lies below it.
+    """
+    path, number = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(path, number, frame.f_globals).strip()
+    if os.path.isabs(path):
+        relative = os.path.relpath(path)
+        path = path if relative.startswith(os.pardir) else relative
+    return f"{path}:{number}{text and f': {text}'}"
+
+
+def user_line() -> str:
+    """The line of the user's program that is being executed: see `line_of`."""
+    return line_of(user_frame())

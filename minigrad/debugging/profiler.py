@@ -1,0 +1,346 @@
+"""What a step costs: time, floating-point operations and memory, op by op.
+
+One observer records each op and each backward step. All tables, the trace for Perfetto and the
+curve of the memory are made from its events, and from the births and deaths of their arrays.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+
+from minigrad._scope import ancestry
+from minigrad.autograd.mode import state
+from minigrad.autograd.mutation import owner
+from minigrad.autograd.node import Leaf, Node, Variable
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.flops import ALWAYS, count_flops
+from minigrad.debugging.lines import line_of, lines_of_nodes, user_frame
+from minigrad.debugging.memory import arrays, readable
+from minigrad.debugging.observer import Observer, new_node
+from minigrad.debugging.tables import REST, By, Event, Text, aligned, count_text, table, time_text
+
+__all__ = ["Profile"]
+
+OWNERS = 10
+"""How many owners of the peak are printed."""
+
+LEAF = "leaf"
+"""What a parameter is: it stays alive without the graph."""
+
+
+class _Memory(weakref.ref[np.ndarray]):
+    """The memory of an array: who made it, and what it is."""
+
+    __slots__ = ("address", "event", "nbytes", "saver", "what")
+
+    address: int
+    event: Event  # which made it, or read it first
+    nbytes: int
+    what: str
+    saver: Event | None  # which saved it first for a backward pass
+
+
+class Profile(Observer):
+    """Records what the ops of a block cost, and prints it as tables.
+
+    The time of an op is that since the op before, so it includes the Python code between the two;
+    the work of the profile itself is not counted. The memory is that of all arrays that ops and
+    their rules return and of all that is saved for a backward pass, from their birth to their end;
+    and of data and masks, from when an op reads them. Parameters are not counted: leaves stay alive
+    without the graph. The block may be entered again: the next step is added.
+
+    Attributes:
+        events: The calls of ops and the steps of backward passes, in order.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> from minigrad.debugging import Profile
+        >>> model, x = nn.Sequential(nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 8)), ones(16, 64)
+        >>> with Profile() as profile:
+        ...     model(x).sum().backward()
+        >>> profile.flops  # 3 products of the first layer would be 196608; x needs no gradient
+        155648
+        >>> profile.peak  # most of it is the gradient of the first weight, and x
+        15368
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._changes: list[tuple[float, _Memory, int]] = []  # time, and 1 for a birth, -1 an end
+        self._alive: dict[int, _Memory] = {}  # by the id of the array that owns the memory
+        self._nodes = weakref.WeakKeyDictionary[Node, tuple[Event, Any]]()
+        self._leaves: set[Leaf] = set()  # of a pass whose gradients were not looked at yet
+        self._lines: dict[tuple[Any, int], str] = {}
+        # The clock stands still outside of the block, and while the profile works.
+        self._stopped = self._lost = self._end = 0.0
+        self._running = False
+
+    # Recording ----------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._start_clock()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        now = self._stop_clock()
+        super().__exit__(*exc)
+        self._look_at_gradients()
+        self._add(REST, False, None, "", now)
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        """Record an op."""
+        now, frame = self._stop_clock(), user_frame()
+        self._look_at_gradients()
+        place = frame.f_code, frame.f_lineno
+        if place not in self._lines:
+            self._lines[place] = line_of(frame)
+        flops, backward = count_flops(op, arguments, result)
+        event = self._add(op.name, False, state.get().scope, self._lines[place], now, flops)
+        for value in [*arguments[0], *arguments[1:]] if op.variadic else arguments:
+            leaf = isinstance(value, Variable) and isinstance(value._node, Leaf)
+            self._hold(value, event, LEAF if leaf else "input")
+        self._hold(result, event)
+        node = new_node(op, result)
+        if node is not None:
+            self._nodes[node] = event, backward
+            lines_of_nodes[node] = event.line
+            self._save(node, event)
+        self._start_clock()
+
+    def wrote(self, tensor: Variable, result: Variable) -> None:
+        """Look again at what an op in place saved: it copies the values that it overwrites."""
+        self._stop_clock()
+        node = result._node
+        if isinstance(node, Node) and node in self._nodes:
+            event = self._nodes[node][0]
+            for memory in self._alive.values():
+                if memory.saver is event:
+                    memory.saver, memory.what = None, "result"
+            event.saved = 0
+            self._save(node, event)
+        self._start_clock()
+
+    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+        """Record a step of a backward pass."""
+        now = self._stop_clock()
+        counts = self._nodes[node][1] if node in self._nodes else {}
+        flops = 0
+        if not isinstance(cotangent, Variable):  # otherwise its ops were seen by themselves
+            wanted = zip(node.plan.slot_names, parts, strict=True)
+            names = [ALWAYS, *(name for name, part in wanted if part is not None)]
+            flops = sum(counts.get(name, 0) for name in names)
+        line = lines_of_nodes.get(node, "")
+        event = self._add(node.plan.op.name, True, node.scope, line, now, flops)
+        self._hold((cotangent, *parts), event, "gradient")
+        self._leaves.update(edge for edge in node.edges if isinstance(edge, Leaf))
+        self._start_clock()
+
+    def _stop_clock(self) -> float:
+        self._stopped, self._running = perf_counter(), False
+        return self._stopped - self._lost
+
+    def _start_clock(self) -> None:
+        self._lost += perf_counter() - self._stopped
+        self._running = True
+
+    def _add(self, op: str, backward: bool, scope: Any, line: str, now: float, n: int = 0) -> Event:
+        event = Event(op, backward, scope, line, self._end, now - self._end, n)
+        self._end = now
+        self.events.append(event)
+        return event
+
+    def _hold(self, value: Any, event: Event, what: str = "result") -> list[_Memory]:
+        """Follow the memory of the arrays in a value until it is freed."""
+        found = []
+        values = value if isinstance(value, tuple | list) else (value,)
+        plain = [v._data if isinstance(v, Variable) else v for v in values]
+        for array in arrays(plain):
+            memory = owner(array)
+            known = self._alive.get(id(memory))
+            if known is None:
+                known = _Memory(memory, self._freed)
+                known.address, known.nbytes = id(memory), memory.nbytes
+                known.event, known.what, known.saver = event, what, None
+                self._alive[id(memory)] = known
+                if what != LEAF:
+                    self._changes.append((self._end, known, 1))
+            found.append(known)
+        return found
+
+    def _save(self, node: Node, event: Event) -> None:
+        """Note what a node saved; a `saved_tensors_hooks` may keep it elsewhere."""
+        if node.saved.__class__ is tuple:
+            for name, value in zip(node.plan.saved_names, node.saved, strict=True):
+                for memory in self._hold(value, event):
+                    if memory.saver is None and memory.what != LEAF:
+                        memory.saver, memory.what = event, f"saved by {event.op} as {name}"
+                        event.saved += memory.nbytes
+
+    def _look_at_gradients(self) -> None:
+        """Follow the gradients of leaves, which may be copies of what the rules returned."""
+        for leaf in self._leaves:
+            gradient = None if leaf.tensor is None else leaf.tensor._grad
+            self._hold(gradient, self.events[-1], f"gradient of {leaf.name or 'a leaf'}")
+        self._leaves.clear()
+
+    def _freed(self, memory: Any) -> None:
+        del self._alive[memory.address]
+        if memory.what != LEAF:
+            now = perf_counter() if self._running else self._stopped
+            self._changes.append((now - self._lost, memory, -1))
+
+    # What was seen ------------------------------------------------------------------------------
+
+    @property
+    def flops(self) -> int:
+        """The floating-point operations of all ops and backward steps."""
+        return sum(event.flops for event in self.events)
+
+    @property
+    def peak(self) -> int:
+        """The most bytes that were alive at a time."""
+        return sum(memory.nbytes for memory in self._at_peak()[1])
+
+    def table(self, by: By = "module") -> Text:
+        """Add up what the block cost.
+
+        Args:
+            by: ``"module"``, where a row includes the modules within it; ``"line"`` of the program;
+                or ``"op"``.
+
+        Returns:
+            A row for each: its calls, the time of its forward and its backward ops, its
+            floating-point operations, the bytes that it saved for the backward pass, and the bytes
+            that it made and that were alive at the peak.
+
+        Raises:
+            ValueError: `by` is none of the three.
+        """
+        for event in self.events:
+            event.peak = 0
+        for memory in self._at_peak()[1]:
+            memory.event.peak += memory.nbytes
+        return table(self.events, by)
+
+    def owners(self) -> Text:
+        """List what was alive at the peak: which arrays of which op, module and line.
+
+        Returns:
+            A row for each op, kind of array, module and line, the largest first.
+        """
+        count, nbytes = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        for memory in self._at_peak()[1]:
+            event = memory.event
+            what = memory.what + " of the backward step" * (event.backward and memory.saver is None)
+            key = (f"{event.op}: {what}", event.module, event.line)
+            count[key] += 1
+            nbytes[key] += memory.nbytes
+        rows = [[*key, str(count[key]), readable(n)] for key, n in nbytes.most_common()]
+        return aligned([["alive at the peak", "module", "line", "arrays", "bytes"], *rows], 3)
+
+    def memory(self, by: By = "module") -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The memory that was alive, over time, by what made it.
+
+        Args:
+            by: ``"module"``, the innermost one, ``"line"`` or ``"op"``.
+
+        Returns:
+            The times of all changes, in seconds, and for each owner the bytes after each of them.
+        """
+        curves: dict[str, np.ndarray] = {}
+        for i, (_, memory, sign) in enumerate(self._changes):
+            name = getattr(memory.event, by)
+            curve = curves.setdefault(name, np.zeros(len(self._changes), np.int64))
+            curve[i] = sign * memory.nbytes
+        times = np.array([at for at, _, _ in self._changes])
+        return times, {name: curve.cumsum() for name, curve in curves.items()}
+
+    def _at_peak(self) -> tuple[float, list[_Memory]]:
+        """The time of the peak, and what was alive then."""
+        sizes = np.cumsum([0] + [sign * memory.nbytes for _, memory, sign in self._changes])
+        until = self._changes[: int(sizes.argmax())]
+        alive: dict[int, _Memory] = {}
+        for _, memory, sign in until:
+            if sign > 0:
+                alive[id(memory)] = memory
+            else:
+                del alive[id(memory)]
+        return until[-1][0] if until else 0.0, [*alive.values()]
+
+    def __str__(self) -> str:
+        at = self._at_peak()[0]
+        last = next((e for e in self.events if e.end >= at and e.line), None)
+        where = ""
+        if last is not None:
+            step = "the backward step of " * last.backward
+            where = f", after {step}{last.op} at {last.line}"
+        backward = sum(event.backward for event in self.events)
+        forward = len(self.events) - backward - sum(event.op == REST for event in self.events)
+        rows = self.owners().split("\n")
+        owners = "\n".join(rows[: OWNERS + 1] + ["..."] * (len(rows) > OWNERS + 1))
+        return (
+            f"{forward} ops and {backward} backward steps in "
+            f"{time_text(sum(event.seconds for event in self.events))}, {count_text(self.flops)} "
+            f"FLOPs; peak of the memory: {readable(self.peak)}{where}\n\n{self.table()}\n\n{owners}"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a trace that ui.perfetto.dev and chrome://tracing show: ops in modules, memory.
+
+        Args:
+            path: The file, such as ``step.json``.
+
+        Returns:
+            The path.
+
+        Raises:
+            ValueError: The path does not end in ``.json``. (`minigrad.viz.charts` writes a page.)
+        """
+        path = Path(path)
+        if path.suffix != ".json":
+            raise ValueError(f"save: {path.name!r} should end in .json; viz.charts writes a page")
+        spans = [*self._spans()]
+        for event in self.events:
+            details = {"line": event.line, "FLOPs": event.flops, "bytes saved": event.saved}
+            spans.append((event.start, event.end, event.op, details))
+        place = {"pid": 1, "tid": 1}
+        events: list[dict[str, Any]] = []
+        for start, end, name, args in sorted(spans, key=lambda span: (span[0], -span[1])):
+            ts = round(start * 1e6, 3)  # both ends are rounded, so that what is within stays there
+            dur = round(round(end * 1e6, 3) - ts, 3)
+            events.append({"ph": "X", "name": name, "ts": ts, "dur": dur, "args": args, **place})
+        times, curves = self.memory("op")
+        totals = sum(curves.values(), np.zeros(len(times), np.int64))
+        for at, nbytes in zip(times.tolist(), totals.tolist(), strict=True):
+            args = {"bytes": nbytes}
+            events.append({"ph": "C", "name": "memory", "ts": at * 1e6, "args": args, **place})
+        path.write_text(json.dumps({"traceEvents": events}) + "\n", encoding="utf-8")
+        return path
+
+    def _spans(self) -> Iterator[tuple[float, float, str, dict[str, Any]]]:
+        """Passes, and within them module calls: start, end and name."""
+        around: list[tuple[Any, str, float]] = []
+        end = 0.0
+        for event in self.events:
+            phase = "backward pass" if event.backward else "forward pass"
+            phase = "behind the last op" if event.op == REST else phase
+            chain = [(phase, phase), *((call, call.label) for call in ancestry(event.scope)[::-1])]
+            same = 0
+            while same < min(len(around), len(chain)) and around[same][0] is chain[same][0]:
+                same += 1
+            for _, name, start in around[same:]:
+                yield start, end, name, {}
+            around[same:] = [(call, name, event.start) for call, name in chain[same:]]
+            end = event.end
+        for _, name, start in around:
+            yield start, end, name, {}
