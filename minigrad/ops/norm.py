@@ -52,9 +52,6 @@ def layer_norm(
         ndim: The number of last axes to normalize.
         eps: Added to the variance.
 
-    Returns:
-        Shape of `x`.
-
     Raises:
         ValueError: The shapes do not fit.
 
@@ -219,19 +216,7 @@ def _layer_norm_decomposition(
 def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
     """Divide by the root mean square of the last axes, then scale.
 
-    ``x / sqrt(mean(x²) + eps) * weight``.
-
-    Args:
-        x: Shape (..., *normalized).
-        weight: Scale of shape `normalized`, None for 1.
-        ndim: The number of last axes to normalize.
-        eps: Added to the mean square.
-
-    Returns:
-        Shape of `x`.
-
-    Raises:
-        ValueError: The shapes do not fit.
+    ``x / sqrt(mean(x²) + eps) * weight``. Arguments and errors are as for `layer_norm`.
 
     Source:
         Zhang and Sennrich 2019, arXiv:1910.07467.

@@ -215,14 +215,10 @@ def dot(a: Any, b: Any) -> Tensor:
 
 @spelled
 def inner(a: Any, b: Any) -> Tensor:
-    """Sums of products over the last axes, as in NumPy.
-
-    Args:
-        a: Shape (..., k), or a number.
-        b: Shape (..., k), or a number.
+    """Sums of products over the last axes, as in NumPy; with a number, the elementwise product.
 
     Returns:
-        The leading axes of `a`, then those of `b`. With a number, the element-wise product.
+        The leading axes of `a`, then those of `b`.
 
     Raises:
         ValueError: The last axes differ in length.
@@ -245,14 +241,7 @@ def inner(a: Any, b: Any) -> Tensor:
 
 @spelled
 def outer(a: Any, b: Any) -> Tensor:
-    """The outer product, as in NumPy: every element of `a` times every element of `b`.
-
-    Args:
-        a: Any shape; it is flattened.
-        b: Any shape; it is flattened.
-
-    Returns:
-        Shape (a.size, b.size).
+    """The outer product of the flattened tensors, as in NumPy: shape (a.size, b.size).
 
     Example:
         >>> import minigrad
@@ -264,14 +253,7 @@ def outer(a: Any, b: Any) -> Tensor:
 
 @spelled
 def vdot(a: Any, b: Any) -> Tensor:
-    """The sum of all products of corresponding elements, as in NumPy.
-
-    Args:
-        a: Any shape; it is flattened.
-        b: As many elements; it is flattened.
-
-    Returns:
-        A 0-d tensor.
+    """The sum of all products of corresponding elements, as in NumPy; both tensors are flattened.
 
     Raises:
         ValueError: The numbers of elements differ.

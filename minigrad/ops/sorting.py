@@ -84,18 +84,9 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
 
 @spelled
 def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
-    """The indices that sort along an axis. Not differentiable.
+    """The indices (int64) that sort along an axis, for `take_along_axis`. Not differentiable.
 
-    Args:
-        x: Tensor or array.
-        axis: The axis; the tensor is flattened if None.
-        descending: Sort from largest to smallest, NaN first. Equal elements still keep their order.
-
-    Returns:
-        Indices, int64, for `take_along_axis`.
-
-    Raises:
-        ValueError: The axis does not exist.
+    Arguments and errors are as for `sort`. Equal elements keep their order, also if descending.
 
     Example:
         >>> import minigrad
@@ -179,17 +170,8 @@ def topk(
 def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The median over axes; the mean of the two middle elements if their number is even.
 
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to reduce; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The median, in the dtype of `x`; NaN if an element is NaN. Elements equal to a middle one
-        share its gradient evenly.
-
-    Raises:
-        ValueError: An axis does not exist or is empty.
+    It is NaN if an element is NaN, and has the dtype of `x`. Elements equal to a middle one share
+    its gradient evenly. Arguments and errors are as for `max`.
 
     Example:
         >>> import minigrad

@@ -33,9 +33,6 @@ def matrix_power(x: Any, n: int) -> Tensor:
         x: Shape (..., n, n).
         n: The exponent; 0 gives the identity, negative numbers give powers of the inverse.
 
-    Returns:
-        Shape (..., n, n).
-
     Raises:
         TypeError: `n` is not an integer.
         ValueError: `x` is not square.
