@@ -120,22 +120,7 @@ def gradgradcheck(
 ) -> bool:  # fmt: skip
     """Compare the second derivatives of a function or a module with differences of its gradient.
 
-    Args:
-        function: As for `gradcheck`.
-        inputs: As for `gradcheck`.
-        directions: As for `gradcheck`.
-        step: As for `gradcheck`.
-        rtol: The relative error allowed.
-        atol: The absolute error allowed.
-        seed: Chooses the directions, the cotangents, and the weights of the gradients.
-
-    Returns:
-        True.
-
-    Raises:
-        GradientError: They differ; it says where, and both numbers.
-        RuntimeError: Two calls of the function gave different outputs.
-        ValueError: Nothing requires grad.
+    Arguments and errors are as for `gradcheck`.
 
     Example:
         >>> import minigrad
@@ -241,12 +226,7 @@ def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]],
 def relative_errors(
     function: Callable[..., Any], inputs: Any, seed: int = 0
 ) -> tuple[float, float]:
-    """The largest relative errors of the first and second derivatives.
-
-    Args:
-        function: As for `gradcheck`.
-        inputs: As for `gradcheck`.
-        seed: Chooses the directions and the weights.
+    """The largest relative errors of first and second derivatives; arguments as for `gradcheck`.
 
     Returns:
         For the first and for the second order, the largest error along four random directions,
