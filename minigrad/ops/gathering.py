@@ -392,7 +392,7 @@ def _src_of_scatter(g: Any, index: Any, axis: int, x_shape: Shape, src_shape: Sh
 _take.defvjp(x=_take_x)
 _take_along_axis.defvjp(x=_take_along_axis_x)
 _gather.defvjp(
-    x=lambda g, index, axis, x_shape: IndexUpdate(g, open_grid(index, axis, index.shape), x_shape),
+    x=lambda g, index, axis, x_shape: IndexUpdate(g, open_grid(index, axis, index.shape), x_shape)
 )
 _scatter.defvjp(
     x=lambda g, index, axis, x_shape: zeroed(
@@ -403,7 +403,4 @@ _scatter.defvjp(
 _index_add.defvjp(
     x=lambda g: g, source=lambda g, index, axis, alpha: g.take(integers(index), axis) * alpha
 )
-_scatter_add.defvjp(
-    x=lambda g: g,
-    src=_src_of_scatter_add,
-)
+_scatter_add.defvjp(x=lambda g: g, src=_src_of_scatter_add)

@@ -32,12 +32,7 @@ def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int) -> str | None:
     return None
 
 
-@primitive(
-    arrays=3,
-    residuals=("mean", "rstd"),
-    float_inputs=True,
-    promote=("x", "weight", "bias"),
-)
+@primitive(arrays=3, residuals=("mean", "rstd"), float_inputs=True, promote=("x", "weight", "bias"))
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, ndim: int = 1, eps: float = 1e-5
 ) -> Any:
@@ -207,12 +202,7 @@ def _layer_norm_decomposition(
     return out.astype(x.dtype)
 
 
-@primitive(
-    arrays=2,
-    residuals=("rstd",),
-    float_inputs=True,
-    promote=("x", "weight"),
-)
+@primitive(arrays=2, residuals=("rstd",), float_inputs=True, promote=("x", "weight"))
 def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
     """Divide by the root mean square of the last axes, then scale.
 

@@ -177,9 +177,7 @@ def sum_parts(x: Any, axis: int, count: int) -> Any:
 
 
 # The table.
-sum_parts.defvjp(
-    x=lambda g, axis, x_shape: within_rule(sum_parts, g, axis, x_shape[axis]),
-)
+sum_parts.defvjp(x=lambda g, axis, x_shape: within_rule(sum_parts, g, axis, x_shape[axis]))
 max_pool.defvjp(
     x=lambda g, chosen, kernel, stride, padding, dilation, x_shape: IndexUpdate(
         g, _chosen_places(chosen, kernel, stride, padding, dilation, x_shape), x_shape

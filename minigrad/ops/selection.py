@@ -296,15 +296,8 @@ def _if_greater(g: Any, a: Any, b: Any) -> Any:
 
 
 # The table.
-clip.defvjp(
-    x=_clip_x,
-    low=_clip_low,
-    high=_clip_high,
-)
-_masked_fill.defvjp(
-    x=lambda g, mask: zeroed(g, mask),
-    value=lambda g, mask: _chosen(g, mask),
-)
+clip.defvjp(x=_clip_x, low=_clip_low, high=_clip_high)
+_masked_fill.defvjp(x=lambda g, mask: zeroed(g, mask), value=lambda g, mask: _chosen(g, mask))
 maximum.defvjp(a=lambda g, a, b: _if_greater(g, a, b), b=lambda g, a, b: _if_greater(g, b, a))
 minimum.defvjp(a=lambda g, a, b: _if_greater(g, b, a), b=lambda g, a, b: _if_greater(g, a, b))
 # fmin(a, b) is -fmax(-a, -b).

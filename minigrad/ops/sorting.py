@@ -16,15 +16,7 @@ from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import (
-    Axis,
-    array_of,
-    flat,
-    formula,
-    kept_shape,
-    reduced_axes,
-    zeroed,
-)
+from minigrad.ops._numerics import Axis, array_of, flat, formula, kept_shape, reduced_axes, zeroed
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
@@ -265,7 +257,7 @@ def _median_x(g: Any, x: Any, axis: Axis) -> Any:
 _sort.defvjp(
     x=lambda g, x, axis, descending, x_shape: IndexUpdate(
         g, open_grid(_order(array_of(x), axis, descending), axis, x_shape), x_shape
-    ),
+    )
 )
 median.defvjp(x=_median_x)
 _quantile.defvjp(x=_quantile_x)
