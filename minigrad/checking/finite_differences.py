@@ -80,9 +80,8 @@ class Probe:
                 "a function of numbers that it draws itself has no difference to compare with"
             )
         rng = np.random.default_rng([seed, 0])
-        one = (
-            sum(array.size for array in first) == 1
-        )  # the error message shows the derivative itself
+        # Of one number, the error message shows the derivative itself.
+        one = sum(array.size for array in first) == 1
         self.weights = [
             np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
         ]

@@ -103,14 +103,7 @@ def gradcheck(
         >>> minigrad.autograd.gradcheck(nn.Linear(3, 2).double(), x)
         True
     """
-    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
-    try:
-        _first_order("gradcheck", function, given, directions, _Limits(step, rtol, atol), seed)
-    except NotDifferentiableError:
-        raise
-    except GradientError as error:
-        fault = op_at_fault(partial(_agrees, _first_order), function, given)
-        raise GradientError(f"{error}{fault}") from None
+    _check(_first_order, "gradcheck", function, inputs, directions, _Limits(step, rtol, atol), seed)
     return True
 
 
@@ -128,14 +121,8 @@ def gradgradcheck(
         >>> minigrad.autograd.gradgradcheck(minigrad.tanh, x)
         True
     """
-    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
-    try:
-        _second_order("gradgradcheck", function, given, directions, _Limits(step, rtol, atol), seed)
-    except NotDifferentiableError:
-        raise
-    except GradientError as error:
-        fault = op_at_fault(partial(_agrees, _second_order), function, given)
-        raise GradientError(f"{error}{fault}") from None
+    limits = _Limits(step, rtol, atol)
+    _check(_second_order, "gradgradcheck", function, inputs, directions, limits, seed)
     return True
 
 
@@ -150,6 +137,20 @@ class _Limits:
     def apply(self, probe: Probe) -> None:
         asked = {name: value for name, value in vars(self).items() if value is not None}
         probe.precision = dataclasses.replace(probe.precision, **asked)
+
+
+def _check(
+    order: Callable[..., None], name: str, function: Callable[..., Any], inputs: Any, *rest: Any
+) -> None:
+    """Check one order of derivatives; an error names the op whose rule is wrong."""
+    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    try:
+        order(name, function, given, *rest)
+    except NotDifferentiableError:
+        raise
+    except GradientError as error:
+        fault = op_at_fault(partial(_agrees, order), function, given)
+        raise GradientError(f"{error}{fault}") from None
 
 
 def _first_order(

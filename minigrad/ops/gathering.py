@@ -211,14 +211,19 @@ def _need_room(index: np.ndarray, other: Any, name: str, but: int | None = None)
 def _own_grid(x: Any, index: Any, axis: int) -> tuple[np.ndarray, ...]:
     """The full index of `gather`, which neither broadcasts nor counts from the end."""
     axis = normalize_axis_index(axis, x.ndim)
-    index, n = integers(index), x.shape[axis]
+    index = integers(index)
     _need_room(index, x, "x", but=axis)
+    _refuse_outside(index, axis, x.shape)
+    return open_grid(index, axis, index.shape)
+
+
+def _refuse_outside(index: np.ndarray, axis: int, shape: Shape) -> None:
+    n = shape[axis]
     outside = index[(index < 0) | (index >= n)]
     if outside.size:
         raise IndexError(
-            f"index {outside.flat[0]} is outside of axis {axis} of shape {x.shape} (0 to {n - 1})"
+            f"index {outside.flat[0]} is outside of axis {axis} of shape {shape} (0 to {n - 1})"
         )
-    return open_grid(index, axis, index.shape)
 
 
 @primitive(arrays=2)
@@ -298,17 +303,13 @@ def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
 def _index_add(x: Any, index: Any, source: Any, axis: int, alpha: float) -> Any:
     x, source, index = np.asarray(x), np.asarray(source), integers(index)
     axis = normalize_axis_index(axis, x.ndim)
-    n, wanted = x.shape[axis], (*x.shape[:axis], index.size, *x.shape[axis + 1 :])
+    wanted = (*x.shape[:axis], index.size, *x.shape[axis + 1 :])
     if index.ndim != 1 or source.shape != wanted:
         raise ValueError(
             f"an index with one axis, and source of shape {wanted} expected, got shapes "
             f"{index.shape} and {source.shape}"
         )
-    outside = index[(index < 0) | (index >= n)]
-    if outside.size:
-        raise IndexError(
-            f"index {outside[0]} is outside of axis {axis} of shape {x.shape} (0 to {n - 1})"
-        )
+    _refuse_outside(index, axis, x.shape)
     if x.dtype.kind != "f" and isinstance(alpha, float):
         raise TypeError(f"alpha must be an integer for {x.dtype}, got {alpha}")
     out = x.copy()
