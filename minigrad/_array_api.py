@@ -66,9 +66,6 @@ def namespace(api_version: str | None = None) -> ModuleType:
     Args:
         api_version: A version of the standard; None for the latest one implemented.
 
-    Returns:
-        The namespace.
-
     Raises:
         ValueError: The version is not in `VERSIONS`.
 

@@ -102,19 +102,8 @@ def tensor(
 ) -> Tensor:
     """Create a tensor from numbers, nested lists, an array or another tensor; always copies.
 
-    Args:
-        data: Python floats become the default dtype, integers int64; arrays keep their dtype. A
-            tensor gives its values, as ``t.detach().clone()`` does.
-        requires_grad: Whether to compute gradients for it.
-        dtype: The dtype; None for the rule above.
-        device: "cpu".
-
-    Raises:
-        OverflowError: A number does not fit into the requested integer dtype.
-        RuntimeError: A list holds tensors that require a gradient; `minigrad.stack` joins them.
-        TypeError: The data are not numeric, or `requires_grad` is set and the dtype is not a float.
-        ValueError: A nested list is ragged, a NaN cannot become an integer, or `device` is not
-            "cpu".
+    Arguments and errors are as for `Tensor`. A tensor gives its values, as ``t.detach().clone()``
+    does.
 
     Example:
         >>> import minigrad

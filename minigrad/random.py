@@ -214,14 +214,10 @@ def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Random numbers from a normal distribution.
+    """Random numbers from normal distributions with means `mean` and standard deviations `std`.
 
-    Args:
-        mean: Its mean, or one for each number.
-        std: Its standard deviation, or one for each number.
-        size: The shape; that of `mean` and `std`, broadcast, if None.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
+    Both may be arrays, whose broadcast shape is the default `size`. The other arguments are as for
+    `rand`.
 
     Raises:
         ValueError: `std` is negative.

@@ -167,14 +167,7 @@ class Probe:
 
 
 def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dict[str, Any]:
-    """The tensors that require grad, by name: arguments, and the parameters of a module.
-
-    Args:
-        function: A function, or a module.
-        arguments: What it will be called with.
-
-    Returns:
-        ``input 0`` and so on, and parameters by their paths.
+    """The tensors that require grad: arguments as ``input 0`` and so on, parameters by their paths.
 
     Raises:
         ValueError: Nothing requires grad.

@@ -171,16 +171,7 @@ def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
 
 @formula("spread(g, shape, axis)")
 def undo_reduction(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
-    """Undo a reduction: repeat its cotangent along the axes that were reduced.
-
-    Args:
-        g: The cotangent, with or without the reduced axes.
-        shape: The shape before the reduction.
-        axis: The axes that were reduced.
-
-    Returns:
-        The cotangent with shape `shape`.
-    """
+    """Undo a reduction over `axis` from shape `shape`: repeat its cotangent along the axes."""
     g = g.reshape(kept_shape(shape, axis))
     if isinstance(g, Variable):
         return g.broadcast_to(shape)  # type: ignore[attr-defined]

@@ -63,11 +63,6 @@ def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
 
     So it is in PyTorch; `clip` has slope 1 at the bounds.
 
-    Args:
-        x: Tensor, array or number.
-        low: The lower bound.
-        high: The upper bound.
-
     Example:
         >>> import minigrad
         >>> from minigrad.ops.activation import hardtanh

@@ -45,15 +45,7 @@ greater_equal = _comparison(np.greater_equal, ">=")
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-        rtol: The relative tolerance.
-        atol: The absolute tolerance.
-        equal_nan: Whether NaN is close to NaN.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    With `equal_nan`, NaN is close to NaN. Arguments and errors are as for `add`.
 
     Example:
         >>> import minigrad

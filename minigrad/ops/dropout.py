@@ -19,17 +19,10 @@ STEPS = 1 << 16
 
 
 def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> np.ndarray:
-    """Which elements of some rows are kept; independent of how rows are grouped.
+    """Which elements of some rows are kept: bools of shape (rows, width).
 
-    Args:
-        key: The stream of a generator that can jump to any position.
-        start: The first row, counted over all leading axes.
-        rows: The number of rows.
-        width: The length of a row.
-        p: The probability of dropping an element.
-
-    Returns:
-        Bools of shape (rows, width), which depend only on `key` and the position of each element.
+    They depend on the key and on the place of each element, with rows counted over all leading
+    axes; not on how rows are grouped. The generator of the key can jump to any place.
 
     Source:
         O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good algorithms

@@ -274,22 +274,10 @@ def _scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
 def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Write elements where an index points: ``out[index[i, j], j] = src[i, j]`` for axis 0 of two.
 
-    Args:
-        x: Tensor or array, which is not changed.
-        axis: The axis that `index` runs over.
-        index: Integers, at least 0, with as many axes as `x`; on the axes other than `axis` it may
-            be shorter than `x`.
-        src: What to write: a number, or as many axes as `index`, on each at least as long. What
-            lies beyond the shape of `index` is not used.
-
-    Returns:
-        The shape of `x`, in the common dtype of `x` and `src`. Where an element is written several
-        times, the last one counts, for values and for gradients.
-
-    Raises:
-        IndexError: An index is out of range.
-        TypeError: The index does not hold integers.
-        ValueError: The axis does not exist, or the shapes do not fit.
+    Arguments and errors are as for `gather`; `x` is not changed. What is written, `src`, is a
+    number, or has as many axes as `index` and on each at least its length; the rest is not used.
+    The result has the common dtype of `x` and `src`. Where an element is written several times, the
+    last one counts, for values and for gradients.
 
     Example:
         >>> import minigrad

@@ -93,13 +93,7 @@ def _reads_twice(index: Any) -> bool:
 
 
 def normalized(index: Any) -> Any:
-    """Convert an index to one without tensors and lists, which shares no memory with the caller's.
-
-    Args:
-        index: Any index.
-
-    Returns:
-        The same index made of ints, slices, None, Ellipsis and arrays.
+    """Convert an index to ints, slices, None, Ellipsis and arrays, without the caller's memory.
 
     Raises:
         IndexError: A float is used as an index.
@@ -110,17 +104,10 @@ def normalized(index: Any) -> Any:
 
 
 def integers(values: Any, what: str = "the indices") -> np.ndarray:
-    """Convert integers to an index array; an empty array may have any dtype.
-
-    Args:
-        values: An array, a tensor, or anything that NumPy converts to an array.
-        what: Their name in the error.
-
-    Returns:
-        An array of intp.
+    """Convert integers to an array of intp; an empty array may have any dtype.
 
     Raises:
-        TypeError: They are not integers.
+        TypeError: They are not integers; the error calls them `what`.
     """
     array = np.asarray(array_of(values))
     if array.size and array.dtype.kind not in "iu":
@@ -258,13 +245,7 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
 def write(x: Any, index: Any, value: Any) -> Any:
     """As `setitem`, but into the memory of `x`; the caller must know that this is safe.
 
-    Args:
-        x: A tensor, or an array to be copied.
-        index: As in `getitem`.
-        value: The values to write, cast to the dtype of `x`.
-
-    Returns:
-        A tensor with the memory of `x` and the history of both.
+    An array is copied. The result is a tensor with the memory of `x` and the history of both.
     """
     if isinstance(value, Variable):
         value = value.astype(array_of(x).dtype)  # type: ignore[attr-defined]

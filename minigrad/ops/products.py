@@ -365,12 +365,7 @@ def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
 def kron(a: Any, b: Any) -> Tensor:
     """The Kronecker product, as in NumPy: each element of `a` times the whole of `b`, as blocks.
 
-    Args:
-        a: Tensor or array.
-        b: The same; the shorter shape gets leading axes of length 1.
-
-    Returns:
-        Shape (a.shape[0] * b.shape[0], ...).
+    Its shape is (a.shape[0] * b.shape[0], ...); the shorter one gets leading axes of length 1.
 
     Example:
         >>> import minigrad

@@ -109,13 +109,7 @@ def nan_to_num(
 def clip(x: Any, low: Any = None, high: Any = None) -> Any:
     """Limit each element to the range from `low` to `high`; the slope at the bounds is 1.
 
-    Args:
-        x: Tensor, array or number.
-        low: The lower bound, None for no bound.
-        high: The upper bound, None for no bound.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    None is no bound. Arguments and errors are as for `add`.
 
     Example:
         >>> import minigrad

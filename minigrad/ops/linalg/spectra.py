@@ -20,14 +20,8 @@ __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
     """``1 / (values[j] - values[i])`` at (i, j); 0 on the diagonal and for equal values.
 
-    Args:
-        op: The name of the op.
-        values: Shape (..., k).
-        size: The longer side of the matrix.
-        *turns: The cotangents of rotations between pairs of vectors, (..., k, k).
-
-    Returns:
-        Shape (..., k, k).
+    From shape (..., k) to (..., k, k). The cotangents of rotations between pairs of vectors,
+    `turns`, have that shape too; `size` is the longer side of the matrix.
 
     Raises:
         numpy.linalg.LinAlgError: A cotangent for vectors of equal values is not 0.
