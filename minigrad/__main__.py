@@ -10,11 +10,7 @@ from minigrad.checking.self_check import Outcome, check_op, checked_ops, report
 
 
 def main() -> int:
-    """Run the command.
-
-    Returns:
-        The exit code: 1 if a derivative is wrong.
-    """
+    """Run the command; the exit code is 1 if a derivative is wrong."""
     parser = argparse.ArgumentParser(prog="python -m minigrad", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="compare derivatives with finite differences")

@@ -188,13 +188,7 @@ def getitem(x: Any, index: Any) -> Tensor:
 def scatter_index(value: Any, index: Any, shape: Any) -> Any:
     """Zeros of `shape` with `value` added at `index`: the transpose of reading.
 
-    Args:
-        value: The values to add; they broadcast to the shape of ``zeros(shape)[index]``.
-        index: An index as `normalized` returns it.
-        shape: The shape of the result.
-
-    Returns:
-        A tensor of the dtype of `value`.
+    The index is one that `normalized` returns; the result has the dtype of `value`.
 
     Example:
         >>> import minigrad, numpy
@@ -222,9 +216,6 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
         index: As in `getitem`.
         value: The values to write; they broadcast. If an element is written several times, the last
             value and its gradient count.
-
-    Returns:
-        A new tensor.
 
     Raises:
         IndexError: The index is out of range, or of another kind.

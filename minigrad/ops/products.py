@@ -329,15 +329,9 @@ def _cross(a: Any, b: Any) -> Any:
 
 @spelled
 def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
-    """The cross products of 3-d vectors, with broadcasting.
+    """The cross products of 3-d vectors, with broadcasting; arguments as for `vecdot`.
 
-    Args:
-        a: Tensor or array whose `axis` has length 3.
-        b: The same. The other axes broadcast.
-        axis: The axis of the vectors, in both and in the result.
-
-    Returns:
-        The broadcast shape: vectors at right angles to those of `a` and `b`.
+    They are along the same axis of the result, at right angles to the vectors of `a` and `b`.
 
     Raises:
         ValueError: The vectors are not of length 3, or the other axes do not broadcast.

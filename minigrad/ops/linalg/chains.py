@@ -70,9 +70,6 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
     Args:
         arrays: At least two matrices; the first and the last may be vectors.
 
-    Returns:
-        The product, without the axis of a vector.
-
     Raises:
         ValueError: There are fewer than two, or the shapes do not fit.
 
