@@ -102,28 +102,19 @@ _ATTENTIONS = [
     *[case("attention", *_qkv(*leading)) for leading in ((), (2,), (2, 2))],
     case("attention", normal(2, 2, 3, 4), normal(2, 1, 5, 4), normal(5, 2)),
     Case("attention", "q = k = v", lambda m, x: m.attention(x, x, x), (normal(2, 3, 4),)),
-    *[
-        case("attention", *_qkv(2), normal(*bias))
-        for bias in ((3, 5), (1, 5), (2, 1, 1), (2, 3, 5), (), (3, 1))
-    ],
-    *[
-        case("attention", *_qkv(2), *bias, **mask)
-        for mask in _MASKS
-        for bias in ((), (normal(3, 5),))
-    ],
+    *[case("attention", *_qkv(2), normal(*bias))
+      for bias in ((3, 5), (1, 5), (2, 1, 1), (2, 3, 5), (), (3, 1))],
+    *[case("attention", *_qkv(2), *bias, **mask)
+      for mask in _MASKS for bias in ((), (normal(3, 5),))],
     case("attention", normal(1, 2), normal(1, 2), normal(1, 2)),
     case("attention", normal(0, 2), normal(3, 2), normal(3, 2)),
     case("attention", normal(2, 2), normal(0, 2), normal(0, 3)),
-    *[
-        case("attention_weights", normal(2, 3, 4), normal(2, 5, 4), normal(3, 5), **mask)
-        for mask in ({}, {"keep": _KEEP}, {"causal": True})
-    ],
-    *[
-        _rotation(shape, angles, interleaved)
-        for shape, angles in [((2, 6), (3,)), ((2, 3, 4), (3, 2)), ((4,), ()), ((0, 4), (2,))]
-        for interleaved in (True, False)
-    ],
-]
+    *[case("attention_weights", normal(2, 3, 4), normal(2, 5, 4), normal(3, 5), **mask)
+      for mask in ({}, {"keep": _KEEP}, {"causal": True})],
+    *[_rotation(shape, angles, interleaved)
+      for shape, angles in [((2, 6), (3,)), ((2, 3, 4), (3, 2)), ((4,), ()), ((0, 4), (2,))]
+      for interleaved in (True, False)],
+]  # fmt: skip
 
 # Windows ------------------------------------------------------------------------------------------
 
@@ -179,12 +170,9 @@ def _with_itself(m: Any, x: Any) -> Any:
 
 
 _OVER_WINDOWS = [
-    *[
-        found
-        for size, kernel, rest in _WINDOWS
-        for groups, images in ((1, 2), (2, 1), (1, 0))
-        for found in _convolutions(size, kernel, rest, groups, images)
-    ],
+    *[found
+      for size, kernel, rest in _WINDOWS for groups, images in ((1, 2), (2, 1), (1, 0))
+      for found in _convolutions(size, kernel, rest, groups, images)],
     Case("convolution", "with itself", _with_itself, (normal(1, 1, 3),)),
     case(
         "convolution",
@@ -214,12 +202,9 @@ def _recurrences(steps: int, batch: int, width: int) -> list[Case]:
 
 
 _RECURRENCES = [
-    *[
-        found
-        for sizes in ((3, 2, 2), (1, 2, 3), (2, 1, 1), (2, 0, 2))
-        for found in _recurrences(*sizes)
-    ],
+    *[found for sizes in ((3, 2, 2), (1, 2, 3), (2, 1, 1), (2, 0, 2))
+      for found in _recurrences(*sizes)],
     case("rnn", spaced(2, 2, 2), inside(2, 2) / 9, inside(2, 2) / 9, "relu"),
-]
+]  # fmt: skip
 
 CASES: list[Case] = [*_NORMS, *_CROSS_ENTROPIES, *_ATTENTIONS, *_OVER_WINDOWS, *_RECURRENCES]
