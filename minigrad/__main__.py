@@ -11,11 +11,7 @@ from minigrad.learn import command
 
 
 def main() -> int:
-    """Run the command.
-
-    Returns:
-        The exit code: 1 if a derivative is wrong; 2 if what was asked for is not there.
-    """
+    """Run the command; the exit code is 1 if a derivative is wrong, 2 if a name is unknown."""
     parser = argparse.ArgumentParser(prog="python -m minigrad", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="compare derivatives with finite differences")

@@ -66,9 +66,6 @@ def namespace(api_version: str | None = None) -> ModuleType:
     Args:
         api_version: A version of the standard; None for the latest one implemented.
 
-    Returns:
-        The namespace.
-
     Raises:
         ValueError: The version is not in `VERSIONS`.
 
@@ -91,9 +88,7 @@ def __getattr__(name: str) -> Any:
 
 
 # einx learns the tensor type from the return annotation.
-def asarray(
-    obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None
-) -> Variable:  # fmt: skip
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Variable:
     """Convert to a tensor; a tensor is returned as it is unless a copy is asked for."""
     _creation.on_cpu(device)
     if isinstance(obj, Variable):
@@ -132,16 +127,12 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Variable:
     return ops.clip(x, min, max)
 
 
-def var(
-    x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = False
-) -> Variable:  # fmt: skip
+def var(x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = False) -> Variable:
     """Variance; the divisor is the number of elements minus `correction`."""
     return ops.var(x, axis, correction, keepdims)
 
 
-def std(
-    x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = False
-) -> Variable:  # fmt: skip
+def std(x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = False) -> Variable:
     """Standard deviation; the divisor is the number of elements minus `correction`."""
     return ops.std(x, axis, correction, keepdims)
 

@@ -11,12 +11,7 @@ import numpy as np
 
 
 def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
-    """Return a whole number of at least `least` as an int.
-
-    Raises:
-        TypeError: It is not a whole number.
-        ValueError: It is too small.
-    """
+    """Return a whole number of at least `least` as an int, or raise a TypeError or a ValueError."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{owner}: {name} must be an int, got {value!r}")
     if value < least:
@@ -27,9 +22,7 @@ def check_size(owner: str, name: str, value: Any, least: int = 1) -> int:
 def check_sizes(owner: str, name: str, value: Any, count: int, least: int = 1) -> tuple[int, ...]:
     """Return one whole number for each of `count` axes; a single number is used for all.
 
-    Raises:
-        TypeError: It is neither a whole number nor a sequence of whole numbers.
-        ValueError: Their count is wrong, or one is too small.
+    Anything else is a TypeError or a ValueError, as in `check_size`.
     """
     if not isinstance(value, Sequence) or isinstance(value, str):
         return (check_size(owner, name, value, least),) * count
@@ -44,12 +37,9 @@ def check_number(
     owner: str, name: str, value: Any, least: float = -math.inf, *, above: float = -math.inf,
     below: float = math.inf, infinite: bool = False,
 ) -> float:  # fmt: skip
-    """Return a number >= `least`, > `above` and < `below` as a float.
+    """Return a number >= `least`, > `above` and < `below` as a float; otherwise a ValueError.
 
     It must be finite; with `infinite`, inf is allowed.
-
-    Raises:
-        ValueError: It is something else.
     """
     if type(value) is float and least <= value < below and value > above:
         return value
@@ -66,11 +56,7 @@ def check_number(
 
 
 def check_probability(owner: str, name: str, value: Any) -> float:
-    """Return a number from 0 to 1 as a float.
-
-    Raises:
-        ValueError: It is something else.
-    """
+    """Return a number from 0 to 1 as a float; otherwise a ValueError."""
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not (number and 0 <= value <= 1):
         raise ValueError(f"{owner}: {name} must be a number from 0 to 1, got {value!r}")
@@ -110,11 +96,7 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
 
 
 def optional_package(owner: str, name: str) -> Any:
-    """Import a module of an optional package.
-
-    Raises:
-        ImportError: The package is not installed.
-    """
+    """Import a module of an optional package; an ImportError if it is not installed."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:

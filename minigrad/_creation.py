@@ -102,22 +102,8 @@ def tensor(
 ) -> Tensor:
     """Create a tensor from numbers, nested lists, an array or another tensor; always copies.
 
-    Args:
-        data: Python floats become the default dtype, integers int64; arrays keep their dtype. A
-            tensor gives its values, as ``t.detach().clone()`` does.
-        requires_grad: Whether to compute gradients for it.
-        dtype: The dtype; None for the rule above.
-        device: "cpu".
-
-    Returns:
-        A leaf.
-
-    Raises:
-        OverflowError: A number does not fit into the requested integer dtype.
-        RuntimeError: A list holds tensors that require a gradient; `minigrad.stack` joins them.
-        TypeError: The data are not numeric, or `requires_grad` is set and the dtype is not a float.
-        ValueError: A nested list is ragged, a NaN cannot become an integer, or `device` is not
-            "cpu".
+    Arguments and errors are as for `Tensor`. A tensor gives its values, as ``t.detach().clone()``
+    does.
 
     Example:
         >>> import minigrad
@@ -133,16 +119,13 @@ def tensor(
 def zeros(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Zeros.
+    """A tensor of zeros.
 
     Args:
         *shape: The lengths of the axes, or one tuple of them.
         dtype: The default dtype if None.
         requires_grad: Whether to compute gradients for it.
         device: "cpu".
-
-    Returns:
-        A leaf.
 
     Raises:
         TypeError: The shape is not made of integers.
@@ -191,20 +174,9 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu",
 ) -> Tensor:  # fmt: skip
-    """A tensor filled with one value.
+    """A tensor filled with one value; arguments and errors as for `zeros`.
 
-    Args:
-        shape: The lengths of the axes.
-        fill_value: The number.
-        dtype: By default the dtype of the number; the default dtype for a Python float.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf.
-
-    Raises:
-        TypeError: The shape is not made of integers.
+    By default it has the dtype of the value: the default dtype for a Python float.
 
     Example:
         >>> import minigrad
@@ -221,17 +193,9 @@ def eye(
     n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu",
 ) -> Tensor:  # fmt: skip
-    """The identity matrix: ones on the diagonal, zeros elsewhere.
+    """The identity matrix of shape (n, m), or (n, n): ones on the diagonal, zeros elsewhere.
 
-    Args:
-        n: The number of rows.
-        m: The number of columns, `n` if None.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf of shape (n, m).
+    The other arguments are as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -248,18 +212,10 @@ def arange(
     start: float, stop: float | None = None, step: float = 1, dtype: Any = None,
     requires_grad: bool = False, device: str = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Evenly spaced numbers: from `start` (or 0) up to, but not including, `stop`.
+    """Evenly spaced numbers, `step` apart: from `start` (or 0) up to, but not including, `stop`.
 
-    Args:
-        start: The first number; the end if `stop` is None.
-        stop: The end.
-        step: The distance.
-        dtype: By default int64 for integers, else the default dtype.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf with one axis.
+    One number alone is `stop`. By default integers are int64, and other numbers have the default
+    dtype. The other arguments are as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -280,18 +236,9 @@ def linspace(
     start: float, stop: float, num: int = 50, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Evenly spaced numbers from `start` to `stop`, both included.
+    """`num` evenly spaced numbers from `start` to `stop`, both included.
 
-    Args:
-        start: The first number.
-        stop: The last number.
-        num: How many.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf of shape (num,).
+    The other arguments are as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -317,16 +264,9 @@ def _like(x: Any, dtype: Any, name: str, device: str) -> dict[str, Any]:
 def zeros_like(
     x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Zeros with the shape and dtype of another tensor.
+    """Zeros in the shape of `x`, a tensor or an array, and in its dtype unless another is given.
 
-    Args:
-        x: The tensor or array that gives the shape and dtype.
-        dtype: Another dtype.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf.
+    The other arguments are as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -368,17 +308,7 @@ def empty_like(
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """A tensor filled with one value, with the shape and dtype of another tensor.
-
-    Args:
-        x: The tensor or array that gives the shape and dtype.
-        fill_value: The number.
-        dtype: Another dtype.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf.
+    """One value in the shape and dtype of another tensor; arguments as for `zeros_like`.
 
     Example:
         >>> import minigrad

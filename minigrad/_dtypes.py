@@ -131,14 +131,10 @@ def operand(value: Any, name: str) -> Any:
 
 
 def promote(values: Sequence[Any], floats_only: bool = False) -> list[Any]:
-    """Bring operands to the dtype in which they are computed.
+    """Bring operands, arrays and Python scalars, to the dtype in which they are computed.
 
-    Args:
-        values: Arrays and Python scalars.
-        floats_only: Whether the op is defined on floats only, as division is.
-
-    Returns:
-        The same operands in the common dtype; Python scalars stay where NumPy casts them rightly.
+    It is a float with `floats_only`, for ops that are defined on floats only, as division is.
+    Python scalars stay where NumPy casts them rightly.
     """
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]

@@ -60,14 +60,9 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
 
 
 def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
-    """Make the in-place method of an op whose result has its first argument's shape.
+    """The in-place method `name`, such as ``add_``, of an op whose result has its tensor's shape.
 
-    Args:
-        op: The op.
-        name: The name of the method, such as ``add_``.
-
-    Returns:
-        A method that changes its tensor and returns it.
+    The method changes its tensor and returns it.
     """
 
     def method(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
@@ -112,15 +107,7 @@ def _unrecorded(op: Callable[..., Any], tensor: Any, args: tuple[Any, ...]) -> A
 
 
 def assign(tensor: Any, values: Any) -> None:
-    """Overwrite all elements of a tensor, leaf or not, without recording.
-
-    Args:
-        tensor: A tensor.
-        values: An array or tensor that broadcasts to the tensor's shape.
-
-    Raises:
-        ValueError: The values do not broadcast.
-    """
+    """Overwrite a tensor, leaf or not, with values that broadcast, without recording."""
     np.copyto(tensor._data, values._data if isinstance(values, Variable) else values,
               casting="same_kind")  # fmt: skip
     mark_written(tensor._data)

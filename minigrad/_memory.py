@@ -47,9 +47,8 @@ def keep_freed_memory(mebibytes: int) -> bool:
     if not hasattr(library, "mallopt") or not hasattr(library, "gnu_get_libc_version"):
         return False
     usual = 128 * 1024
-    library.mallopt(
-        _MMAP_THRESHOLD, 32 * _MEBIBYTE if mebibytes else usual
-    )  # glibc's maximum is 32 MiB
+    # glibc's maximum is 32 MiB.
+    library.mallopt(_MMAP_THRESHOLD, 32 * _MEBIBYTE if mebibytes else usual)
     library.mallopt(_TRIM_THRESHOLD, mebibytes * _MEBIBYTE or usual)
     if not mebibytes:
         library.malloc_trim(0)

@@ -185,13 +185,7 @@ class Tensor(Variable, results=True):
             self._node = Leaf(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set `requires_grad`, in place.
-
-        Args:
-            requires_grad: Whether to compute gradients.
-
-        Returns:
-            The tensor itself.
+        """Set `requires_grad`, in place, and return the tensor.
 
         Raises:
             TypeError: It does not hold floats.
@@ -280,10 +274,7 @@ class Tensor(Variable, results=True):
         gradients.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def detach(self) -> Tensor:
-        """A read-only view of the values without the history; it sees later in-place writes.
-
-        Returns:
-            A leaf that does not require grad.
+        """A leaf without history: a read-only view of the values, which sees later in-place writes.
 
         Example:
             >>> import minigrad
@@ -343,9 +334,6 @@ class Tensor(Variable, results=True):
     def numpy(self) -> np.ndarray:
         """The values as a read-only array; it sees later in-place writes.
 
-        Returns:
-            An array of the same shape and dtype.
-
         Example:
             >>> import minigrad
             >>> minigrad.ones(2).numpy()
@@ -379,9 +367,6 @@ class Tensor(Variable, results=True):
     def item(self) -> float | int | bool:
         """The only element, as a Python number.
 
-        Returns:
-            A float, int or bool.
-
         Raises:
             ValueError: There is not exactly one element.
 
@@ -398,10 +383,7 @@ class Tensor(Variable, results=True):
         return value
 
     def tolist(self) -> Any:
-        """The values as nested lists of Python numbers.
-
-        Returns:
-            A list, or a number for a 0-d tensor.
+        """The values as nested lists of Python numbers, or one number for a 0-d tensor.
 
         Example:
             >>> import minigrad
@@ -510,12 +492,6 @@ class Tensor(Variable, results=True):
     @spelled
     def to(self, target: Any) -> Tensor:
         """Convert to a dtype; the device "cpu" is accepted and changes nothing.
-
-        Args:
-            target: A dtype, or "cpu".
-
-        Returns:
-            A tensor of that dtype; the same one if nothing changes.
 
         Raises:
             ValueError: Another device was asked for.

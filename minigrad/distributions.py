@@ -41,14 +41,7 @@ class Distribution:
         self.batch_shape = batch_shape
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
-        """Draw samples without recording gradients.
-
-        Args:
-            sample_shape: The shape of the samples of each distribution.
-
-        Returns:
-            A tensor of shape ``(*sample_shape, *batch_shape)``.
-        """
+        """Draw samples of shape ``(*sample_shape, *batch_shape)`` without recording gradients."""
         raise NotImplementedError(f"{type(self).__name__} does not define sample()")
 
     def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
@@ -62,14 +55,7 @@ class Distribution:
         )
 
     def log_prob(self, value: Any) -> Tensor:
-        """The logarithm of the probability, or of the density, at given values.
-
-        Args:
-            value: Values, whose shape is broadcast with batch_shape.
-
-        Returns:
-            A tensor of the broadcast shape.
-        """
+        """The logarithm of the probability, or density, at values that broadcast with the batch."""
         raise NotImplementedError(f"{type(self).__name__} does not define log_prob()")
 
     def entropy(self) -> Tensor:

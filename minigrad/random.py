@@ -36,10 +36,7 @@ _repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random
 
 
 def generator() -> np.random.Generator:
-    """The generator from which all of minigrad draws.
-
-    Returns:
-        A NumPy Generator.
+    """The NumPy Generator from which all of minigrad draws.
 
     Example:
         >>> import minigrad
@@ -51,10 +48,9 @@ def generator() -> np.random.Generator:
 
 @named
 def seed(value: int) -> None:
-    """Seed the generator, so that later draws are reproducible, in forked processes too.
+    """Seed the generator with an integer of at least 0, so that later draws are reproducible.
 
-    Args:
-        value: A non-negative integer.
+    They are in forked processes too.
 
     Example:
         >>> import minigrad
@@ -68,10 +64,7 @@ def seed(value: int) -> None:
 
 
 def get_state() -> dict[str, Any]:
-    """The state of the generator, for `set_state`.
-
-    Returns:
-        A dictionary of strings and integers.
+    """The state of the generator for `set_state`: a dictionary of strings and integers.
 
     Example:
         >>> import minigrad
@@ -87,9 +80,6 @@ def get_state() -> dict[str, Any]:
 
 def set_state(state: dict[str, Any]) -> None:
     """Restore a state of the generator that `get_state` returned.
-
-    Args:
-        state: The state.
 
     Raises:
         ValueError: It is not the state of this kind of generator.
@@ -125,10 +115,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def key() -> int:
-    """Draw a random key for one call of dropout.
-
-    Returns:
-        An integer of 63 bits.
+    """Draw a random key, an integer of 63 bits, for one call of dropout.
 
     Example:
         >>> import minigrad
@@ -144,14 +131,7 @@ def rand(
 ) -> Tensor:
     """Uniform random numbers from 0 (included) to 1 (excluded).
 
-    Args:
-        *shape: The lengths of the axes, or one tuple of them.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-        device: "cpu".
-
-    Returns:
-        A leaf.
+    Arguments and errors are as for `minigrad.zeros`; the dtype is a float.
 
     Example:
         >>> import minigrad
@@ -194,9 +174,6 @@ def randint(
         dtype: The dtype; int64 if None.
         device: "cpu".
 
-    Returns:
-        A tensor of int64 or `dtype`.
-
     Raises:
         OverflowError: A drawn integer does not fit into the dtype.
         ValueError: There is no integer in the range.
@@ -218,17 +195,9 @@ def uniform(
     low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Uniform random numbers from `low` (included) to `high` (excluded).
+    """Uniform random numbers from `low` (included) to `high` (excluded), of shape `size`.
 
-    Args:
-        low: The lower end.
-        high: The upper end.
-        size: The shape.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-
-    Returns:
-        A leaf.
+    The other arguments are as for `rand`.
 
     Example:
         >>> import minigrad
@@ -245,17 +214,10 @@ def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Random numbers from a normal distribution.
+    """Random numbers from normal distributions with means `mean` and standard deviations `std`.
 
-    Args:
-        mean: Its mean, or one for each number.
-        std: Its standard deviation, or one for each number.
-        size: The shape; that of `mean` and `std`, broadcast, if None.
-        dtype: The default dtype if None.
-        requires_grad: Whether to compute gradients for it.
-
-    Returns:
-        A leaf.
+    Both may be arrays, whose broadcast shape is the default `size`. The other arguments are as for
+    `rand`.
 
     Raises:
         ValueError: `std` is negative.
@@ -273,13 +235,7 @@ def normal(
 
 @named
 def bernoulli(p: Any) -> Tensor:
-    """Random ones with probability `p`, zeros otherwise.
-
-    Args:
-        p: Probabilities, of any shape.
-
-    Returns:
-        A tensor of the shape of `p`, in the default dtype.
+    """Random ones with probability `p`, zeros otherwise, in the shape of `p` and the default dtype.
 
     Raises:
         ValueError: A probability is not between 0 and 1.
@@ -356,13 +312,7 @@ def choices(
 
 @named
 def permutation(n: int) -> Tensor:
-    """A random permutation of the integers from 0 to `n` - 1.
-
-    Args:
-        n: How many.
-
-    Returns:
-        A tensor of int64, shape (n,).
+    """A random permutation (int64) of the integers from 0 to `n` - 1.
 
     Example:
         >>> import minigrad

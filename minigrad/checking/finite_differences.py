@@ -80,9 +80,8 @@ class Probe:
                 "a function of numbers that it draws itself has no difference to compare with"
             )
         rng = np.random.default_rng([seed, 0])
-        one = (
-            sum(array.size for array in first) == 1
-        )  # the error message shows the derivative itself
+        # Of one number, the error message shows the derivative itself.
+        one = sum(array.size for array in first) == 1
         self.weights = [
             np.ones(array.shape) if one else rng.standard_normal(array.shape) for array in first
         ]
@@ -168,14 +167,7 @@ class Probe:
 
 
 def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dict[str, Any]:
-    """The tensors that require grad, by name: arguments, and the parameters of a module.
-
-    Args:
-        function: A function, or a module.
-        arguments: What it will be called with.
-
-    Returns:
-        ``input 0`` and so on, and parameters by their paths.
+    """The tensors that require grad: arguments as ``input 0`` and so on, parameters by their paths.
 
     Raises:
         ValueError: Nothing requires grad.

@@ -103,14 +103,7 @@ def gradcheck(
         >>> minigrad.autograd.gradcheck(nn.Linear(3, 2).double(), x)
         True
     """
-    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
-    try:
-        _first_order("gradcheck", function, given, directions, _Limits(step, rtol, atol), seed)
-    except NotDifferentiableError:
-        raise
-    except GradientError as error:
-        fault = op_at_fault(partial(_agrees, _first_order), function, given)
-        raise GradientError(f"{error}{fault}") from None
+    _check(_first_order, "gradcheck", function, inputs, directions, _Limits(step, rtol, atol), seed)
     return True
 
 
@@ -120,22 +113,7 @@ def gradgradcheck(
 ) -> bool:  # fmt: skip
     """Compare the second derivatives of a function or a module with differences of its gradient.
 
-    Args:
-        function: As for `gradcheck`.
-        inputs: As for `gradcheck`.
-        directions: As for `gradcheck`.
-        step: As for `gradcheck`.
-        rtol: The relative error allowed.
-        atol: The absolute error allowed.
-        seed: Chooses the directions, the cotangents, and the weights of the gradients.
-
-    Returns:
-        True.
-
-    Raises:
-        GradientError: They differ; it says where, and both numbers.
-        RuntimeError: Two calls of the function gave different outputs.
-        ValueError: Nothing requires grad.
+    Arguments and errors are as for `gradcheck`.
 
     Example:
         >>> import minigrad
@@ -143,14 +121,8 @@ def gradgradcheck(
         >>> minigrad.autograd.gradgradcheck(minigrad.tanh, x)
         True
     """
-    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
-    try:
-        _second_order("gradgradcheck", function, given, directions, _Limits(step, rtol, atol), seed)
-    except NotDifferentiableError:
-        raise
-    except GradientError as error:
-        fault = op_at_fault(partial(_agrees, _second_order), function, given)
-        raise GradientError(f"{error}{fault}") from None
+    limits = _Limits(step, rtol, atol)
+    _check(_second_order, "gradgradcheck", function, inputs, directions, limits, seed)
     return True
 
 
@@ -165,6 +137,20 @@ class _Limits:
     def apply(self, probe: Probe) -> None:
         asked = {name: value for name, value in vars(self).items() if value is not None}
         probe.precision = dataclasses.replace(probe.precision, **asked)
+
+
+def _check(
+    order: Callable[..., None], name: str, function: Callable[..., Any], inputs: Any, *rest: Any
+) -> None:
+    """Check one order of derivatives; an error names the op whose rule is wrong."""
+    given = [inputs] if isinstance(inputs, Variable) else list(inputs)
+    try:
+        order(name, function, given, *rest)
+    except NotDifferentiableError:
+        raise
+    except GradientError as error:
+        fault = op_at_fault(partial(_agrees, order), function, given)
+        raise GradientError(f"{error}{fault}") from None
 
 
 def _first_order(
@@ -241,12 +227,7 @@ def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]],
 def relative_errors(
     function: Callable[..., Any], inputs: Any, seed: int = 0
 ) -> tuple[float, float]:
-    """The largest relative errors of the first and second derivatives.
-
-    Args:
-        function: As for `gradcheck`.
-        inputs: As for `gradcheck`.
-        seed: Chooses the directions and the weights.
+    """The largest relative errors of first and second derivatives; arguments as for `gradcheck`.
 
     Returns:
         For the first and for the second order, the largest error along four random directions,

@@ -63,9 +63,6 @@ def check_op(name: str, seed: int = 0) -> Outcome:
         name: One of `checked_ops`.
         seed: Chooses the directions of the differences.
 
-    Returns:
-        The errors.
-
     Raises:
         KeyError: No op has this name.
 
@@ -119,9 +116,6 @@ def _ran(case: Case) -> set[Primitive]:
 
 def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """The table, line by line: a line is ready as soon as its op was checked.
-
-    Args:
-        outcomes: The results.
 
     Returns:
         A heading, one line for each op, a summary, and last the ops that are wrong: those whose own

@@ -32,15 +32,9 @@ def op_at_fault(
     function: Callable[..., Any],
     given: Sequence[Any],
 ) -> str:
-    """Name the first op with a wrong rule.
+    """Name the first op with a wrong rule, for the end of an error; empty if every op agrees.
 
-    Args:
-        agrees: Whether the derivative of a function of one tensor agrees with differences.
-        function: The function that calls the ops.
-        given: Its arguments.
-
-    Returns:
-        A clause for the end of an error message; empty if every op agrees.
+    `agrees` tells whether the derivative of a function of one tensor agrees with differences.
     """
     new: Any = Variable.result_class
     with _Calls() as seen, enable_grad():

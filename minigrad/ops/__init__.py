@@ -1,5 +1,6 @@
 """The ops, one file for each family. Each op is a plain function with its rules beside it.
 
+An argument that a docstring does not describe, such as `x`, is a tensor, an array or a number.
 `functions` collects the ops that `minigrad` exports. Operators and layers use the others.
 """
 

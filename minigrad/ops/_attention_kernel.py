@@ -63,14 +63,7 @@ class _Block(NamedTuple):
 
 
 class Attention:
-    """One call of attention: its arrays with all leading axes, its blocks and their masks.
-
-    Args:
-        query: Shape (..., L, E).
-        key: Shape (..., S, E).
-        value: Shape (..., S, W).
-        options: The other options.
-    """
+    """One call of attention: its arrays with all leading axes, its blocks and their masks."""
 
     def __init__(
         self, query: np.ndarray, key: np.ndarray, value: np.ndarray, options: Options

@@ -13,30 +13,10 @@ from minigrad._sums import BLAS_DTYPES, BLAS_LIMIT, ones
 from minigrad.autograd.node import Variable
 
 __all__ = [
-    "SMALL",
-    "Axis",
-    "add_up",
-    "array_of",
-    "channel_sums",
-    "erf_array",
-    "erfc_array",
-    "erfinv_array",
-    "flat",
-    "flat_at_zero",
-    "formula",
-    "kept_shape",
-    "reduced_axes",
-    "reduced_size",
-    "row_sums",
-    "signed",
-    "stopped",
-    "total",
-    "undo_reduction",
-    "widened",
-    "within_rule",
-    "zero",
-    "zero_safe",
-    "zeroed",
+    "SMALL", "Axis", "add_up", "array_of", "channel_sums", "erf_array", "erfc_array",
+    "erfinv_array", "flat", "flat_at_zero", "formula", "kept_shape", "reduced_axes", "reduced_size",
+    "row_sums", "signed", "stopped", "total", "undo_reduction", "widened", "within_rule", "zero",
+    "zero_safe", "zeroed",
 ]  # fmt: skip
 
 Axis = int | tuple[int, ...] | None
@@ -191,16 +171,7 @@ def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
 
 @formula("spread(g, shape, axis)")
 def undo_reduction(g: Any, shape: tuple[int, ...], axis: Axis) -> Any:
-    """Undo a reduction: repeat its cotangent along the axes that were reduced.
-
-    Args:
-        g: The cotangent, with or without the reduced axes.
-        shape: The shape before the reduction.
-        axis: The axes that were reduced.
-
-    Returns:
-        The cotangent with shape `shape`.
-    """
+    """Undo a reduction over `axis` from shape `shape`: repeat its cotangent along the axes."""
     g = g.reshape(kept_shape(shape, axis))
     if isinstance(g, Variable):
         return g.broadcast_to(shape)  # type: ignore[attr-defined]

@@ -111,11 +111,7 @@ def set_num_threads(number: int) -> None:
 
 
 def worthwhile(effort: float) -> bool:
-    """Whether work should be divided.
-
-    Args:
-        effort: Estimated time in one thread, in nanoseconds.
-    """
+    """Whether work that takes `effort` nanoseconds in one thread should be divided."""
     return effort >= WORTHWHILE and get_num_threads() > 1
 
 

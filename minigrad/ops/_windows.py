@@ -57,13 +57,8 @@ class Window(NamedTuple):
 def offsets(window: Window, counts: tuple[int, ...]) -> Offsets:
     """Each offset within a window, with an index of the elements of all windows there.
 
-    Args:
-        window: The window.
-        counts: The number of windows along each axis.
-
-    Returns:
-        Pairs of an offset, and an index of the padded array whose result has the shape
-        (N, C, *counts).
+    For a padded array, the index gives the shape (N, C, *counts), with the number of windows along
+    each axis.
     """
     for offset in itertools.product(*map(range, window.kernel)):
         places = [

@@ -34,13 +34,7 @@ _TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
 
 @primitive
 def relu(x: Any) -> Any:
-    """The positive part of each element; its derivative at 0 is 0.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``max(x, 0)``.
+    """The positive part of each element, ``max(x, 0)``; its derivative at 0 is 0.
 
     Example:
         >>> import minigrad
@@ -65,17 +59,9 @@ def _zeros(dtype: Any) -> np.ndarray:
 
 @primitive(arrays=1, float_inputs=True)
 def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
-    """Limit each element to the range from `low` to `high`, with slope 0 at the bounds.
+    """Limit each element to the range from `low` to `high`, with slope 0 at the bounds and at NaN.
 
-    `clip` has slope 1 there.
-
-    Args:
-        x: Tensor, array or number.
-        low: The lower bound.
-        high: The upper bound.
-
-    Returns:
-        A tensor of the shape of `x`. Its derivative is 0 at the bounds and at NaN, as in PyTorch.
+    So it is in PyTorch; `clip` has slope 1 at the bounds.
 
     Example:
         >>> import minigrad
@@ -89,12 +75,6 @@ def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
 @primitive(float_inputs=True)
 def sigmoid(x: Any) -> Any:
     """The logistic function of each element, ``1 / (1 + exp(-x))``, without overflow.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Values between 0 and 1.
 
     Example:
         >>> import minigrad
@@ -111,14 +91,11 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 @primitive(float_inputs=True)
 def softplus(x: Any, beta: float = 1.0) -> Any:
-    """A smooth ReLU, ``log(1 + exp(beta * x)) / beta``, without overflow.
+    """A smooth ReLU, ``log(1 + exp(beta * x)) / beta``, exact without overflow or threshold.
 
     Args:
         x: Tensor, array or number.
         beta: Sharpness of the bend.
-
-    Returns:
-        Positive numbers. They are exact without a threshold above which `x` itself is returned.
 
     Raises:
         ValueError: `beta` is 0.
@@ -141,12 +118,6 @@ def softplus(x: Any, beta: float = 1.0) -> Any:
 def silu(x: Any) -> Any:
     """The sigmoid-weighted linear unit (swish) of each element, ``x * sigmoid(x)``.
 
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of the shape of `x`.
-
     Source:
         Elfwing et al. 2017, arXiv:1702.03118.
 
@@ -162,12 +133,6 @@ def silu(x: Any) -> Any:
 def erf(x: Any) -> Any:
     """The error function of each element: 2/sqrt(pi) times the integral of exp(-t^2) up to x.
 
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Values between -1 and 1.
-
     Example:
         >>> import minigrad
         >>> minigrad.erf(minigrad.tensor([0.0, 1.0]))
@@ -180,12 +145,6 @@ def erf(x: Any) -> Any:
 def erfc(x: Any) -> Any:
     """The complementary error function, ``1 - erf(x)``, exact where it is small.
 
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Values between 0 and 2.
-
     Example:
         >>> import minigrad
         >>> minigrad.erfc(minigrad.tensor([0.0, 5.0]))
@@ -196,13 +155,7 @@ def erfc(x: Any) -> Any:
 
 @primitive(float_inputs=True)
 def erfinv(x: Any) -> Any:
-    """The inverse of the error function, of each element.
-
-    Args:
-        x: Numbers between -1 and 1.
-
-    Returns:
-        Any numbers; infinite at -1 and 1, NaN beyond.
+    """The inverse of the error function, of each element; infinite at -1 and 1, NaN beyond.
 
     Source:
         Winitzki 2008, "A handy approximation for the error function and its inverse", refined.
@@ -220,11 +173,8 @@ def logit(x: Any, eps: float | None = None) -> Any:
     """The inverse of the sigmoid of each element, ``log(x / (1 - x))``.
 
     Args:
-        x: Numbers from 0 to 1.
+        x: Numbers from 0 to 1: the result is infinite at 0 and 1, and NaN beyond.
         eps: Limit them to the range from `eps` to ``1 - eps``; the derivative is 0 beyond.
-
-    Returns:
-        Any numbers; infinite at 0 and 1, NaN beyond.
 
     Raises:
         ValueError: `eps` is not between 0 and 0.5.
@@ -249,9 +199,6 @@ def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
         x: Tensor, array or number.
         approximate: ``"none"`` for the exact function, ``"tanh"`` for
             ``x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))``.
-
-    Returns:
-        A tensor of the shape of `x`.
 
     Raises:
         ValueError: `approximate` is something else.

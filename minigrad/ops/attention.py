@@ -18,12 +18,7 @@ import numpy as np
 from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._attention_kernel import (
-    Attention,
-    Options,
-    attention_backward,
-    attention_forward,
-)
+from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
 from minigrad.ops._numerics import array_of, widened
 from minigrad.ops.dropout import dropout_factor
 from minigrad.ops.softmax import softmax
@@ -77,10 +72,7 @@ def _scale_of(query: Any, scale: float | None) -> float:
 
 
 @primitive(
-    arrays=5,
-    residuals=("lse",),
-    float_inputs=True,
-    promote=("query", "key", "value", "bias"),
+    arrays=5, residuals=("lse",), float_inputs=True, promote=("query", "key", "value", "bias")
 )
 def attention(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,

@@ -11,6 +11,7 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import channel_sums, widened
+from minigrad.ops.norm import misfit
 
 __all__ = ["batch_norm"]
 
@@ -18,13 +19,7 @@ __all__ = ["batch_norm"]
 def _cannot_normalize(x: Any, weight: Any, bias: Any) -> str | None:
     if x.ndim < 2:
         return f"the input needs a batch and channels, (N, C, ...), got shape {x.shape}"
-    for name, array in (("weight", weight), ("bias", bias)):
-        if array is not None and array.shape != x.shape[1:2]:
-            return (
-                f"the input has shape {x.shape}, so {name} must have shape {x.shape[1:2]}, "
-                f"got {array.shape}"
-            )
-    return None
+    return misfit(x, x.shape[1:2], weight=weight, bias=bias)
 
 
 @primitive(

@@ -19,14 +19,11 @@ __all__ = ["broadcast_arrays", "broadcast_to", "expand", "meshgrid"]
 
 @primitive(np.broadcast_to, arrays=1)
 def broadcast_to(x: Any, shape: Shape) -> Any:
-    """Repeat along axes of length 1 without copying.
+    """Repeat along axes of length 1 without copying: a view whose elements share memory.
 
     Args:
         x: Tensor or array.
         shape: The new shape.
-
-    Returns:
-        A view, in which several elements share one memory location.
 
     Raises:
         ValueError: The tensor cannot be broadcast to the shape.
@@ -57,14 +54,11 @@ def _expand(x: Any, sizes: tuple[int, ...]) -> Any:
 
 @spelled
 def expand(x: Any, *sizes: Any) -> Tensor:
-    """Repeat along axes of length 1 without copying; -1 keeps the length of an axis.
+    """Repeat along axes of length 1 as `broadcast_to` does; -1 keeps the length of an axis.
 
     Args:
         x: Tensor or array.
         *sizes: The new shape, or one tuple of it; new axes come first.
-
-    Returns:
-        A view, in which several elements share one memory location.
 
     Raises:
         ValueError: The tensor cannot be broadcast to the shape.
@@ -78,13 +72,7 @@ def expand(x: Any, *sizes: Any) -> Tensor:
 
 
 def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
-    """Broadcast tensors against each other.
-
-    Args:
-        *tensors: Tensors, arrays or numbers.
-
-    Returns:
-        A view of each, all of one shape.
+    """Broadcast tensors against each other: a view of each, all of one shape.
 
     Raises:
         ValueError: The shapes do not broadcast.

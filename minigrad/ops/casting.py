@@ -19,12 +19,6 @@ __all__ = ["astype", "clone"]
 def clone(x: Any) -> Any:
     """A copy; gradients pass through it.
 
-    Args:
-        x: Tensor or array.
-
-    Returns:
-        The copy.
-
     Example:
         >>> import minigrad
         >>> x = minigrad.ones(2)

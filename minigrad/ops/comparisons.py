@@ -23,15 +23,7 @@ def _comparison(function: Any, symbol: str) -> OpFunction[[Any]]:
     compare.__name__ = compare.__qualname__ = function.__name__
     compare.__doc__ = f"""Compare element by element: ``a {symbol} b``. Not differentiable.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    The result holds bools; arguments and errors are as for `add`.
 
     Example:
         >>> import minigrad
@@ -53,18 +45,7 @@ greater_equal = _comparison(np.greater_equal, ">=")
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-        rtol: The relative tolerance.
-        atol: The absolute tolerance.
-        equal_nan: Whether NaN is close to NaN.
-
-    Returns:
-        A tensor of bools.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    With `equal_nan`, NaN is close to NaN. Arguments and errors are as for `add`.
 
     Example:
         >>> import minigrad
@@ -95,12 +76,6 @@ def _test(function: Any, kind: str) -> OpFunction[[Any]]:
     name = test.__name__ = test.__qualname__ = function.__name__
     found = np.array2string(function(np.array([1, np.nan, -np.inf])), separator=", ")
     test.__doc__ = f"""Which elements are {kind}. Not differentiable.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of bools.
 
     Example:
         >>> import minigrad

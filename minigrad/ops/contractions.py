@@ -25,9 +25,6 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
             label in one operand takes its diagonal.
         *operands: A tensor for each group of labels.
 
-    Returns:
-        The contraction.
-
     Raises:
         TypeError: The subscripts are not a string; lists of axes are not supported.
         ValueError: The labels do not fit the operands.

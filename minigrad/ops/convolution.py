@@ -135,18 +135,8 @@ def convolution_transpose(
 
     .. math:: x_{nc,\,ps + kd} = \sum_{o} w_{ock}\, y_{nop}, \text{ summed where windows overlap}
 
-    Args:
-        y: Shape (N, O, *P).
-        weight: Shape (O, C/groups, *K).
-        size: S, the sizes of the last axes of the output.
-        stride: The distance of windows in the output.
-        padding: Pairs (before, after): the number of elements to cut off at the edges of the
-            output.
-        dilation: The distance of a window's elements.
-        groups: The number of groups of channels.
-
-    Returns:
-        Shape (N, C, *S).
+    From `y` of shape (N, O, *P), with a `weight` of shape (O, C/groups, *K), to (N, C, *S), where S
+    is `size`. The padding is cut off at the edges. The other arguments are as for `convolution`.
 
     Raises:
         ValueError: The shapes do not fit.
@@ -183,17 +173,8 @@ def convolution_weight(
 
     .. math:: w_{ock} = \sum_{n, p} x_{nc,\,ps + kd}\, y_{nop}
 
-    Args:
-        x: Shape (N, C, *S).
-        y: Shape (N, O, *P).
-        kernel: K, the sizes of a window.
-        stride: The distance of windows.
-        padding: Pairs (before, after): the number of zeros to add to `x`.
-        dilation: The distance of a window's elements.
-        groups: The number of groups of channels.
-
-    Returns:
-        Shape (O, C/groups, *K).
+    From shapes (N, C, *S) and (N, O, *P) to (O, C/groups, *K), where K is `kernel`, the sizes of a
+    window. The other arguments are as for `convolution`.
 
     Example:
         >>> import minigrad

@@ -54,16 +54,13 @@ def _no_diagonal(x: Any, offset: int, axis1: int, axis2: int) -> str | None:
 
 @primitive(np.diagonal, arrays=1, explain_error=_no_diagonal)
 def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The diagonal of a matrix, or of each in a stack, as in NumPy.
+    """The diagonal of a matrix, or of each in a stack, as in NumPy: a view.
 
     Args:
-        x: Tensor or array with at least two axes.
+        x: Tensor or array with at least two axes; in the view the others come first.
         offset: Which diagonal: above the main one if positive, below it if negative.
         axis1: The axis of the rows.
         axis2: The axis of the columns.
-
-    Returns:
-        A view: the other axes, then the diagonal.
 
     Raises:
         ValueError: The axes do not exist or are the same.
@@ -78,19 +75,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 @primitive(np.trace, arrays=1, explain_error=_no_diagonal)
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The sum of a diagonal, as in NumPy.
-
-    Args:
-        x: Tensor or array with at least two axes.
-        offset: Which diagonal: above the main one if positive, below it if negative.
-        axis1: The axis of the rows.
-        axis2: The axis of the columns.
-
-    Returns:
-        The sum, or an array of them for a stack, with the other axes.
-
-    Raises:
-        ValueError: The axes do not exist or are the same.
+    """The sum of a diagonal, as in NumPy; arguments and errors as for `diagonal`.
 
     Example:
         >>> import minigrad
@@ -106,17 +91,9 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def scatter_diagonal(
     value: Any, shape: tuple[int, ...], offset: int = 0, axis1: int = 0, axis2: int = 1
 ) -> Any:
-    """Zeros of `shape` with `value` on a diagonal: the transpose of reading one.
+    """Zeros of `shape` with `value` on a diagonal: the transpose of `diagonal`.
 
-    Args:
-        value: Tensor or array; it broadcasts to the shape of the diagonal.
-        shape: The shape of the result.
-        offset: Which diagonal.
-        axis1: The axis of the rows.
-        axis2: The axis of the columns.
-
-    Returns:
-        A tensor of the dtype of `value`.
+    The value broadcasts to the shape of the diagonal; the result has its dtype.
 
     Example:
         >>> import minigrad

@@ -19,17 +19,10 @@ STEPS = 1 << 16
 
 
 def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> np.ndarray:
-    """Which elements of some rows are kept; independent of how rows are grouped.
+    """Which elements of some rows are kept: bools of shape (rows, width).
 
-    Args:
-        key: The stream of a generator that can jump to any position.
-        start: The first row, counted over all leading axes.
-        rows: The number of rows.
-        width: The length of a row.
-        p: The probability of dropping an element.
-
-    Returns:
-        Bools of shape (rows, width), which depend only on `key` and the position of each element.
+    They depend on the key and on the place of each element, with rows counted over all leading
+    axes; not on how rows are grouped. The generator of the key can jump to any place.
 
     Source:
         O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good algorithms
@@ -47,14 +40,7 @@ def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> n
 def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any) -> np.ndarray:
     """The factor of dropout: 0 with probability `p`, else ``1 / (1 - p)``.
 
-    Args:
-        key: The random stream.
-        shape: The shape of the factor.
-        p: The probability of a zero.
-        dtype: The dtype of the result.
-
-    Returns:
-        An array that depends on these arguments only.
+    It depends on the arguments only.
     """
     width = shape[-1] if shape else 1
     kept = kept_rows(key, 0, math.prod(shape[:-1]), width, p).reshape(shape)
@@ -65,15 +51,10 @@ def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any
 def dropout(x: Any, p: float, key: int) -> Any:
     """Set elements to zero with probability `p` and scale the others by ``1 / (1 - p)``.
 
-    The probability is rounded to a multiple of 2^-16.
-
     Args:
         x: Tensor, array or number.
-        p: The probability, from 0 to 1.
+        p: The probability, from 0 to 1; it is rounded to a multiple of 2^-16.
         key: From ``minigrad.random.key()``; the same key drops the same elements.
-
-    Returns:
-        A tensor of the shape of `x`.
 
     Raises:
         ValueError: `p` is not a probability.

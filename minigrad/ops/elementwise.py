@@ -20,14 +20,11 @@ __all__ = [
 
 @primitive(np.add)
 def add(a: Any, b: Any) -> Any:
-    """Add element by element, with broadcasting.
+    """Add element by element, ``a + b``.
 
     Args:
         a: Tensor, array or number.
         b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``a + b``.
 
     Raises:
         ValueError: The shapes do not broadcast.
@@ -42,17 +39,7 @@ def add(a: Any, b: Any) -> Any:
 
 @primitive(np.subtract)
 def subtract(a: Any, b: Any) -> Any:
-    """Subtract element by element, with broadcasting.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``a - b``.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    """Subtract element by element, ``a - b``; arguments and errors as for `add`.
 
     Example:
         >>> import minigrad
@@ -64,17 +51,7 @@ def subtract(a: Any, b: Any) -> Any:
 
 @primitive(np.multiply)
 def multiply(a: Any, b: Any) -> Any:
-    """Multiply element by element, with broadcasting.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``a * b``.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    """Multiply element by element, ``a * b``; arguments and errors as for `add`.
 
     Example:
         >>> import minigrad
@@ -86,17 +63,7 @@ def multiply(a: Any, b: Any) -> Any:
 
 @primitive(np.divide, float_inputs=True)
 def divide(a: Any, b: Any) -> Any:
-    """Divide element by element, with broadcasting; integers become floats.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``a / b``.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    """Divide element by element, ``a / b``; integers become floats. Otherwise as for `add`.
 
     Example:
         >>> import minigrad
@@ -108,14 +75,7 @@ def divide(a: Any, b: Any) -> Any:
 
 @primitive(np.power)
 def power(a: Any, b: Any) -> Any:
-    """Raise `a` to the power `b`, element by element, with broadcasting.
-
-    Args:
-        a: Tensor, array or number.
-        b: The exponent, the same.
-
-    Returns:
-        ``a ** b``, with ``0 ** 0 = 1``.
+    """Raise `a` to the power `b` element by element, with ``0 ** 0 = 1``; arguments as for `add`.
 
     Raises:
         ValueError: The shapes do not broadcast, or an integer has a negative exponent.
@@ -130,13 +90,7 @@ def power(a: Any, b: Any) -> Any:
 
 @primitive(np.reciprocal, float_inputs=True)
 def reciprocal(x: Any) -> Any:
-    """1 divided by each element; integers become floats, as in every division.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``1 / x``.
+    """``1 / x`` of each element; integers become floats, as in every division.
 
     Example:
         >>> import minigrad
@@ -148,13 +102,7 @@ def reciprocal(x: Any) -> Any:
 
 @primitive(np.negative)
 def negative(x: Any) -> Any:
-    """Negate element by element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``-x``.
+    """The negative of each element, ``-x``.
 
     Example:
         >>> import minigrad
@@ -168,12 +116,6 @@ def negative(x: Any) -> Any:
 def abs(x: Any) -> Any:
     """The absolute value of each element; its derivative at 0 is 0.
 
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``|x|``.
-
     Example:
         >>> import minigrad
         >>> minigrad.abs(minigrad.tensor([1.0, -2.0]))
@@ -186,12 +128,6 @@ def abs(x: Any) -> Any:
 def square(x: Any) -> Any:
     """The square of each element.
 
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``x * x``.
-
     Example:
         >>> import minigrad
         >>> minigrad.square(minigrad.tensor([1.0, -2.0]))
@@ -202,13 +138,7 @@ def square(x: Any) -> Any:
 
 @primitive(np.sqrt, float_inputs=True)
 def sqrt(x: Any) -> Any:
-    """The square root of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        The root; NaN for negative numbers.
+    """The square root of each element; NaN for negative numbers.
 
     Example:
         >>> import minigrad
@@ -220,13 +150,7 @@ def sqrt(x: Any) -> Any:
 
 @primitive(float_inputs=True)
 def rsqrt(x: Any) -> Any:
-    """The reciprocal of the square root of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``1 / sqrt(x)``; infinite at 0, NaN for negative numbers.
+    """``1 / sqrt(x)`` of each element; infinite at 0, NaN for negative numbers.
 
     Example:
         >>> import minigrad
@@ -238,13 +162,7 @@ def rsqrt(x: Any) -> Any:
 
 @primitive(np.cbrt, float_inputs=True)
 def cbrt(x: Any) -> Any:
-    """The cube root of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        The root, which has the sign of `x`.
+    """The cube root of each element, which has the sign of the element.
 
     Example:
         >>> import minigrad

@@ -22,13 +22,7 @@ _LOG10_E = math.log10(math.e)
 
 @primitive(np.exp, float_inputs=True)
 def exp(x: Any) -> Any:
-    """The exponential of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        e to the power of `x`.
+    """The exponential of each element: e to the power of `x`.
 
     Example:
         >>> import minigrad
@@ -42,12 +36,6 @@ def exp(x: Any) -> Any:
 def exp2(x: Any) -> Any:
     """2 to the power of each element.
 
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        The powers of 2.
-
     Example:
         >>> import minigrad
         >>> minigrad.exp2(minigrad.tensor([0.0, 3.0]))
@@ -60,12 +48,6 @@ def exp2(x: Any) -> Any:
 def expm1(x: Any) -> Any:
     """The exponential of each element minus 1, accurate for small elements.
 
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``exp(x) - 1``.
-
     Example:
         >>> import minigrad
         >>> minigrad.expm1(minigrad.tensor([0.0, 1e-10]))
@@ -76,13 +58,7 @@ def expm1(x: Any) -> Any:
 
 @primitive(np.log, float_inputs=True)
 def log(x: Any) -> Any:
-    """The natural logarithm of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        The logarithm; -inf at 0, NaN for negative numbers.
+    """The natural logarithm of each element; -inf at 0, NaN for negative numbers.
 
     Example:
         >>> import minigrad
@@ -94,13 +70,7 @@ def log(x: Any) -> Any:
 
 @primitive(np.log2, float_inputs=True)
 def log2(x: Any) -> Any:
-    """The logarithm of each element to base 2.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        The logarithm; -inf at 0, NaN for negative numbers.
+    """The logarithm of each element to base 2; -inf at 0, NaN for negative numbers.
 
     Example:
         >>> import minigrad
@@ -112,13 +82,7 @@ def log2(x: Any) -> Any:
 
 @primitive(np.log10, float_inputs=True)
 def log10(x: Any) -> Any:
-    """The logarithm of each element to base 10.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        The logarithm; -inf at 0, NaN for negative numbers.
+    """The logarithm of each element to base 10; -inf at 0, NaN for negative numbers.
 
     Example:
         >>> import minigrad
@@ -130,13 +94,7 @@ def log10(x: Any) -> Any:
 
 @primitive(np.log1p, float_inputs=True)
 def log1p(x: Any) -> Any:
-    """The natural logarithm of 1 plus each element, accurate for small elements.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``log(1 + x)``; -inf at -1, NaN below.
+    """``log(1 + x)`` of each element, accurate for small elements; -inf at -1, NaN below.
 
     Example:
         >>> import minigrad
@@ -148,17 +106,9 @@ def log1p(x: Any) -> Any:
 
 @primitive(np.logaddexp, float_inputs=True)
 def logaddexp(a: Any, b: Any) -> Any:
-    """The logarithm of the sum of two exponentials, with broadcasting, without overflow.
+    """``log(exp(a) + exp(b))`` without overflow; arguments and errors as for `add`.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``log(exp(a) + exp(b))``; -inf, with gradient 0, where both are -inf.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    Where both are -inf, it is -inf with gradient 0.
 
     Example:
         >>> import minigrad

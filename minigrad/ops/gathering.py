@@ -211,14 +211,19 @@ def _need_room(index: np.ndarray, other: Any, name: str, but: int | None = None)
 def _own_grid(x: Any, index: Any, axis: int) -> tuple[np.ndarray, ...]:
     """The full index of `gather`, which neither broadcasts nor counts from the end."""
     axis = normalize_axis_index(axis, x.ndim)
-    index, n = integers(index), x.shape[axis]
+    index = integers(index)
     _need_room(index, x, "x", but=axis)
+    _refuse_outside(index, axis, x.shape)
+    return open_grid(index, axis, index.shape)
+
+
+def _refuse_outside(index: np.ndarray, axis: int, shape: Shape) -> None:
+    n = shape[axis]
     outside = index[(index < 0) | (index >= n)]
     if outside.size:
         raise IndexError(
-            f"index {outside.flat[0]} is outside of axis {axis} of shape {x.shape} (0 to {n - 1})"
+            f"index {outside.flat[0]} is outside of axis {axis} of shape {shape} (0 to {n - 1})"
         )
-    return open_grid(index, axis, index.shape)
 
 
 @primitive(arrays=2)
@@ -269,22 +274,10 @@ def _scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
 def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Write elements where an index points: ``out[index[i, j], j] = src[i, j]`` for axis 0 of two.
 
-    Args:
-        x: Tensor or array, which is not changed.
-        axis: The axis that `index` runs over.
-        index: Integers, at least 0, with as many axes as `x`; on the axes other than `axis` it may
-            be shorter than `x`.
-        src: What to write: a number, or as many axes as `index`, on each at least as long. What
-            lies beyond the shape of `index` is not used.
-
-    Returns:
-        The shape of `x`, in the common dtype of `x` and `src`. Where an element is written several
-        times, the last one counts, for values and for gradients.
-
-    Raises:
-        IndexError: An index is out of range.
-        TypeError: The index does not hold integers.
-        ValueError: The axis does not exist, or the shapes do not fit.
+    Arguments and errors are as for `gather`; `x` is not changed. What is written, `src`, is a
+    number, or has as many axes as `index` and on each at least its length; the rest is not used.
+    The result has the common dtype of `x` and `src`. Where an element is written several times, the
+    last one counts, for values and for gradients.
 
     Example:
         >>> import minigrad
@@ -298,17 +291,13 @@ def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
 def _index_add(x: Any, index: Any, source: Any, axis: int, alpha: float) -> Any:
     x, source, index = np.asarray(x), np.asarray(source), integers(index)
     axis = normalize_axis_index(axis, x.ndim)
-    n, wanted = x.shape[axis], (*x.shape[:axis], index.size, *x.shape[axis + 1 :])
+    wanted = (*x.shape[:axis], index.size, *x.shape[axis + 1 :])
     if index.ndim != 1 or source.shape != wanted:
         raise ValueError(
             f"an index with one axis, and source of shape {wanted} expected, got shapes "
             f"{index.shape} and {source.shape}"
         )
-    outside = index[(index < 0) | (index >= n)]
-    if outside.size:
-        raise IndexError(
-            f"index {outside[0]} is outside of axis {axis} of shape {x.shape} (0 to {n - 1})"
-        )
+    _refuse_outside(index, axis, x.shape)
     if x.dtype.kind != "f" and isinstance(alpha, float):
         raise TypeError(f"alpha must be an integer for {x.dtype}, got {alpha}")
     out = x.copy()
@@ -392,7 +381,7 @@ def _src_of_scatter(g: Any, index: Any, axis: int, x_shape: Shape, src_shape: Sh
 _take.defvjp(x=_take_x)
 _take_along_axis.defvjp(x=_take_along_axis_x)
 _gather.defvjp(
-    x=lambda g, index, axis, x_shape: IndexUpdate(g, open_grid(index, axis, index.shape), x_shape),
+    x=lambda g, index, axis, x_shape: IndexUpdate(g, open_grid(index, axis, index.shape), x_shape)
 )
 _scatter.defvjp(
     x=lambda g, index, axis, x_shape: zeroed(
@@ -403,7 +392,4 @@ _scatter.defvjp(
 _index_add.defvjp(
     x=lambda g: g, source=lambda g, index, axis, alpha: g.take(integers(index), axis) * alpha
 )
-_scatter_add.defvjp(
-    x=lambda g: g,
-    src=_src_of_scatter_add,
-)
+_scatter_add.defvjp(x=lambda g: g, src=_src_of_scatter_add)

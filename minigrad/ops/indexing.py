@@ -93,13 +93,7 @@ def _reads_twice(index: Any) -> bool:
 
 
 def normalized(index: Any) -> Any:
-    """Convert an index to one without tensors and lists, which shares no memory with the caller's.
-
-    Args:
-        index: Any index.
-
-    Returns:
-        The same index made of ints, slices, None, Ellipsis and arrays.
+    """Convert an index to ints, slices, None, Ellipsis and arrays, without the caller's memory.
 
     Raises:
         IndexError: A float is used as an index.
@@ -110,17 +104,10 @@ def normalized(index: Any) -> Any:
 
 
 def integers(values: Any, what: str = "the indices") -> np.ndarray:
-    """Convert integers to an index array; an empty array may have any dtype.
-
-    Args:
-        values: An array, a tensor, or anything that NumPy converts to an array.
-        what: Their name in the error.
-
-    Returns:
-        An array of intp.
+    """Convert integers to an array of intp; an empty array may have any dtype.
 
     Raises:
-        TypeError: They are not integers.
+        TypeError: They are not integers; the error calls them `what`.
     """
     array = np.asarray(array_of(values))
     if array.size and array.dtype.kind not in "iu":
@@ -201,13 +188,7 @@ def getitem(x: Any, index: Any) -> Tensor:
 def scatter_index(value: Any, index: Any, shape: Any) -> Any:
     """Zeros of `shape` with `value` added at `index`: the transpose of reading.
 
-    Args:
-        value: The values to add; they broadcast to the shape of ``zeros(shape)[index]``.
-        index: An index as `normalized` returns it.
-        shape: The shape of the result.
-
-    Returns:
-        A tensor of the dtype of `value`.
+    The index is one that `normalized` returns; the result has the dtype of `value`.
 
     Example:
         >>> import minigrad, numpy
@@ -236,9 +217,6 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
         value: The values to write; they broadcast. If an element is written several times, the last
             value and its gradient count.
 
-    Returns:
-        A new tensor.
-
     Raises:
         IndexError: The index is out of range, or of another kind.
         ValueError: The value does not broadcast.
@@ -258,13 +236,7 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
 def write(x: Any, index: Any, value: Any) -> Any:
     """As `setitem`, but into the memory of `x`; the caller must know that this is safe.
 
-    Args:
-        x: A tensor, or an array to be copied.
-        index: As in `getitem`.
-        value: The values to write, cast to the dtype of `x`.
-
-    Returns:
-        A tensor with the memory of `x` and the history of both.
+    An array is copied. The result is a tensor with the memory of `x` and the history of both.
     """
     if isinstance(value, Variable):
         value = value.astype(array_of(x).dtype)  # type: ignore[attr-defined]

@@ -34,14 +34,11 @@ def _stack(*tensors: Any, axis: int) -> Any:
 
 @spelled
 def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
-    """Join along an existing axis.
+    """Join along an existing axis, in the common dtype.
 
     Args:
         tensors: At least one tensor; the shapes agree except along `axis`.
         axis: Where to join; if None, all of them are flattened first.
-
-    Returns:
-        The joined tensor, in the common dtype.
 
     Raises:
         ValueError: There is nothing to join, or the shapes do not agree.
@@ -59,14 +56,11 @@ def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
 
 @spelled
 def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
-    """Join along a new axis.
+    """Join along a new axis, in the common dtype.
 
     Args:
         tensors: At least one tensor, all of one shape.
         axis: The position of the new axis in the result.
-
-    Returns:
-        The joined tensor, in the common dtype.
 
     Raises:
         ValueError: There is nothing to join, or the shapes differ.
@@ -132,15 +126,12 @@ def column_stack(tensors: Sequence[Any]) -> Tensor:
 
 @spelled
 def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
-    """Split along an axis, into equal parts or at given indices.
+    """Split along an axis into views, equal parts or at given indices.
 
     Args:
         x: Tensor or array.
         indices_or_sections: The number of equal parts, or the indices at which to cut, as in NumPy.
         axis: The axis to cut.
-
-    Returns:
-        The parts, as views.
 
     Raises:
         TypeError: The number or the places are not integers.
@@ -208,16 +199,13 @@ def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
 
 @spelled
 def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-    """Split along an axis into parts of equal length; the last may be shorter.
+    """Split along an axis into views of equal length; the last may be shorter.
 
     Args:
         x: Tensor or array.
         chunks: The maximum number of parts: 5 elements make two of length 2 and one of length 1 for
             `chunks` of 3, and the same for 4.
         axis: The axis to cut.
-
-    Returns:
-        The parts, as views.
 
     Raises:
         ValueError: The axis does not exist, or `chunks` is less than 1.
@@ -236,14 +224,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
 @spelled
 def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """Split an axis into tensors without it, one for each index.
-
-    Args:
-        x: Tensor or array.
-        axis: The axis.
-
-    Returns:
-        One view for each index.
+    """Split an axis into views without it, one for each index.
 
     Raises:
         ValueError: The axis does not exist.

@@ -23,20 +23,10 @@ def _connective(function: Any, meaning: str) -> OpFunction[[Any]]:
         return function(a, b)
 
     name = connect.__name__ = connect.__qualname__ = function.__name__
-    values, error = "numbers", "ValueError: The shapes do not broadcast."
-    if name.startswith("bitwise"):
-        values, error = "integers", "TypeError: They are floats."
-    connect.__doc__ = f"""{meaning}, element by element, with broadcasting. Not differentiable.
+    refused = "; floats are a TypeError" if name.startswith("bitwise") else ""
+    connect.__doc__ = f"""{meaning}, element by element. Not differentiable.
 
-    Args:
-        a: Bools or {values}.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        A tensor of bools{"" if values == "numbers" else " or integers"}.
-
-    Raises:
-        {error}
+    Arguments and errors are as for `add`{refused}.
 
     Example:
         >>> import minigrad
@@ -56,13 +46,7 @@ logical_xor = _connective(np.logical_xor, "Exclusive or: one of the two is nonze
 
 @primitive(np.invert)
 def invert(x: Any) -> Any:
-    """Logical not, element by element; bitwise for integers. Not differentiable.
-
-    Args:
-        x: Bools or integers.
-
-    Returns:
-        A tensor of bools or integers.
+    """Logical not of bools, bitwise not of integers, element by element. Not differentiable.
 
     Raises:
         TypeError: They are floats.
@@ -79,12 +63,6 @@ def invert(x: Any) -> Any:
 def logical_not(x: Any) -> Any:
     """Which elements are 0. Not differentiable.
 
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of bools.
-
     Example:
         >>> import minigrad
         >>> minigrad.logical_not(minigrad.tensor([0.0, 2.0]))
@@ -95,18 +73,9 @@ def logical_not(x: Any) -> Any:
 
 @primitive(np.any, arrays=1)
 def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether any element over axes is nonzero. Not differentiable.
+    """Whether any element over axes is nonzero; arguments and errors as for `sum`.
 
-    Args:
-        x: Tensor, array or number; NaN counts as nonzero.
-        axis: The axis or axes to reduce; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        A tensor of bools; False for an empty axis.
-
-    Raises:
-        ValueError: An axis does not exist.
+    NaN counts as nonzero; an empty axis gives False. Not differentiable.
 
     Example:
         >>> import minigrad
@@ -118,18 +87,9 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.all, arrays=1)
 def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether all elements over axes are nonzero. Not differentiable.
+    """Whether all elements over axes are nonzero; arguments and errors as for `sum`.
 
-    Args:
-        x: Tensor, array or number; NaN counts as nonzero.
-        axis: The axis or axes to reduce; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        A tensor of bools; True for an empty axis.
-
-    Raises:
-        ValueError: An axis does not exist.
+    NaN counts as nonzero; an empty axis gives True. Not differentiable.
 
     Example:
         >>> import minigrad
@@ -141,18 +101,9 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.count_nonzero, arrays=1)
 def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The number of nonzero elements over axes. Not differentiable.
+    """The number of nonzero elements over axes, int64; arguments and errors as for `sum`.
 
-    Args:
-        x: Tensor, array or number; NaN counts as nonzero.
-        axis: The axis or axes to count over; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        Counts, int64.
-
-    Raises:
-        ValueError: An axis does not exist.
+    NaN counts as nonzero. Not differentiable.
 
     Example:
         >>> import minigrad

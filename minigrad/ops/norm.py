@@ -23,21 +23,21 @@ __all__ = ["layer_norm", "rms_norm"]
 def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int) -> str | None:
     if x.ndim < ndim:
         return f"the input has shape {x.shape}, at least {ndim} axes are normalized"
-    for name, array in (("weight", weight), ("bias", bias)):
-        if array is not None and array.shape != x.shape[x.ndim - ndim :]:
+    return misfit(x, x.shape[x.ndim - ndim :], weight=weight, bias=bias)
+
+
+def misfit(x: Any, wanted: tuple[int, ...], **parameters: Any) -> str | None:
+    """The message if a parameter has another shape than is wanted for the input `x`."""
+    for name, array in parameters.items():
+        if array is not None and array.shape != wanted:
             return (
-                f"the input has shape {x.shape}, so {name} must have shape "
-                f"{x.shape[x.ndim - ndim :]}, got {array.shape}"
+                f"the input has shape {x.shape}, so {name} must have shape {wanted}, "
+                f"got {array.shape}"
             )
     return None
 
 
-@primitive(
-    arrays=3,
-    residuals=("mean", "rstd"),
-    float_inputs=True,
-    promote=("x", "weight", "bias"),
-)
+@primitive(arrays=3, residuals=("mean", "rstd"), float_inputs=True, promote=("x", "weight", "bias"))
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, ndim: int = 1, eps: float = 1e-5
 ) -> Any:
@@ -51,9 +51,6 @@ def layer_norm(
         bias: Shift of shape `normalized`, None for 0.
         ndim: The number of last axes to normalize.
         eps: Added to the variance.
-
-    Returns:
-        Shape of `x`.
 
     Raises:
         ValueError: The shapes do not fit.
@@ -128,12 +125,13 @@ def _mean_square(rows: np.ndarray) -> np.ndarray:
 
 @layer_norm.defjoint("x", "weight", "bias")
 def _layer_norm_pull(
-    g: np.ndarray, needed: tuple[bool, bool, bool], x: np.ndarray, weight: np.ndarray | None,
-    mean: tuple[np.ndarray, np.ndarray], rstd: np.ndarray, ndim: int,
+    g: np.ndarray, needed: tuple[bool, ...], x: np.ndarray, weight: np.ndarray | None,
+    mean: tuple[np.ndarray, np.ndarray] | None, rstd: np.ndarray, ndim: int,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Also the rule of `rms_norm`, which subtracts no mean: then `mean` is None."""
     rows, width, scale, _ = _as_rows(x, weight, None, ndim)
-    pulls = g.reshape(rows.shape)
-    means, rests, rstds = (array.reshape(-1, 1) for array in (*mean, rstd))
+    pulls, rstds = g.reshape(rows.shape), rstd.reshape(-1, 1)
+    means = None if mean is None else [array.reshape(-1, 1) for array in mean]
     grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
     sums = _Sums(len(rows), width, x, needed[1:])
     averages = _averages(width, scale, x)
@@ -141,16 +139,20 @@ def _layer_norm_pull(
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
         pull = pulls[part]
-        normal = rows[part] - means[part]
-        normal -= rests[part]
-        normal *= rstds[part]
+        if means is None:
+            normal = rows[part] * rstds[part]
+        else:
+            normal = rows[part] - means[0][part]
+            normal -= means[1][part]
+            normal *= rstds[part]
         product = pull * normal
         sums.add(start, product, pull)
         if grad_x is None:
             return
         # With inner = g * weight: (inner - mean(inner) - normal * mean(inner * normal)) * rstd
         normal *= product.dot(averages)
-        normal += pull.dot(averages)
+        if means is not None:
+            normal += pull.dot(averages)
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
         np.multiply(normal, rstds[part], out=grad_x[part])
 
@@ -210,28 +212,11 @@ def _layer_norm_decomposition(
     return out.astype(x.dtype)
 
 
-@primitive(
-    arrays=2,
-    residuals=("rstd",),
-    float_inputs=True,
-    promote=("x", "weight"),
-)
+@primitive(arrays=2, residuals=("rstd",), float_inputs=True, promote=("x", "weight"))
 def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
     """Divide by the root mean square of the last axes, then scale.
 
-    ``x / sqrt(mean(x²) + eps) * weight``.
-
-    Args:
-        x: Shape (..., *normalized).
-        weight: Scale of shape `normalized`, None for 1.
-        ndim: The number of last axes to normalize.
-        eps: Added to the mean square.
-
-    Returns:
-        Shape of `x`.
-
-    Raises:
-        ValueError: The shapes do not fit.
+    ``x / sqrt(mean(x²) + eps) * weight``. Arguments and errors are as for `layer_norm`.
 
     Source:
         Zhang and Sennrich 2019, arXiv:1910.07467.
@@ -260,31 +245,9 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
 
 @rms_norm.defjoint("x", "weight")
 def _rms_norm_pull(
-    g: np.ndarray, needed: tuple[bool, bool], x: np.ndarray, weight: np.ndarray | None,
-    rstd: np.ndarray, ndim: int,
-) -> tuple[Any, Any]:  # fmt: skip
-    rows, width, scale, _ = _as_rows(x, weight, None, ndim)
-    pulls, rstds = g.reshape(rows.shape), rstd.reshape(-1, 1)
-    grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
-    sums = _Sums(len(rows), width, x, needed[1:])
-    averages = _averages(width, scale, x)
-
-    def work(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        pull = pulls[part]
-        normal = rows[part] * rstds[part]
-        product = pull * normal
-        sums.add(start, product)
-        if grad_x is None:
-            return
-        # With inner = g * weight: (inner - normal * mean(inner * normal)) * rstd
-        normal *= product.dot(averages)
-        np.subtract(pull if scale is None else pull * scale, normal, out=normal)
-        np.multiply(normal, rstds[part], out=grad_x[part])
-
-    for_rows(len(rows), sums.block, 2 * rows.size, work)
-    (grad_weight,) = sums.total(x.shape[x.ndim - ndim :])
-    return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight
+    g: Any, needed: tuple[bool, ...], x: Any, weight: Any, rstd: Any, ndim: int
+) -> tuple[Any, Any]:
+    return _layer_norm_pull(g, (*needed, False), x, weight, None, rstd, ndim)[:2]
 
 
 rms_norm.defformula(

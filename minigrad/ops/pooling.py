@@ -100,20 +100,7 @@ def _chosen_places(
 
 @primitive(arrays=1)
 def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
-    """The sum of each window.
-
-    Args:
-        x: Shape (N, C, *S).
-        kernel: The sizes of a window, one for each axis of S.
-        stride: The distance of windows.
-        padding: Pairs (before, after): the number of zeros to add.
-        dilation: The distance of a window's elements.
-
-    Returns:
-        Shape (N, C, *P).
-
-    Raises:
-        ValueError: The window does not fit into the input.
+    """The sum of each window, where padding counts as 0; arguments and errors as for `max_pool`.
 
     Example:
         >>> import minigrad
@@ -138,16 +125,7 @@ def sum_pool_transpose(
 ) -> Any:
     """The transpose of `sum_pool`: adds a number to all elements of each window.
 
-    Args:
-        y: Shape (N, C, *P).
-        size: S, the sizes of the last axes of the output.
-        kernel: The sizes of a window.
-        stride: The distance of windows.
-        padding: Pairs (before, after): the number of elements to cut off at the edges.
-        dilation: The distance of a window's elements.
-
-    Returns:
-        Shape (N, C, *S).
+    From shape (N, C, *P) to (N, C, *S), where S is `size`; the padding is cut off at the edges.
 
     Example:
         >>> import minigrad
@@ -175,15 +153,7 @@ def parts(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 @primitive(arrays=1)
 def sum_parts(x: Any, axis: int, count: int) -> Any:
-    """The sum of each part of an axis. Parts may share their first or last element.
-
-    Args:
-        x: Tensor or array.
-        axis: The axis, which is not empty.
-        count: The number of parts.
-
-    Returns:
-        The shape of `x` with length `count` along the axis.
+    """The sum of each of `count` parts of an axis. Parts may share their first or last element.
 
     Example:
         >>> import minigrad
@@ -207,9 +177,7 @@ def sum_parts(x: Any, axis: int, count: int) -> Any:
 
 
 # The table.
-sum_parts.defvjp(
-    x=lambda g, axis, x_shape: within_rule(sum_parts, g, axis, x_shape[axis]),
-)
+sum_parts.defvjp(x=lambda g, axis, x_shape: within_rule(sum_parts, g, axis, x_shape[axis]))
 max_pool.defvjp(
     x=lambda g, chosen, kernel, stride, padding, dilation, x_shape: IndexUpdate(
         g, _chosen_places(chosen, kernel, stride, padding, dilation, x_shape), x_shape

@@ -215,14 +215,10 @@ def dot(a: Any, b: Any) -> Tensor:
 
 @spelled
 def inner(a: Any, b: Any) -> Tensor:
-    """Sums of products over the last axes, as in NumPy.
-
-    Args:
-        a: Shape (..., k), or a number.
-        b: Shape (..., k), or a number.
+    """Sums of products over the last axes, as in NumPy; with a number, the elementwise product.
 
     Returns:
-        The leading axes of `a`, then those of `b`. With a number, the element-wise product.
+        The leading axes of `a`, then those of `b`.
 
     Raises:
         ValueError: The last axes differ in length.
@@ -245,14 +241,7 @@ def inner(a: Any, b: Any) -> Tensor:
 
 @spelled
 def outer(a: Any, b: Any) -> Tensor:
-    """The outer product, as in NumPy: every element of `a` times every element of `b`.
-
-    Args:
-        a: Any shape; it is flattened.
-        b: Any shape; it is flattened.
-
-    Returns:
-        Shape (a.size, b.size).
+    """The outer product of the flattened tensors, as in NumPy: shape (a.size, b.size).
 
     Example:
         >>> import minigrad
@@ -264,14 +253,7 @@ def outer(a: Any, b: Any) -> Tensor:
 
 @spelled
 def vdot(a: Any, b: Any) -> Tensor:
-    """The sum of all products of corresponding elements, as in NumPy.
-
-    Args:
-        a: Any shape; it is flattened.
-        b: As many elements; it is flattened.
-
-    Returns:
-        A 0-d tensor.
+    """The sum of all products of corresponding elements, as in NumPy; both tensors are flattened.
 
     Raises:
         ValueError: The numbers of elements differ.
@@ -347,15 +329,9 @@ def _cross(a: Any, b: Any) -> Any:
 
 @spelled
 def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
-    """The cross products of 3-d vectors, with broadcasting.
+    """The cross products of 3-d vectors, with broadcasting; arguments as for `vecdot`.
 
-    Args:
-        a: Tensor or array whose `axis` has length 3.
-        b: The same. The other axes broadcast.
-        axis: The axis of the vectors, in both and in the result.
-
-    Returns:
-        The broadcast shape: vectors at right angles to those of `a` and `b`.
+    They are along the same axis of the result, at right angles to the vectors of `a` and `b`.
 
     Raises:
         ValueError: The vectors are not of length 3, or the other axes do not broadcast.
@@ -383,12 +359,7 @@ def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
 def kron(a: Any, b: Any) -> Tensor:
     """The Kronecker product, as in NumPy: each element of `a` times the whole of `b`, as blocks.
 
-    Args:
-        a: Tensor or array.
-        b: The same; the shorter shape gets leading axes of length 1.
-
-    Returns:
-        Shape (a.shape[0] * b.shape[0], ...).
+    Its shape is (a.shape[0] * b.shape[0], ...); the shorter one gets leading axes of length 1.
 
     Example:
         >>> import minigrad

@@ -20,14 +20,11 @@ __all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile"]
 
 @primitive(np.flip, arrays=1)
 def flip(x: Any, axis: Axis = None) -> Any:
-    """Reverse the order of the elements along axes.
+    """A view with the elements along axes in reverse order.
 
     Args:
         x: Tensor or array.
         axis: The axis or axes to reverse; all of them if None.
-
-    Returns:
-        A view.
 
     Raises:
         ValueError: An axis does not exist or is repeated.
@@ -42,13 +39,7 @@ def flip(x: Any, axis: Axis = None) -> Any:
 
 @spelled
 def fliplr(x: Any) -> Tensor:
-    """Flip left and right: reverse the second axis.
-
-    Args:
-        x: Tensor or array with at least two axes.
-
-    Returns:
-        A view.
+    """Flip left and right: a view with the second axis reversed.
 
     Raises:
         ValueError: There is no second axis.
@@ -63,13 +54,7 @@ def fliplr(x: Any) -> Tensor:
 
 @spelled
 def flipud(x: Any) -> Tensor:
-    """Flip up and down: reverse the first axis.
-
-    Args:
-        x: Tensor or array with at least one axis.
-
-    Returns:
-        A view.
+    """Flip up and down: a view with the first axis reversed.
 
     Raises:
         ValueError: There is no axis.
@@ -84,16 +69,13 @@ def flipud(x: Any) -> Tensor:
 
 @primitive(np.rot90, arrays=1)
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """Rotate a plane by multiples of 90 degrees.
+    """A view with a plane rotated by multiples of 90 degrees.
 
     Args:
         x: Tensor or array with at least two axes.
         k: The number of rotations by 90 degrees, from the first axis of the plane towards the
             second.
         axes: The two axes of the plane.
-
-    Returns:
-        A view.
 
     Raises:
         TypeError: `k` is not an integer.
@@ -115,9 +97,6 @@ def roll(x: Any, shift: int | tuple[int, ...], axis: Axis = None) -> Any:
         x: Tensor or array.
         shift: The number of positions, one number or one for each axis.
         axis: The axis or axes; if None, along the flattened tensor, whose shape is then restored.
-
-    Returns:
-        A tensor of the shape of `x`.
 
     Raises:
         TypeError: The shift is not an integer.
@@ -149,15 +128,12 @@ def _repeat(x: Any, repeats: Any, axis: int) -> Any:
 
 @spelled
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Repeat each element; its copies are adjacent.
+    """Repeat each element; its copies are adjacent, and it receives the sum of their gradients.
 
     Args:
         x: Tensor or array.
         repeats: The number of copies, one integer or one for each index along the axis.
         axis: The axis along which to repeat; the tensor is flattened if None.
-
-    Returns:
-        A new tensor. An element receives the sum of the gradients of its copies.
 
     Raises:
         TypeError: `repeats` are not integers.
@@ -173,15 +149,12 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
 @primitive(np.tile, arrays=1)
 def tile(x: Any, reps: int | Sequence[int]) -> Any:
-    """Repeat the whole tensor along its axes.
+    """Repeat the whole tensor along its axes; an element receives the sum of its copies' gradients.
 
     Args:
         x: Tensor or array.
         reps: The number of copies along each axis, the last number for the last axis. If there are
             more numbers than axes, leading axes are added.
-
-    Returns:
-        A new tensor. An element receives the sum of the gradients of its copies.
 
     Raises:
         TypeError: The numbers are not integers.

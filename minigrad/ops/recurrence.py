@@ -71,11 +71,7 @@ def _by_weight(slopes: np.ndarray, before: np.ndarray) -> Any:
 # LSTM ---------------------------------------------------------------------------------------------
 
 
-@primitive(
-    residuals=("opened",),
-    float_inputs=True,
-    promote=("gates", "weight", "h0", "c0"),
-)
+@primitive(residuals=("opened",), float_inputs=True, promote=("gates", "weight", "h0", "c0"))
 def lstm(gates: Any, weight: Any, h0: Any, c0: Any) -> Any:
     r"""Long short-term memory over all steps of a sequence.
 

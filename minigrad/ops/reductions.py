@@ -70,17 +70,8 @@ def nansum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Multiply over axes; derivatives of every order are correct with any number of zeros.
 
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to multiply over; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The product, in the dtype of `x` (float16 is multiplied in float32; bools and small
-        integers become 64-bit integers); 1 for an empty axis.
-
-    Raises:
-        ValueError: An axis does not exist.
+    Arguments and errors are as for `sum`. The product has the dtype of `x` (float16 is multiplied
+    in float32; bools and small integers become 64-bit integers); that of an empty axis is 1.
 
     Example:
         >>> import minigrad
@@ -95,15 +86,12 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.max, arrays=1)
 def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The maximum over axes; equal maxima share the gradient evenly.
+    """The maximum over axes; equal maxima share the gradient evenly. `argmax` gives their indices.
 
     Args:
         x: Tensor, array or number.
         axis: The axis or axes to reduce; all of them if None.
         keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The values only, in the dtype of `x`; `argmax` gives their indices.
 
     Raises:
         ValueError: An axis does not exist or is empty.
@@ -118,18 +106,7 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.min, arrays=1)
 def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The minimum over axes; equal minima share the gradient evenly.
-
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to reduce; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The values only, in the dtype of `x`.
-
-    Raises:
-        ValueError: An axis does not exist or is empty.
+    """The minimum over axes, as for `max`; equal minima share the gradient evenly.
 
     Example:
         >>> import minigrad
@@ -141,15 +118,12 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.argmax, arrays=1)
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the maximum; the first of equal ones. Not differentiable.
+    """The index (int64) of the maximum; the first of equal ones. Not differentiable.
 
     Args:
         x: Tensor, array or number.
         axis: The axis to search along; the flattened tensor if None.
         keepdims: Keep the reduced axis with length 1.
-
-    Returns:
-        Indices, int64.
 
     Raises:
         ValueError: The axis does not exist or is empty.
@@ -180,12 +154,9 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> A
 
     Args:
         x: Tensor, array or number. Over two axes, 2 is the Frobenius norm.
-        ord: At least 1; ``float("inf")`` for the largest absolute value.
+        ord: At least 1; ``float("inf")`` for the largest absolute value. The gradient at 0 is 0.
         axis: The axis or axes to reduce; all of them if None.
         keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The norm; its gradient at 0 is 0.
 
     Raises:
         ValueError: `ord` is less than 1 or not a number, or an axis does not exist.
@@ -211,16 +182,7 @@ def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> A
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials over axes, without overflow.
 
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to reduce; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The logarithm; -inf, with gradient 0, where all elements are -inf.
-
-    Raises:
-        ValueError: An axis does not exist.
+    Arguments and errors are as for `sum`. Where all elements are -inf, it is -inf with gradient 0.
 
     Example:
         >>> import minigrad

@@ -37,9 +37,6 @@ def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
         sin: Array of their sines.
         interleaved: Whether pair i has the indices 2i and 2i + 1, or i and i + n.
 
-    Returns:
-        Shape of `x`.
-
     Raises:
         ValueError: The last axis is odd, or the angles do not fit.
 

@@ -25,13 +25,7 @@ def _stepped(function: Any, x: Any) -> Any:
 
 @primitive(np.floor)
 def floor(x: Any) -> Any:
-    """The largest integer less than or equal to each element; its derivative is 0.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Whole numbers in the dtype of `x`.
+    """Round each element down to an integer, in the dtype of `x`; the derivative is 0.
 
     Example:
         >>> import minigrad
@@ -43,13 +37,7 @@ def floor(x: Any) -> Any:
 
 @primitive(np.ceil)
 def ceil(x: Any) -> Any:
-    """The smallest integer greater than or equal to each element; its derivative is 0.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Whole numbers in the dtype of `x`.
+    """Round each element up to an integer, in the dtype of `x`; the derivative is 0.
 
     Example:
         >>> import minigrad
@@ -61,13 +49,7 @@ def ceil(x: Any) -> Any:
 
 @primitive(np.trunc)
 def trunc(x: Any) -> Any:
-    """Each element without its fractional part; its derivative is 0.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Whole numbers in the dtype of `x`.
+    """Round each element towards 0 to an integer, in the dtype of `x`; the derivative is 0.
 
     Example:
         >>> import minigrad
@@ -79,14 +61,11 @@ def trunc(x: Any) -> Any:
 
 @primitive(np.round, np.around, np.rint, arrays=1)
 def round(x: Any, decimals: int = 0) -> Any:
-    """Round each element, halves to the even neighbour; its derivative is 0.
+    """Round each element, halves to the even neighbour, in the dtype of `x`; the derivative is 0.
 
     Args:
         x: Tensor, array or number.
         decimals: The number of digits after the decimal point; negative for digits before it.
-
-    Returns:
-        A tensor of the dtype of `x`.
 
     Example:
         >>> import minigrad
@@ -99,13 +78,7 @@ def round(x: Any, decimals: int = 0) -> Any:
 
 @primitive(np.sign)
 def sign(x: Any) -> Any:
-    """The sign of each element: -1, 0 or 1; its derivative is 0.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        A tensor of the dtype of `x`.
+    """The sign of each element, -1, 0 or 1, in the dtype of `x`; the derivative is 0.
 
     Raises:
         TypeError: `x` holds bools.
@@ -120,19 +93,10 @@ def sign(x: Any) -> Any:
 
 @primitive(np.copysign, float_inputs=True)
 def copysign(a: Any, b: Any) -> Any:
-    """The absolute value of `a` with the sign of `b`, element by element, with broadcasting.
+    """The absolute value of `a` with the sign of `b`; arguments and errors as for `add`.
 
-    The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``|a|`` or ``-|a|``; integers become floats.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`. Integers become
+    floats.
 
     Example:
         >>> import minigrad
@@ -144,17 +108,9 @@ def copysign(a: Any, b: Any) -> Any:
 
 @primitive(np.floor_divide)
 def floor_divide(a: Any, b: Any) -> Any:
-    """The quotient rounded down, element by element, with broadcasting; its derivative is 0.
+    """The quotient rounded down, ``a // b``; arguments and errors as for `add`.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``a // b``, the floor of ``a / b``; integers stay integers.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    The derivative is 0. Integers stay integers.
 
     Example:
         >>> import minigrad
@@ -166,19 +122,10 @@ def floor_divide(a: Any, b: Any) -> Any:
 
 @primitive(np.remainder)
 def remainder(a: Any, b: Any) -> Any:
-    """The remainder of floor division, element by element, with broadcasting.
+    """The remainder of floor division, ``a % b``; arguments and errors as for `add`.
 
-    ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``.
-
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``a % b``, which has the sign of `b`, as in Python; integers stay integers.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    It is ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``. It has the sign
+    of `b`, as in Python; integers stay integers.
 
     Example:
         >>> import minigrad
@@ -192,12 +139,7 @@ def remainder(a: Any, b: Any) -> Any:
 def fmod(a: Any, b: Any) -> Any:
     """The remainder of division rounded towards 0, as in C: it has the sign of `a`.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        ``a - b * trunc(a / b)``; integers stay integers.
+    It is ``a - b * trunc(a / b)``. Arguments and errors are as for `add`; integers stay integers.
 
     Example:
         >>> import minigrad

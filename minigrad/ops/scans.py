@@ -47,18 +47,8 @@ def cumprod(x: Any, axis: int | None = None) -> Any:
     """The cumulative product along an axis: the product of each element and all before it.
 
     Derivatives of every order are correct with any number of zeros, because there is no division. A
-    backward pass over n elements takes log2(n) steps, each over the whole tensor.
-
-    Args:
-        x: Tensor, array or number.
-        axis: The axis; the tensor is flattened if None.
-
-    Returns:
-        A tensor of the shape of `x`, or with one axis; in the dtype of `x` (float16 is multiplied
-        in float32; bools and small integers become 64-bit integers).
-
-    Raises:
-        ValueError: The axis does not exist.
+    backward pass over n elements takes log2(n) steps, each over the whole tensor. Arguments,
+    dtypes and errors are as for `cumsum`.
 
     Source:
         The backward pass is a parallel scan: Hillis and Steele 1986, "Data parallel algorithms".

@@ -21,9 +21,6 @@ __all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique
 def nonzero(x: Any) -> Any:
     """The indices of the elements that are not zero (or True). Not differentiable.
 
-    Args:
-        x: Tensor or array with at least one axis.
-
     Returns:
         A tuple of int64 tensors, one for each axis: together an index, ``x[nonzero(x)]``.
 
@@ -43,13 +40,7 @@ def nonzero(x: Any) -> Any:
 
 @primitive(np.flatnonzero, arrays=1)
 def flatnonzero(x: Any) -> Any:
-    """The indices of the nonzero elements of the flattened tensor. Not differentiable.
-
-    Args:
-        x: Tensor or array.
-
-    Returns:
-        Indices, int64.
+    """The indices (int64) of the nonzero elements of the flattened tensor. Not differentiable.
 
     Example:
         >>> import minigrad
@@ -61,13 +52,7 @@ def flatnonzero(x: Any) -> Any:
 
 @primitive(np.argwhere, arrays=1)
 def argwhere(x: Any) -> Any:
-    """The indices of the nonzero elements, one row for each. Not differentiable.
-
-    Args:
-        x: Tensor or array.
-
-    Returns:
-        Shape (found, axes of `x`), int64.
+    """The indices (int64) of the nonzero elements, one row for each. Not differentiable.
 
     Example:
         >>> import minigrad

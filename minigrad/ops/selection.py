@@ -25,17 +25,9 @@ __all__ = [
 
 @primitive(np.maximum)
 def maximum(a: Any, b: Any) -> Any:
-    """The elementwise maximum; equal elements share the gradient evenly.
+    """The elementwise maximum, NaN where either is NaN; equal elements share the gradient evenly.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        The maximum; NaN where either is NaN.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    Arguments and errors are as for `add`.
 
     Example:
         >>> import minigrad
@@ -59,14 +51,9 @@ def minimum(a: Any, b: Any) -> Any:
 
 @primitive(np.fmax)
 def fmax(a: Any, b: Any) -> Any:
-    """The elementwise maximum, where NaN counts as missing.
+    """The elementwise maximum, where NaN counts as missing; arguments and errors as for `add`.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        The maximum; NaN where both are. Of equal ones, `a` receives the gradient.
+    Of equal elements, `a` receives the gradient.
 
     Example:
         >>> import minigrad
@@ -93,7 +80,7 @@ def nan_to_num(
     x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None,
     neginf: float | None = None,
 ) -> Any:  # fmt: skip
-    """Replace NaN and the infinities by numbers; the derivative is 0 there.
+    """Replace NaN and the infinities by numbers, in the dtype of `x`; the derivative is 0 there.
 
     Args:
         x: Tensor, array or number.
@@ -101,9 +88,6 @@ def nan_to_num(
         nan: What stands for NaN.
         posinf: What stands for inf; the greatest number of the dtype if None.
         neginf: What stands for -inf; the least number of the dtype if None.
-
-    Returns:
-        A tensor of the dtype of `x`.
 
     Raises:
         ValueError: `copy` is something else than True.
@@ -125,16 +109,7 @@ def nan_to_num(
 def clip(x: Any, low: Any = None, high: Any = None) -> Any:
     """Limit each element to the range from `low` to `high`; the slope at the bounds is 1.
 
-    Args:
-        x: Tensor, array or number.
-        low: The lower bound, None for no bound.
-        high: The upper bound, None for no bound.
-
-    Returns:
-        The limited values.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    None is no bound. Arguments and errors are as for `add`.
 
     Example:
         >>> import minigrad
@@ -167,9 +142,6 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
         b: The same; the three shapes broadcast together. Without `a` and `b`, returns the indices
             where the condition holds, as `nonzero`.
 
-    Returns:
-        The chosen elements.
-
     Raises:
         TypeError: Only one of `a` and `b` is given.
         ValueError: The shapes do not broadcast.
@@ -199,15 +171,12 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
 
 @spelled
 def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
-    """Replace elements by a value where the mask is True.
+    """Replace elements by a value where the mask is True, in the dtype of `x`.
 
     Args:
         x: Tensor, array or number.
         mask: Bools of a shape that broadcasts with `x`.
         value: A number, or a tensor with one element.
-
-    Returns:
-        A tensor of the dtype of `x`.
 
     Raises:
         TypeError: The mask does not hold bools.
@@ -225,14 +194,11 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
 
 @spelled
 def masked_select(x: Any, mask: Any) -> Tensor:
-    """The elements where the mask is True, in a row.
+    """The elements where the mask is True, in a row: shape (n,).
 
     Args:
         x: Tensor or array.
         mask: Bools of a shape that broadcasts with `x`.
-
-    Returns:
-        Shape (n,).
 
     Raises:
         TypeError: The mask does not hold bools.
@@ -324,15 +290,8 @@ def _if_greater(g: Any, a: Any, b: Any) -> Any:
 
 
 # The table.
-clip.defvjp(
-    x=_clip_x,
-    low=_clip_low,
-    high=_clip_high,
-)
-_masked_fill.defvjp(
-    x=lambda g, mask: zeroed(g, mask),
-    value=lambda g, mask: _chosen(g, mask),
-)
+clip.defvjp(x=_clip_x, low=_clip_low, high=_clip_high)
+_masked_fill.defvjp(x=lambda g, mask: zeroed(g, mask), value=lambda g, mask: _chosen(g, mask))
 maximum.defvjp(a=lambda g, a, b: _if_greater(g, a, b), b=lambda g, a, b: _if_greater(g, b, a))
 minimum.defvjp(a=lambda g, a, b: _if_greater(g, b, a), b=lambda g, a, b: _if_greater(g, a, b))
 # fmin(a, b) is -fmax(-a, -b).

@@ -27,14 +27,11 @@ def _cannot_reshape(x: Any, shape: Shape) -> str | None:
 
 @primitive(np.reshape, arrays=1, explain_error=_cannot_reshape)
 def reshape(x: Any, shape: Shape) -> Any:
-    """The same elements in another shape.
+    """The same elements in another shape; a view where the memory allows it.
 
     Args:
         x: Tensor or array.
         shape: The new shape; one length may be -1, to be computed.
-
-    Returns:
-        A view where the memory allows it.
 
     Raises:
         ValueError: The number of elements differs.
@@ -49,13 +46,7 @@ def reshape(x: Any, shape: Shape) -> Any:
 
 @primitive(np.ravel, arrays=1)
 def ravel(x: Any) -> Any:
-    """The elements as one axis, in C order.
-
-    Args:
-        x: Tensor or array.
-
-    Returns:
-        One axis; a view where the memory allows it.
+    """The elements as one axis, in C order; a view where the memory allows it.
 
     Example:
         >>> import minigrad
@@ -67,15 +58,12 @@ def ravel(x: Any) -> Any:
 
 @primitive(arrays=1)
 def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
-    """Merge neighbouring axes into one.
+    """Merge neighbouring axes into one; a view where the memory allows it.
 
     Args:
-        x: Tensor or array.
+        x: Tensor or array; a 0-d tensor gets one axis.
         start_axis: The first of them.
         end_axis: The last of them; it is part of the new axis.
-
-    Returns:
-        A view where the memory allows it. A 0-d tensor gets one axis.
 
     Raises:
         ValueError: An axis does not exist, or the last comes before the first.
@@ -95,14 +83,11 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
 
 @primitive(np.transpose, arrays=1)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
-    """Reorder the axes.
+    """A view with the axes in another order.
 
     Args:
         x: Tensor or array.
         axes: A permutation of the axes; reversed if None.
-
-    Returns:
-        A view.
 
     Raises:
         ValueError: `axes` is not a permutation.
@@ -117,15 +102,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
 
 @primitive(np.swapaxes, arrays=1)
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
-    """Exchange two axes.
-
-    Args:
-        x: Tensor or array.
-        axis1: One axis.
-        axis2: The other.
-
-    Returns:
-        A view.
+    """A view with two axes exchanged.
 
     Raises:
         ValueError: An axis does not exist.
@@ -140,15 +117,12 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 @primitive(np.moveaxis, arrays=1)
 def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
-    """Move axes to other positions; the others keep their order.
+    """A view with axes moved to other positions; the others keep their order.
 
     Args:
         x: Tensor or array.
         source: The axis or axes to move.
         destination: Their positions in the result, one for each.
-
-    Returns:
-        A view.
 
     Raises:
         ValueError: An axis does not exist or is repeated, or the two differ in number.
@@ -163,14 +137,11 @@ def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
 
 @primitive(np.squeeze, arrays=1)
 def squeeze(x: Any, axis: Shape | None = None) -> Any:
-    """Drop axes of length 1.
+    """A view without axes of length 1.
 
     Args:
         x: Tensor or array.
         axis: The axes to drop; all of length 1 if None.
-
-    Returns:
-        A view.
 
     Raises:
         ValueError: An axis does not exist or is longer.
@@ -185,14 +156,11 @@ def squeeze(x: Any, axis: Shape | None = None) -> Any:
 
 @primitive(np.expand_dims, arrays=1)
 def expand_dims(x: Any, axis: Shape) -> Any:
-    """Insert axes of length 1.
+    """A view with new axes of length 1.
 
     Args:
         x: Tensor or array.
         axis: Their positions in the result.
-
-    Returns:
-        A view.
 
     Raises:
         ValueError: An axis is out of range or repeated.
@@ -223,13 +191,7 @@ def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
 
 
 def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """At least two axes: shape (n,) becomes (1, n).
-
-    Args:
-        *tensors: Tensors, arrays or numbers.
-
-    Returns:
-        One tensor for one, a tuple for several: shape (1, n) for (n,).
+    """At least two axes, as `atleast_1d` gives one: shape (n,) becomes (1, n).
 
     Example:
         >>> import minigrad
@@ -240,13 +202,7 @@ def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
 
 
 def atleast_3d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """At least three axes.
-
-    Args:
-        *tensors: Tensors, arrays or numbers.
-
-    Returns:
-        One tensor for one, a tuple for several: shape (1, n, 1) for (n,), (n, m, 1) for (n, m).
+    """At least three axes, as `atleast_1d` gives one: (n,) becomes (1, n, 1), (n, m) (n, m, 1).
 
     Example:
         >>> import minigrad

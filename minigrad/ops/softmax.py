@@ -33,12 +33,7 @@ def _shifted(x: np.ndarray, axis: int) -> np.ndarray:
 def softmax(x: Any, axis: int = -1) -> Any:
     """Positive weights that sum to 1 along an axis, ``exp(x) / sum(exp(x))``, without overflow.
 
-    Args:
-        x: Tensor or array.
-        axis: The axis along which the weights sum to 1.
-
-    Returns:
-        A tensor of the shape of `x`; zeros for a row of -inf only.
+    A row of -inf only becomes zeros.
 
     Raises:
         ValueError: The axis does not exist.
@@ -63,13 +58,6 @@ def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
 @primitive(float_inputs=True)
 def log_softmax(x: Any, axis: int = -1) -> Any:
     """The logarithm of softmax along an axis, exact also where softmax rounds to 0 or 1.
-
-    Args:
-        x: Tensor or array.
-        axis: The axis along which the exponentials sum to 1.
-
-    Returns:
-        A tensor of the shape of `x`.
 
     Raises:
         ValueError: The axis does not exist.

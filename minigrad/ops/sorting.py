@@ -16,15 +16,7 @@ from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import (
-    Axis,
-    array_of,
-    flat,
-    formula,
-    kept_shape,
-    reduced_axes,
-    zeroed,
-)
+from minigrad.ops._numerics import Axis, array_of, flat, formula, kept_shape, reduced_axes, zeroed
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
@@ -84,18 +76,9 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
 
 @spelled
 def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
-    """The indices that sort along an axis. Not differentiable.
+    """The indices (int64) that sort along an axis, for `take_along_axis`. Not differentiable.
 
-    Args:
-        x: Tensor or array.
-        axis: The axis; the tensor is flattened if None.
-        descending: Sort from largest to smallest, NaN first. Equal elements still keep their order.
-
-    Returns:
-        Indices, int64, for `take_along_axis`.
-
-    Raises:
-        ValueError: The axis does not exist.
+    Arguments and errors are as for `sort`. Equal elements keep their order, also if descending.
 
     Example:
         >>> import minigrad
@@ -179,17 +162,8 @@ def topk(
 def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The median over axes; the mean of the two middle elements if their number is even.
 
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to reduce; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The median, in the dtype of `x`; NaN if an element is NaN. Elements equal to a middle one
-        share its gradient evenly.
-
-    Raises:
-        ValueError: An axis does not exist or is empty.
+    It is NaN if an element is NaN, and has the dtype of `x`. Elements equal to a middle one share
+    its gradient evenly. Arguments and errors are as for `max`.
 
     Example:
         >>> import minigrad
@@ -283,7 +257,7 @@ def _median_x(g: Any, x: Any, axis: Axis) -> Any:
 _sort.defvjp(
     x=lambda g, x, axis, descending, x_shape: IndexUpdate(
         g, open_grid(_order(array_of(x), axis, descending), axis, x_shape), x_shape
-    ),
+    )
 )
 median.defvjp(x=_median_x)
 _quantile.defvjp(x=_quantile_x)

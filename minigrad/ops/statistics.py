@@ -37,9 +37,9 @@ def _degrees(n: int, ddof: int) -> int:
 
 
 def _variance(x: Any, axis: Axis, ddof: int, keepdims: bool) -> Any:
+    """The variance; float16 is accumulated in float32."""
     if isinstance(ddof, bool):
         raise TypeError(f"ddof: a number expected, got {ddof}")
-    """The variance; float16 is accumulated in float32."""
     wide = widened(x)
     n = reduced_size(x.shape, axis)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -50,18 +50,9 @@ def _variance(x: Any, axis: Axis, ddof: int, keepdims: bool) -> Any:
 
 @primitive(np.mean, float_inputs=True)
 def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Average over axes.
+    """Average over axes, in the dtype of `x`; arguments and errors as for `sum`.
 
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to average over; all of them if None.
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The mean, in the dtype of `x`; NaN for an empty axis.
-
-    Raises:
-        ValueError: An axis does not exist.
+    The mean of an empty axis is NaN.
 
     Example:
         >>> import minigrad
@@ -92,16 +83,13 @@ def nanmean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(np.var, float_inputs=True)
 def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """The variance over axes, accurate also if the mean is large.
+    """The variance over axes, in the dtype of `x`, accurate also if the mean is large.
 
     Args:
         x: Tensor, array or number.
         axis: The axis or axes to reduce; all of them if None.
         ddof: The divisor is the number of elements minus `ddof` (0 as in NumPy; 1 for PyTorch's).
         keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The variance, in the dtype of `x`.
 
     Raises:
         ValueError: An axis does not exist.
@@ -116,19 +104,7 @@ def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
 
 @primitive(np.std, float_inputs=True)
 def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """The standard deviation over axes; of a constant it is 0, with gradient 0.
-
-    Args:
-        x: Tensor, array or number.
-        axis: The axis or axes to reduce; all of them if None.
-        ddof: The divisor is the number of elements minus `ddof` (0 as in NumPy; 1 for PyTorch's).
-        keepdims: Keep the reduced axes with length 1.
-
-    Returns:
-        The root of the variance, in the dtype of `x`.
-
-    Raises:
-        ValueError: An axis does not exist.
+    """The standard deviation over axes: the root of `var`; of a constant it is 0, with gradient 0.
 
     Example:
         >>> import minigrad

@@ -23,9 +23,6 @@ def tril(x: Any, k: int = 0) -> Any:
         x: Shape (..., n, m).
         k: The last diagonal to keep: 0 is the main one, 1 the next above, -1 the next below.
 
-    Returns:
-        A tensor of the shape and dtype of `x`.
-
     Raises:
         ValueError: `x` has less than two axes.
 
@@ -39,17 +36,7 @@ def tril(x: Any, k: int = 0) -> Any:
 
 @primitive(np.triu, arrays=1, explain_error=_no_matrices)
 def triu(x: Any, k: int = 0) -> Any:
-    """The upper triangle of each matrix, zeros below it.
-
-    Args:
-        x: Shape (..., n, m).
-        k: The first diagonal to keep: 0 is the main one, 1 the next above, -1 the next below.
-
-    Returns:
-        A tensor of the shape and dtype of `x`.
-
-    Raises:
-        ValueError: `x` has less than two axes.
+    """The upper triangle of each matrix, zeros below it; as `tril`, with `k` the first diagonal.
 
     Example:
         >>> import minigrad

@@ -24,13 +24,7 @@ _DEGREE = math.pi / 180
 
 @primitive(np.sin, float_inputs=True)
 def sin(x: Any) -> Any:
-    """The sine of each element.
-
-    Args:
-        x: Angles in radians.
-
-    Returns:
-        Values from -1 to 1.
+    """The sine of each element, an angle in radians.
 
     Example:
         >>> import minigrad
@@ -42,13 +36,7 @@ def sin(x: Any) -> Any:
 
 @primitive(np.cos, float_inputs=True)
 def cos(x: Any) -> Any:
-    """The cosine of each element.
-
-    Args:
-        x: Angles in radians.
-
-    Returns:
-        Values from -1 to 1.
+    """The cosine of each element, an angle in radians.
 
     Example:
         >>> import minigrad
@@ -60,13 +48,7 @@ def cos(x: Any) -> Any:
 
 @primitive(np.tan, float_inputs=True)
 def tan(x: Any) -> Any:
-    """The tangent of each element.
-
-    Args:
-        x: Angles in radians.
-
-    Returns:
-        ``sin(x) / cos(x)``.
+    """The tangent of each element, an angle in radians.
 
     Example:
         >>> import minigrad
@@ -78,13 +60,9 @@ def tan(x: Any) -> Any:
 
 @primitive(np.arcsin, float_inputs=True)
 def arcsin(x: Any) -> Any:
-    """The angle whose sine each element is; its slope at -1 and 1 is infinite.
+    """The angle from -π/2 to π/2 whose sine each element is; NaN below -1 and above 1.
 
-    Args:
-        x: Numbers from -1 to 1.
-
-    Returns:
-        Radians from -π/2 to π/2; NaN for other numbers.
+    Its slope at -1 and 1 is infinite.
 
     Example:
         >>> import minigrad
@@ -96,13 +74,9 @@ def arcsin(x: Any) -> Any:
 
 @primitive(np.arccos, float_inputs=True)
 def arccos(x: Any) -> Any:
-    """The angle whose cosine each element is; its slope at -1 and 1 is infinite.
+    """The angle from 0 to π whose cosine each element is; NaN below -1 and above 1.
 
-    Args:
-        x: Numbers from -1 to 1.
-
-    Returns:
-        Radians from 0 to π; NaN for other numbers.
+    Its slope at -1 and 1 is infinite.
 
     Example:
         >>> import minigrad
@@ -114,13 +88,7 @@ def arccos(x: Any) -> Any:
 
 @primitive(np.arctan, float_inputs=True)
 def arctan(x: Any) -> Any:
-    """The angle whose tangent each element is.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Radians between -π/2 and π/2.
+    """The angle between -π/2 and π/2 whose tangent each element is.
 
     Example:
         >>> import minigrad
@@ -132,17 +100,9 @@ def arctan(x: Any) -> Any:
 
 @primitive(np.arctan2, float_inputs=True)
 def arctan2(a: Any, b: Any) -> Any:
-    """The angle of the point (b, a) of the plane, with broadcasting.
+    """The angle of the point (b, a) of the plane, from -π to π; arguments and errors as for `add`.
 
-    Args:
-        a: The second coordinate (y): tensor, array or number.
-        b: The first coordinate (x), of a shape that broadcasts with `a`.
-
-    Returns:
-        Radians from -π to π; at the origin NumPy's values, with gradient 0.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    At the origin it has NumPy's values, and gradient 0.
 
     Example:
         >>> import minigrad
@@ -154,17 +114,9 @@ def arctan2(a: Any, b: Any) -> Any:
 
 @primitive(np.hypot, float_inputs=True)
 def hypot(a: Any, b: Any) -> Any:
-    """The hypotenuse ``sqrt(a**2 + b**2)``, with broadcasting and without intermediate overflow.
+    """The hypotenuse ``sqrt(a**2 + b**2)``, without intermediate overflow.
 
-    Args:
-        a: Tensor, array or number.
-        b: The same, of a shape that broadcasts with `a`.
-
-    Returns:
-        The length; its gradient at the origin is 0, as for `norm`.
-
-    Raises:
-        ValueError: The shapes do not broadcast.
+    Arguments and errors are as for `add`. Its gradient at the origin is 0, as for `norm`.
 
     Example:
         >>> import minigrad
@@ -176,13 +128,7 @@ def hypot(a: Any, b: Any) -> Any:
 
 @primitive(np.sinh, float_inputs=True)
 def sinh(x: Any) -> Any:
-    """The hyperbolic sine of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``(exp(x) - exp(-x)) / 2``.
+    """The hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.
 
     Example:
         >>> import minigrad
@@ -194,13 +140,7 @@ def sinh(x: Any) -> Any:
 
 @primitive(np.cosh, float_inputs=True)
 def cosh(x: Any) -> Any:
-    """The hyperbolic cosine of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``(exp(x) + exp(-x)) / 2``.
+    """The hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.
 
     Example:
         >>> import minigrad
@@ -212,13 +152,7 @@ def cosh(x: Any) -> Any:
 
 @primitive(np.tanh, float_inputs=True)
 def tanh(x: Any) -> Any:
-    """The hyperbolic tangent of each element.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        Values between -1 and 1.
+    """The hyperbolic tangent of each element, between -1 and 1.
 
     Example:
         >>> import minigrad
@@ -230,13 +164,7 @@ def tanh(x: Any) -> Any:
 
 @primitive(np.arcsinh, float_inputs=True)
 def arcsinh(x: Any) -> Any:
-    """The inverse of `sinh`.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``log(x + sqrt(x**2 + 1))``.
+    """The inverse of `sinh`, ``log(x + sqrt(x**2 + 1))``.
 
     Example:
         >>> import minigrad
@@ -248,13 +176,7 @@ def arcsinh(x: Any) -> Any:
 
 @primitive(np.arccosh, float_inputs=True)
 def arccosh(x: Any) -> Any:
-    """The inverse of `cosh`; its slope at 1 is infinite.
-
-    Args:
-        x: Numbers of at least 1.
-
-    Returns:
-        Numbers of at least 0; NaN for other numbers.
+    """The inverse of `cosh`, at least 0; NaN below 1. Its slope at 1 is infinite.
 
     Example:
         >>> import minigrad
@@ -266,13 +188,7 @@ def arccosh(x: Any) -> Any:
 
 @primitive(np.arctanh, float_inputs=True)
 def arctanh(x: Any) -> Any:
-    """The inverse of `tanh`; its slope at -1 and 1 is infinite.
-
-    Args:
-        x: Numbers between -1 and 1.
-
-    Returns:
-        ``log((1 + x) / (1 - x)) / 2``; infinite at -1 and 1, NaN beyond.
+    """The inverse of `tanh`, ``log((1 + x) / (1 - x)) / 2``; infinite at -1 and 1, NaN beyond.
 
     Example:
         >>> import minigrad
@@ -284,13 +200,7 @@ def arctanh(x: Any) -> Any:
 
 @primitive(np.deg2rad, np.radians, float_inputs=True)
 def deg2rad(x: Any) -> Any:
-    """Degrees as radians.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``x * π / 180``.
+    """Degrees as radians, ``x * π / 180``.
 
     Example:
         >>> import minigrad
@@ -302,13 +212,7 @@ def deg2rad(x: Any) -> Any:
 
 @primitive(np.rad2deg, np.degrees, float_inputs=True)
 def rad2deg(x: Any) -> Any:
-    """Radians as degrees.
-
-    Args:
-        x: Tensor, array or number.
-
-    Returns:
-        ``x * 180 / π``.
+    """Radians as degrees, ``x * 180 / π``.
 
     Example:
         >>> import minigrad

@@ -8,14 +8,6 @@
 """
 
 from minigrad.transforms.checkpointing import checkpoint
-from minigrad.transforms.derivatives import (
-    grad,
-    hessian,
-    hvp,
-    jacobian,
-    jvp,
-    value_and_grad,
-    vjp,
-)
+from minigrad.transforms.derivatives import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 __all__ = ["checkpoint", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]

@@ -126,14 +126,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """Call the op.
-
-        Args:
-            *args: Tensors, and whatever else `forward` takes.
-
-        Returns:
-            What `forward` returns, with a history if an argument has one.
-        """
+        """Call the op: what `forward` returns, with a history if an argument has one."""
         places = tuple([i for i, x in enumerate(args) if isinstance(x, Variable)])
         context = FunctionContext(args)
         single = False

@@ -69,20 +69,8 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
 def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
     """The function that computes the value and the gradient of a scalar function.
 
-    Args:
-        function: As for `grad`.
-        argnums: As for `grad`.
-        has_aux: Whether the function returns a pair (output, auxiliary output).
-
-    Returns:
-        A function of the same arguments. It returns the value and the gradient; with `has_aux`, the
-        value is the pair that the function returned.
-
-    Raises:
-        RuntimeError: The function does not return one number.
-        TypeError: `function` is no function, `argnums` no int, or an argument or output does not
-            hold floats.
-        ValueError: The function was not called with the arguments of `argnums`.
+    Arguments and errors are as for `grad`. With `has_aux`, the value is the pair that the function
+    returned.
 
     Example:
         >>> import minigrad
@@ -192,23 +180,14 @@ def _weight(draws: np.random.Generator, output: Any) -> Any:
 def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
     r"""The function that computes the Jacobian: each output element by each input element.
 
-    It costs one evaluation, and one backward pass for each element of the output.
-
-    Args:
-        function: Takes tensors or structures of them, returns a structure of tensors.
-        argnums: Which positional arguments to differentiate; the others may be anything.
-        has_aux: Whether the function returns a pair (output, auxiliary output).
+    It costs one evaluation, and one backward pass for each element of the output. Arguments and
+    errors are as for `grad`, but the function may return any structure of tensors.
 
     Returns:
         A function of the same arguments. It returns the structure of the output. In the place of
         each tensor stands the structure of the argument (for a tuple `argnums`, a tuple of
         structures), with tensors of shape (\*output shape, \*input shape) and the dtype of the
         input. With `has_aux`, a pair of that and the auxiliary output.
-
-    Raises:
-        TypeError: `function` is no function, `argnums` no int, or an argument or output does not
-            hold floats.
-        ValueError: The function was not called with the arguments of `argnums`.
 
     Example:
         >>> import minigrad
@@ -225,23 +204,12 @@ def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) 
     r"""The function that computes the second derivatives of a scalar function.
 
     It is the Jacobian of the gradient, so it costs one backward pass for each input element. The
-    product with one vector, `hvp`, costs only two.
-
-    Args:
-        function: As for `grad`.
-        argnums: As for `grad`.
-        has_aux: Whether the function returns a pair (output, auxiliary output).
+    product with one vector, `hvp`, costs only two. Arguments and errors are as for `grad`.
 
     Returns:
         A function of the same arguments. It returns structures within a structure: for a dict of
         parameters, a dict of dicts, with a tensor of shape (\*a.shape, \*b.shape) for each pair.
         With `has_aux`, a pair of that and the auxiliary output.
-
-    Raises:
-        RuntimeError: The function does not return one number.
-        TypeError: `function` is no function, `argnums` no int, or an argument or output does not
-            hold floats.
-        ValueError: The function was not called with the arguments of `argnums`.
 
     Example:
         >>> import minigrad

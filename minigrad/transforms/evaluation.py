@@ -217,18 +217,10 @@ def pulled(
 def directions(
     name: str, like: Any, tensors: Sequence[Any], given: Any, like_path: str, path: str
 ) -> list[Any]:
-    """Tangents or cotangents, in the order of the tensors that they belong to.
+    """Tangents or cotangents for `tensors`, the leaves of `like`, each of its shape and dtype.
 
-    Args:
-        name: The name of the transform, for errors.
-        like: A structure.
-        tensors: The tensors at its leaves.
-        given: The same structure of tensors, arrays or numbers.
-        like_path: The name of `like` in errors.
-        path: The name of `given` in errors.
-
-    Returns:
-        A tensor for each of `tensors`, of its shape and dtype.
+    They are `given` as tensors, arrays or numbers in the same structure. Errors name the transform,
+    `name`, and call the structures `like_path` and `path`.
 
     Raises:
         TypeError: The structures differ, or the dtype of a tensor and its direction.

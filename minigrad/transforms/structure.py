@@ -27,14 +27,9 @@ def _step(path: str, key: Any) -> str:
 
 
 def flatten(value: Any, path: str) -> list[tuple[str, Any]]:
-    """The leaves of a structure in order, each with the expression that leads to it.
+    """The leaves of a structure in order, each with the expression that leads to it from `path`.
 
-    Args:
-        value: A structure, or a leaf.
-        path: The name of `value` itself.
-
-    Returns:
-        Pairs such as ``('inputs[1]["weight"]', tensor)``.
+    Such a pair is ``('inputs[1]["weight"]', tensor)``.
     """
     parts = _parts(value)
     if parts is None:
@@ -66,14 +61,7 @@ def mapped(function: Callable[[Any], Any], value: Any) -> Any:
 def aligned(like: Any, given: Any, like_path: str, path: str) -> list[Any]:
     """The leaves of `given` in the order of those of `like`, whose structure it must have.
 
-    Args:
-        like: A structure.
-        given: Another one, the keys of its dicts in any order.
-        like_path: The name of `like` in errors.
-        path: The name of `given` in errors.
-
-    Returns:
-        The leaves.
+    The keys of a dict may be in any order. Errors call the two `path` and `like_path`.
 
     Raises:
         TypeError: A part is of another kind.

@@ -11,13 +11,8 @@ from minigrad.checking.samples.case import Case, Draw, case
 __all__ = ["BROADCASTS", "CASES"]
 
 _draw = Draw(0)
-between, inside, normal, positive, spaced = (
-    _draw.between,
-    _draw.inside,
-    _draw.normal,
-    _draw.positive,
-    _draw.spaced,
-)
+between, inside, normal = _draw.between, _draw.inside, _draw.normal
+positive, spaced = _draw.positive, _draw.spaced
 
 BROADCASTS: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((2, 3), (2, 3)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)), ((1, 3), (2, 1, 1)),
@@ -103,9 +98,7 @@ CASES: list[Case] = [
     *[found for op, makers in _BINARY.items() for found in _binary(op, *makers)],
     *[found for op in ("floor_divide", "remainder") for found in _dividing(op)],
     *[case("power", normal(5), c) for c in (0, 1, 2, 3, -1, -2, 0.0, 1.0, 2.0, 5)],
-    Case(
-        "power", "of any sign to an array", lambda m, x: m.power(x, _WHOLE), (normal(2, 6),)
-    ),
+    Case("power", "of any sign to an array", lambda m, x: m.power(x, _WHOLE), (normal(2, 6),)),
     case("power", positive(2, 6), np.array([0.0, 1.0, 2.0, 3.0, -1.0, 0.5])),
     case("gelu", _WIDE, approximate="tanh"),
     case("gelu", normal(), approximate="tanh"),
@@ -115,17 +108,12 @@ CASES: list[Case] = [
     *[case("clip", spaced(2, 5), *c) for c in ((-0.5, 0.7), (-0.5, None), (None, 0.5))],
     case("clip", _ROWS, np.array([[-1.0], [-0.7]]), np.array([1.0, 1.1, 1.2, 0.6, 1.4])),
     case("clip", np.array([0.0, 1.5, 3.0]), np.array(2.0), np.array(1.0), name="crossed bounds"),
-    *[
-        case("where", _CONDITION, normal(*left), normal(*right))
-        for left, right in [*BROADCASTS[:9], ((2, 1, 3), (3,))]
-    ],
+    *[case("where", _CONDITION, normal(*left), normal(*right))
+      for left, right in [*BROADCASTS[:9], ((2, 1, 3), (3,))]],
     case("where", _CONDITION, 2.0, normal(2, 3)),
     case("where", True, normal(2, 3), normal(3)),
     case("masked_fill", normal(2, 3), _CONDITION, -1.7),
-    *[
-        case("masked_fill", normal(2, 3), _CONDITION, normal(*shape))
-        for shape in ((), (1, 1), (1, 1, 1))
-    ],
+    *[case("masked_fill", normal(2, 3), _CONDITION, normal(*s)) for s in ((), (1, 1), (1, 1, 1))],
     case("masked_fill", normal(4, 2, 3), _CONDITION, 2.0),
     case("masked_fill", normal(3), _CONDITION, normal()),
     *[case("dropout", normal(4, 5), p, 5) for p in (0.0, 0.4, 1.0)],

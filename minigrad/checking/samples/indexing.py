@@ -113,28 +113,20 @@ CASES: list[Case] = [
         for name, index in INDICES.items()
         for found in (
             Case("getitem", name, lambda m, x, i=index: m.getitem(x, i), (_X,)),
-            Case(
-                "setitem",
-                name,
-                lambda m, x, v, i=index: m.setitem(x, i, v),
-                (_X, normal(*np.shape(_X[index]))),
-            ),
+            Case("setitem", name, lambda m, x, v, i=index: m.setitem(x, i, v),
+                 (_X, normal(*np.shape(_X[index])))),
         )
     ],
     *[case("getitem", normal(), i, name=f"{name} of 0-d") for name, i in _OF_ONE_NUMBER.items()],
-    *[
-        case("setitem", normal(), i, normal(), name=f"{name} of 0-d")
-        for name, i in _OF_ONE_NUMBER.items()
-    ],
+    *[case("setitem", normal(), i, normal(), name=f"{name} of 0-d")
+      for name, i in _OF_ONE_NUMBER.items()],
     *[case("setitem", _X, index, normal(*shape)) for index, shape in _BROADCAST_VALUES],
     case("setitem", _X, (0, [1, 1]), 2.5),
     Case("setitem", "only the value", lambda m, v: m.setitem(_ZEROS, 1, v), (normal(4, 5),)),
     Case("getitem", "nonzero", lambda m, x: m.getitem(x, m.nonzero(_CONDITION)), (normal(2, 3),)),
     Case("getitem", "where", lambda m, x: m.getitem(x, m.where(_CONDITION)), (normal(2, 3),)),
-    *[
-        case("scatter_index", normal(*_X[INDICES[name]].shape), INDICES[name], (3, 4, 5), name=name)
-        for name in _SCATTERED
-    ],
+    *[case("scatter_index", normal(*_X[INDICES[name]].shape), INDICES[name], (3, 4, 5), name=name)
+      for name in _SCATTERED],
     case("embedding", _IDS, normal(4, 2)),
     *[_embedding(padding) for padding in (None, 0, 3, -1)],
     case("embedding", np.array(2), normal(4, 2)),
@@ -159,20 +151,14 @@ CASES: list[Case] = [
     ],
     case("gather", normal(4), 0, np.array([0, 2, 2])),
     *[case("scatter_add", normal(4), 0, np.array([0, 2, 2]), normal(n)) for n in (3, 4)],
-    Case(
-        "scatter_add",
-        "only the value",
-        lambda m, src: m.scatter_add(np.zeros(4), 0, np.array([0, 2, 2]), src),
-        (normal(3),),
-    ),
+    Case("scatter_add", "only the value",
+         lambda m, src: m.scatter_add(np.zeros(4), 0, np.array([0, 2, 2]), src), (normal(3),)),
     case("unique", spaced(3, 4)),
     *[case("unique", spaced(3, 4), axis=axis) for axis in (0, -1)],
     case("unique", normal()),
     case("unique", normal(0, 2)),
-    *[
-        case("sort", spaced(2, 3, 4), axis, descending=descending)
-        for axis, descending in product((-1, 0, 1, None), (False, True))
-    ],
+    *[case("sort", spaced(2, 3, 4), axis, descending=descending)
+      for axis, descending in product((-1, 0, 1, None), (False, True))],
     *[case("sort", normal(*shape)) for shape in ((1,), (0,), (2, 0), (0, 2))],
     case("sort", normal(), None),
     *[_topk(*options) for options in product((0, 1, 2), (-1, 1, 0), (True, False), (True, False))],

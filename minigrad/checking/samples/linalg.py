@@ -149,40 +149,26 @@ CASES: list[Case] = [
     _of("eigvalsh", "U", lambda m, x: m.linalg.eigvalsh(_symmetric(m, x), "U"), _STACK),
     *[_power(n) for n in (-2, -1, 0, 1, 2, 5)],
     *[case("linalg.det", x, name=name) for name, x in _SINGULAR.items()],
-    *[
-        _of("solve", f"{a}{b}", lambda m, a, b: m.linalg.solve(_regular(m, a), b), a, b)
-        for a, b in _SYSTEMS
-    ],
+    *[_of("solve", f"{a}{b}", lambda m, a, b: m.linalg.solve(_regular(m, a), b), a, b)
+      for a, b in _SYSTEMS],
     *[_of(op, shape, call, shape) for shape in _RECTANGLES for op, call in _OF_RECTANGLES.items()],
-    _of(
-        "pinv",
-        "rank 2 throughout",
-        lambda m, a, b: m.linalg.pinv(m.matmul(_regular(m, a), _regular(m, b))),
-        (4, 2),
-        (2, 3),
-    ),
+    _of("pinv", "rank 2 throughout",
+        lambda m, a, b: m.linalg.pinv(m.matmul(_regular(m, a), _regular(m, b))), (4, 2), (2, 3)),
     *[_least_squares(*system) for system in _LEAST_SQUARES],
     *[case("linalg.multi_dot", [_matrix(*shape) for shape in chain]) for chain in _CHAINS],
     *[_matrix_norm(*call) for call in product([(3, 3), (2, 2, 3), (3, 2)], _ORDERS)],
     *[_matrix_norm((2, 3, 2), ord, keepdims=True) for ord in _ORDERS],
-    *[
-        case("linalg.vector_norm", spaced(3, 2), ord=ord, axis=axis)
-        for ord, axis in product((0.5, 1, 2, 3, -1, -2.5, math.inf, -math.inf), (None, 0))
-    ],
+    *[case("linalg.vector_norm", spaced(3, 2), ord=ord, axis=axis)
+      for ord, axis in product((0.5, 1, 2, 3, -1, -2.5, math.inf, -math.inf), (None, 0))],
     case("linalg.vector_norm", spaced(2, 2, 3), ord=0.5, axis=(0, 2), keepdims=True),
     *[case("linalg.norm", _matrix(*shape), **options) for shape, options in _NORMS],
     *[_cond(p) for p in (None, 2, -2, "fro", 1, -1, math.inf)],
     _of("cond", "wide", lambda m, x: m.linalg.cond(_regular(m, x)), (2, 3)),
-    *[
-        _triangular(a, b, upper, left, unitriangular)
-        for a, b, upper, left, unitriangular in [
-            ((3, 3), (3, 2), True, True, False),
-            ((3, 3), (3, 2), False, True, True),
-            ((3, 3), (2, 3), False, False, False),
-            ((2, 3, 3), (3, 1), False, True, False),
-            ((3, 3), (2, 1, 3), True, False, True),
-            ((0, 0), (0, 2), True, True, False),
-            ((0, 2, 2), (2, 1), True, True, False),
-        ]
-    ],
-]
+    _triangular((3, 3), (3, 2), True, True, False),
+    _triangular((3, 3), (3, 2), False, True, True),
+    _triangular((3, 3), (2, 3), False, False, False),
+    _triangular((2, 3, 3), (3, 1), False, True, False),
+    _triangular((3, 3), (2, 1, 3), True, False, True),
+    _triangular((0, 0), (0, 2), True, True, False),
+    _triangular((0, 2, 2), (2, 1), True, True, False),
+]  # fmt: skip

@@ -31,10 +31,8 @@ def _norms(shape: tuple[int, ...], ndim: int) -> list[Case]:
 
 def _batch_norms(shape: tuple[int, ...]) -> list[Case]:
     x, channels = normal(*shape), shape[1]
-    return [
-        case("batch_norm", x, normal(channels), normal(channels)),
-        case("batch_norm", x, eps=0.1),
-    ]
+    affine = case("batch_norm", x, normal(channels), normal(channels))
+    return [affine, case("batch_norm", x, eps=0.1)]
 
 
 _NORMS = [
@@ -45,30 +43,17 @@ _NORMS = [
         )
         for found in _norms(*call)
     ],
-    Case(
-        "layer_norm",
-        "weight only",
-        lambda m, w, b: m.layer_norm(_ROWS, w, b),
-        (normal(4), normal(4)),
-    ),
+    Case("layer_norm", "weight only", lambda m, w, b: m.layer_norm(_ROWS, w, b),
+         (normal(4), normal(4))),
     case("layer_norm", normal(2, 4), normal(4)),
     case("layer_norm", normal(2, 4), None, normal(4)),
     Case("rms_norm", "weight only", lambda m, w: m.rms_norm(_ROWS, w), (normal(4),)),
-    *[
-        found
-        for shape in ((3, 2), (2, 3, 4), (2, 2, 3, 2), (0, 2, 3))
-        for found in _batch_norms(shape)
-    ],
+    *[found for shape in ((3, 2), (2, 3, 4), (2, 2, 3, 2), (0, 2, 3))
+      for found in _batch_norms(shape)],
     case("batch_norm", normal(1, 2), eps=0.1),
-    Case(
-        "batch_norm",
-        "the output only",
-        lambda m, x, w: m.batch_norm(x, w)[0],
-        (normal(3, 2), normal(2)),
-    ),
-    Case(
-        "batch_norm", "the statistics only", lambda m, x: m.batch_norm(x)[1:], (normal(3, 2),)
-    ),
+    Case("batch_norm", "the output only", lambda m, x, w: m.batch_norm(x, w)[0],
+         (normal(3, 2), normal(2))),
+    Case("batch_norm", "the statistics only", lambda m, x: m.batch_norm(x)[1:], (normal(3, 2),)),
 ]  # fmt: skip
 
 # Cross entropy ------------------------------------------------------------------------------------
@@ -82,15 +67,8 @@ _TARGETS = {
 _WEIGHT = np.array([0.5, 2.0, 1.3, 0.0])
 _CROSS_ENTROPIES = [
     *[
-        case(
-            "cross_entropy",
-            normal(*shape),
-            target,
-            reduction=reduction,
-            weight=weight,
-            label_smoothing=smoothing,
-            ignore_index=ignore,
-        )
+        case("cross_entropy", normal(*shape), target, reduction=reduction, weight=weight,
+             label_smoothing=smoothing, ignore_index=ignore)
         for shape, target in _TARGETS.items()
         for reduction, weight, smoothing, ignore in product(
             ("mean", "sum", "none"), (None, _WEIGHT), (0.0, 0.2), (None, 2)
@@ -98,7 +76,7 @@ _CROSS_ENTROPIES = [
         if target.ndim or ignore is None
     ],
     case("cross_entropy", normal(3, 4), np.array([1, -100, 2]), ignore_index=-100),
-]
+]  # fmt: skip
 
 # Attention ----------------------------------------------------------------------------------------
 
@@ -124,28 +102,19 @@ _ATTENTIONS = [
     *[case("attention", *_qkv(*leading)) for leading in ((), (2,), (2, 2))],
     case("attention", normal(2, 2, 3, 4), normal(2, 1, 5, 4), normal(5, 2)),
     Case("attention", "q = k = v", lambda m, x: m.attention(x, x, x), (normal(2, 3, 4),)),
-    *[
-        case("attention", *_qkv(2), normal(*bias))
-        for bias in ((3, 5), (1, 5), (2, 1, 1), (2, 3, 5), (), (3, 1))
-    ],
-    *[
-        case("attention", *_qkv(2), *bias, **mask)
-        for mask in _MASKS
-        for bias in ((), (normal(3, 5),))
-    ],
+    *[case("attention", *_qkv(2), normal(*bias))
+      for bias in ((3, 5), (1, 5), (2, 1, 1), (2, 3, 5), (), (3, 1))],
+    *[case("attention", *_qkv(2), *bias, **mask)
+      for mask in _MASKS for bias in ((), (normal(3, 5),))],
     case("attention", normal(1, 2), normal(1, 2), normal(1, 2)),
     case("attention", normal(0, 2), normal(3, 2), normal(3, 2)),
     case("attention", normal(2, 2), normal(0, 2), normal(0, 3)),
-    *[
-        case("attention_weights", normal(2, 3, 4), normal(2, 5, 4), normal(3, 5), **mask)
-        for mask in ({}, {"keep": _KEEP}, {"causal": True})
-    ],
-    *[
-        _rotation(shape, angles, interleaved)
-        for shape, angles in [((2, 6), (3,)), ((2, 3, 4), (3, 2)), ((4,), ()), ((0, 4), (2,))]
-        for interleaved in (True, False)
-    ],
-]
+    *[case("attention_weights", normal(2, 3, 4), normal(2, 5, 4), normal(3, 5), **mask)
+      for mask in ({}, {"keep": _KEEP}, {"causal": True})],
+    *[_rotation(shape, angles, interleaved)
+      for shape, angles in [((2, 6), (3,)), ((2, 3, 4), (3, 2)), ((4,), ()), ((0, 4), (2,))]
+      for interleaved in (True, False)],
+]  # fmt: skip
 
 # Windows ------------------------------------------------------------------------------------------
 
@@ -201,12 +170,9 @@ def _with_itself(m: Any, x: Any) -> Any:
 
 
 _OVER_WINDOWS = [
-    *[
-        found
-        for size, kernel, rest in _WINDOWS
-        for groups, images in ((1, 2), (2, 1), (1, 0))
-        for found in _convolutions(size, kernel, rest, groups, images)
-    ],
+    *[found
+      for size, kernel, rest in _WINDOWS for groups, images in ((1, 2), (2, 1), (1, 0))
+      for found in _convolutions(size, kernel, rest, groups, images)],
     Case("convolution", "with itself", _with_itself, (normal(1, 1, 3),)),
     case(
         "convolution",
@@ -214,13 +180,9 @@ _OVER_WINDOWS = [
         *((1, 2, 1), ((1, 0), (0, 0), (1, 1)), (1, 1, 2), 1),
     ),
     *[found for window in _WINDOWS for found in _poolings(*window)],
-    *[
-        case(op, normal(0, 2, 3), (2,), (1,), ((0, 0),), (1,)) for op in ("max_pool", "sum_pool")
-    ],
-    *[
-        case("sum_parts", normal(2, 5, 3), axis, count)
-        for axis, count in product((0, 1, 2), (1, 2, 3, 5))
-    ],
+    *[case(op, normal(0, 2, 3), (2,), (1,), ((0, 0),), (1,)) for op in ("max_pool", "sum_pool")],
+    *[case("sum_parts", normal(2, 5, 3), axis, count)
+      for axis, count in product((0, 1, 2), (1, 2, 3, 5))],
 ]  # fmt: skip
 
 # Recurrence ---------------------------------------------------------------------------------------
@@ -240,12 +202,9 @@ def _recurrences(steps: int, batch: int, width: int) -> list[Case]:
 
 
 _RECURRENCES = [
-    *[
-        found
-        for sizes in ((3, 2, 2), (1, 2, 3), (2, 1, 1), (2, 0, 2))
-        for found in _recurrences(*sizes)
-    ],
+    *[found for sizes in ((3, 2, 2), (1, 2, 3), (2, 1, 1), (2, 0, 2))
+      for found in _recurrences(*sizes)],
     case("rnn", spaced(2, 2, 2), inside(2, 2) / 9, inside(2, 2) / 9, "relu"),
-]
+]  # fmt: skip
 
 CASES: list[Case] = [*_NORMS, *_CROSS_ENTROPIES, *_ATTENTIONS, *_OVER_WINDOWS, *_RECURRENCES]

@@ -80,27 +80,18 @@ CASES: list[Case] = [
     *[case(op, normal(*a), normal(*b)) for op, pairs in _PAIRS.items() for a, b in pairs],
     Case("matmul", "x @ x", lambda m, x: m.matmul(x, x), (normal(3, 3),)),
     Case("matmul", "x @ x.T", lambda m, x: m.matmul(x, m.transpose(x)), (normal(2, 3),)),
-    *[
-        case("linear", normal(*shape), normal(4, 3), *bias)
-        for shape in ((3,), (2, 3), (2, 4, 3), (2, 2, 2, 3), (0, 3), (2, 0, 3))
-        for bias in ((normal(4),), ())
-    ],
+    *[case("linear", normal(*shape), normal(4, 3), *bias)
+      for shape in ((3,), (2, 3), (2, 4, 3), (2, 2, 2, 3), (0, 3), (2, 0, 3))
+      for bias in ((normal(4),), ())],
     case("linear", normal(2, 3), normal(0, 3), normal(0)),
     case("linear", normal(2, 2, 0), normal(3, 0), normal(3)),
     *[case("einsum", text, *[normal(*s) for s in shapes]) for text, shapes in _EINSUMS.items()],
     Case("einsum", "x twice", lambda m, x: m.einsum("ij,kj->ik", x, x), (normal(2, 3),)),
-    Case(
-        "einsum",
-        "with a constant",
-        lambda m, x: m.einsum("ij,jk->ik", x, _CONSTANT),
-        (normal(2, 3),),
-    ),
-    *[
-        case(op, normal(*a), normal(*b), axis=axis)
-        for op, calls in _ALONG_AN_AXIS.items()
-        for a, b, axis in calls
-    ],
+    Case("einsum", "with a constant", lambda m, x: m.einsum("ij,jk->ik", x, _CONSTANT),
+         (normal(2, 3),)),
+    *[case(op, normal(*a), normal(*b), axis=axis)
+      for op, calls in _ALONG_AN_AXIS.items() for a, b, axis in calls],
     *[case("tensordot", normal(*a), normal(*b), axes) for a, b, axes in _TENSORDOTS],
     Case("tensordot", "x twice", lambda m, x: m.tensordot(x, x, 1), (normal(2, 2),)),
     *[found for shape, place in _DIAGONALS for found in _diagonals(shape, place)],
-]
+]  # fmt: skip

@@ -80,10 +80,8 @@ CASES: list[Case] = [
     *[case(op, normal(0, 3), axis=axis) for op in ("sum", "prod") for axis in (None, 0, -1)],
     case("sum", normal(2, 3), axis=np.int64(1)),
     case("norm", spaced(2, 3), 4, axis=1),
-    *[
-        case("prod", x, axis=axis, name=f"beside zeros over {axis}")
-        for axis, x in product((None, 0, 1, (0, 1)), (_ZEROS, _ZEROS[:2, :2]))
-    ],
+    *[case("prod", x, axis=axis, name=f"beside zeros over {axis}")
+      for axis, x in product((None, 0, 1, (0, 1)), (_ZEROS, _ZEROS[:2, :2]))],
     *[case("median", spaced(2, 3, 4), axis=axis, keepdims=keepdims)
       for axis, keepdims in product([None, 0, -1, 1, *_AXES[3:6]], (False, True))],
     case("median", spaced()),
@@ -93,12 +91,9 @@ CASES: list[Case] = [
     *[case("diff", normal(2, 3, 2), n, axis) for n, axis in product((0, 1, 2, 5), (0, 1, -1))],
     case("diff", normal(5)),
     case("diff", normal(0, 2), axis=0),
-    Case(
-        "diff",
-        "between tensors",
-        lambda m, x, before, after: m.diff(x, prepend=before, append=after),
-        (normal(2, 3), normal(2, 2), normal(2, 1)),
-    ),
+    Case("diff", "between tensors",
+         lambda m, x, before, after: m.diff(x, prepend=before, append=after),
+         (normal(2, 3), normal(2, 2), normal(2, 1))),
     case("diff", normal(2, 3), axis=0, prepend=0.5, append=-1),
     *[
         found
@@ -107,10 +102,8 @@ CASES: list[Case] = [
     ],
     *[case("nansum", normal(*shape)) for shape in ((), (0, 3))],
     *[case("nanmean", normal(*shape), -1) for shape in ((0, 3), (3, 1))],
-    *[
-        case("quantile", spaced(2, 3, 4), q, axis=axis)
-        for q, axis in product((0.3, 1, [0.5, 0.25, 0.9]), (None, 1, (0, -1)))
-    ],
+    *[case("quantile", spaced(2, 3, 4), q, axis=axis)
+      for q, axis in product((0.3, 1, [0.5, 0.25, 0.9]), (None, 1, (0, -1)))],
     *[
         case("quantile", spaced(5, 2), 0.34, axis=0, keepdims=True, method=method)
         for method in ("lower", "higher", "midpoint", "nearest", "hazen", "inverted_cdf", "weibull")

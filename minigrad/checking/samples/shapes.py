@@ -84,16 +84,12 @@ def _meshgrid(shapes: tuple[tuple[int, ...], ...], indexing: str) -> Case:
 
 CASES: list[Case] = [
     *[case("reshape", normal(*shape), to) for shape, to in _RESHAPES],
-    *[
-        case("transpose", normal(2, 3, 4), axes)
-        for axes in (None, (0, 1, 2), (2, 0, 1), (1, 2, 0), (-1, 0, -2), [0, 2, 1])
-    ],
+    *[case("transpose", normal(2, 3, 4), axes)
+      for axes in (None, (0, 1, 2), (2, 0, 1), (1, 2, 0), (-1, 0, -2), [0, 2, 1])],
     case("transpose", normal()),
     *[case("swapaxes", normal(2, 3, 4), *axes) for axes in ((0, 1), (-1, -3), (1, 1), (0, -1))],
-    *[
-        case("squeeze", normal(1, 1) if axis == 0 else normal(1, 3, 1, 4), axis)
-        for axis in (None, 0, -2, (0, 2), (-2, 0))
-    ],
+    *[case("squeeze", normal(1, 1) if axis == 0 else normal(1, 3, 1, 4), axis)
+      for axis in (None, 0, -2, (0, 2), (-2, 0))],
     *[case("expand_dims", normal(2, 3), axis) for axis in (0, -1, 1, (0, 2), (-1, 1))],
     *[case("broadcast_to", normal(*shape), to) for shape, to in _BROADCASTS_TO],
     *[
@@ -107,26 +103,17 @@ CASES: list[Case] = [
     case("concatenate", [normal(0, 3), normal(2, 3)]),
     case("concatenate", [normal(1, 3), normal(2, 2)], axis=None),
     case("concatenate", [normal(2, 3)]),
-    Case(
-        "concatenate",
-        "with a constant",
-        lambda m, a, b: m.concatenate([a, _CONSTANT, b]),
-        (normal(2, 3), normal(2, 3)),
-    ),
+    Case("concatenate", "with a constant", lambda m, a, b: m.concatenate([a, _CONSTANT, b]),
+         (normal(2, 3), normal(2, 3))),
     case("stack", [normal(), normal()]),
-    Case(
-        "stack", "with a constant", lambda m, a: m.stack([_CONSTANT, a], axis=-1), (normal(1, 3),)
-    ),
+    Case("stack", "with a constant", lambda m, a: m.stack([_CONSTANT, a], axis=-1),
+         (normal(1, 3),)),
     *[_stack(op, *shapes) for op, found in _STACKS.items() for shapes in found],
     *[case("split", normal(6, 2), *cut) for cut in _SPLITS],
-    *[
-        case("array_split", normal(6, 2), *cut)
-        for cut in ((4, 0), (3, 1), ([1, 4], 0), ([], -1), (5, -1))
-    ],
-    *[
-        case("chunk", normal(5, 2), *cut)
-        for cut in ((1, 0), (2, 0), (3, 0), (4, 0), (9, 0), (2, -1))
-    ],
+    *[case("array_split", normal(6, 2), *cut)
+      for cut in ((4, 0), (3, 1), ([1, 4], 0), ([], -1), (5, -1))],
+    *[case("chunk", normal(5, 2), *cut)
+      for cut in ((1, 0), (2, 0), (3, 0), (4, 0), (9, 0), (2, -1))],
     *[case("unbind", normal(2, 3, 4), axis) for axis in (0, 1, -1)],
     *[case("ravel", normal(*shape)) for shape in _SHAPES],
     *[
@@ -135,21 +122,13 @@ CASES: list[Case] = [
         for shape in _SHAPES
         for found in _at_least(op, shape)
     ],
-    *[
-        case("flatten", normal(2, 3, 4), *axes) for axes in ((), (1,), (0, 1), (-3, -2), (2, 2))
-    ],
+    *[case("flatten", normal(2, 3, 4), *axes) for axes in ((), (1,), (0, 1), (-3, -2), (2, 2))],
     *[case("flatten", normal(*shape)) for shape in ((), (3,), (0, 3), (2, 0, 3))],
     *[case("moveaxis", normal(2, 3, 4), *move) for move in _MOVES],
     *[case("expand", normal(*shape), *sizes) for shape, sizes in _EXPANSIONS],
-    *[
-        Case(
-            "broadcast_arrays",
-            f"{left}{right}",
-            lambda m, a, b: m.stack(m.broadcast_arrays(a, b)),
-            (normal(*left), normal(*right)),
-        )
-        for left, right in BROADCASTS
-    ],
+    *[Case("broadcast_arrays", f"{left}{right}",
+           lambda m, a, b: m.stack(m.broadcast_arrays(a, b)), (normal(*left), normal(*right)))
+      for left, right in BROADCASTS],
     *[
         _meshgrid(shapes, indexing)
         for shapes in (((2,), (3,)), ((2,),), ((2,), (3,), (4,)), ((), (3,)), ((0,), (3,)))
@@ -159,10 +138,8 @@ CASES: list[Case] = [
     case("flip", normal()),
     case("fliplr", normal(2, 3)),
     case("flipud", normal(2, 3)),
-    *[
-        case("rot90", normal(2, 3, 2), k, axes)
-        for k, axes in product((0, 1, 2, 3, -1, 6), ((0, 1), (1, 0), (-1, 0)))
-    ],
+    *[case("rot90", normal(2, 3, 2), k, axes)
+      for k, axes in product((0, 1, 2, 3, -1, 6), ((0, 1), (1, 0), (-1, 0)))],
     *[case("roll", normal(2, 3, 4), *roll) for roll in _ROLLS],
     case("roll", normal(), 3),
     case("roll", normal(0, 3), 1, 0),
@@ -171,10 +148,8 @@ CASES: list[Case] = [
     case("repeat", normal(2), [0, 1]),
     case("repeat", normal(0, 3), 2, 0),
     *[case("tile", normal(*shape), reps) for shape, reps in _TILES],
-    *[
-        case("pad", normal(2, 3), width, mode)
-        for width, mode in product(_WIDTHS, ("edge", "reflect", "symmetric", "wrap"))
-    ],
+    *[case("pad", normal(2, 3), width, mode)
+      for width, mode in product(_WIDTHS, ("edge", "reflect", "symmetric", "wrap"))],
     *[case("pad", normal(2, 3), width) for width in _WIDTHS],
     case("pad", normal(2, 3), 2, constant_values=((1.0, 2.0), (-1.5, 3.0))),
     case("pad", normal(), 2),
@@ -187,10 +162,8 @@ CASES: list[Case] = [
         for k in (0, 1, -1, 5, -5)
         for op in ("tril", "triu")
     ],
-    *[
-        case("diag", normal(*shape), k)
-        for shape, k in product(((3,), (3, 3), (2, 4), (0,), (0, 2)), (0, 1, -1, 3))
-    ],
+    *[case("diag", normal(*shape), k)
+      for shape, k in product(((3,), (3, 3), (2, 4), (0,), (0, 2)), (0, 1, -1, 3))],
     *[
         case("diag_embed", normal(*shape), *options)
         for shape, options in [

@@ -57,14 +57,9 @@ def singular(x: np.ndarray) -> Any:
 
 
 def resolution(values: np.ndarray, size: int) -> Any:
-    """The smallest gap at which singular values or eigenvalues count as different.
+    """The smallest gap at which singular values or eigenvalues (..., k) count as different.
 
-    Args:
-        values: Shape (..., k), of the dtype of the input.
-        size: The longer side of the matrix.
-
-    Returns:
-        Shape (..., 1).
+    It has shape (..., 1), and depends on the longer side of the matrix, `size`.
     """
     greatest = np.abs(values).max(axis=-1, keepdims=True, initial=0)
     return greatest * (size * float(np.finfo(values.dtype).eps))

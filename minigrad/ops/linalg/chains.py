@@ -33,9 +33,6 @@ def matrix_power(x: Any, n: int) -> Tensor:
         x: Shape (..., n, n).
         n: The exponent; 0 gives the identity, negative numbers give powers of the inverse.
 
-    Returns:
-        Shape (..., n, n).
-
     Raises:
         TypeError: `n` is not an integer.
         ValueError: `x` is not square.
@@ -72,9 +69,6 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
 
     Args:
         arrays: At least two matrices; the first and the last may be vectors.
-
-    Returns:
-        The product, without the axis of a vector.
 
     Raises:
         ValueError: There are fewer than two, or the shapes do not fit.

@@ -19,16 +19,11 @@ __all__ = ["det", "slogdet"]
 
 @primitive(np.linalg.det, float_inputs=True, explain_error=no_square)
 def det(x: Any) -> Any:
-    """The determinant of a square matrix, or of each in a stack.
+    """The determinant of a square matrix, or of each in a stack of shape (..., n, n).
 
     Its gradient is the matrix of cofactors, which is finite everywhere. It is ``det(x) inv(x)ᵀ`` if
-    `x` is invertible, has rank 1 if `x` has rank n - 1, and is 0 for lower ranks.
-
-    Args:
-        x: Shape (..., n, n).
-
-    Returns:
-        Shape (...); 1 for matrices of shape (0, 0).
+    `x` is invertible, has rank 1 if `x` has rank n - 1, and is 0 for lower ranks. The determinant
+    of a matrix of shape (0, 0) is 1.
 
     Raises:
         numpy.linalg.LinAlgError: `x` is not square.
@@ -148,12 +143,9 @@ def _slogdet(x: Any) -> Any:
 def slogdet(x: Any) -> SlogdetResult:
     """The sign and the logarithm of the absolute value of a determinant, without overflow.
 
-    Args:
-        x: Shape (..., n, n).
-
     Returns:
-        `sign`, which has no derivative, and `logabsdet`, both of shape (...). A singular matrix
-        gives 0 and -inf; a gradient that reaches it is an error.
+        For `x` of shape (..., n, n), `sign`, which has no derivative, and `logabsdet`, both of
+        shape (...). A singular matrix gives 0 and -inf; a gradient that reaches it is an error.
 
     Raises:
         numpy.linalg.LinAlgError: `x` is not square.

@@ -39,9 +39,6 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
             two).
         keepdims: Keep the reduced axes with length 1.
 
-    Returns:
-        The norm.
-
     Raises:
         ValueError: There is no such norm for this number of axes, or an axis does not exist.
 

@@ -23,13 +23,7 @@ def _cannot_invert(x: Any) -> str | None:
 
 @primitive(np.linalg.inv, float_inputs=True, explain_error=_cannot_invert)
 def inv(x: Any) -> Any:
-    """The inverse of a square matrix, or of each in a stack.
-
-    Args:
-        x: Shape (..., n, n).
-
-    Returns:
-        Shape (..., n, n).
+    """The inverse of a square matrix, or of each in a stack, of shape (..., n, n).
 
     Raises:
         numpy.linalg.LinAlgError: A matrix is singular, or not square.

@@ -20,14 +20,8 @@ __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
     """``1 / (values[j] - values[i])`` at (i, j); 0 on the diagonal and for equal values.
 
-    Args:
-        op: The name of the op.
-        values: Shape (..., k).
-        size: The longer side of the matrix.
-        *turns: The cotangents of rotations between pairs of vectors, (..., k, k).
-
-    Returns:
-        Shape (..., k, k).
+    From shape (..., k) to (..., k, k). The cotangents of rotations between pairs of vectors,
+    `turns`, have that shape too; `size` is the longer side of the matrix.
 
     Raises:
         numpy.linalg.LinAlgError: A cotangent for vectors of equal values is not 0.
@@ -128,21 +122,11 @@ def _eigh_x(g: Any, out: Any) -> Any:
 
 @primitive(np.linalg.eigvalsh, arrays=1, float_inputs=True, explain_error=_no_spectrum)
 def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
-    """The eigenvalues of a symmetric matrix, or of each in a stack.
+    """The eigenvalues of a symmetric matrix, or of each in a stack, in ascending order.
 
-    One triangle is read, and the gradient is symmetric, as with `eigh`.
-
-    Args:
-        x: Shape (..., n, n).
-        UPLO: The triangle to read, "L" or "U".
-
-    Returns:
-        Shape (..., n), in ascending order. For equal eigenvalues, the gradient is correct for every
-        function that treats them alike, such as sums and norms.
-
-    Raises:
-        numpy.linalg.LinAlgError: `x` is not square, or the algorithm did not converge.
-        ValueError: `UPLO` is neither.
+    One triangle is read, and the gradient is symmetric; arguments and errors are as for `eigh`. For
+    equal eigenvalues, the gradient is correct for every function that treats them alike, such as
+    sums and norms.
 
     Example:
         >>> import minigrad
@@ -264,14 +248,10 @@ def _svd_x(g: Any, out: Any) -> Any:
 
 @primitive(np.linalg.svdvals, float_inputs=True, explain_error=_no_singular_values)
 def svdvals(x: Any) -> Any:
-    """The singular values of a matrix, or of each in a stack.
+    """The singular values of a matrix, or of each in a stack, in descending order.
 
-    Args:
-        x: Shape (..., m, n).
-
-    Returns:
-        Shape (..., min(m, n)), in descending order. For equal values, the gradient is correct for
-        every function that treats them alike, such as sums and norms; at 0 the slope is 0.
+    For equal values, the gradient is correct for every function that treats them alike, such as
+    sums and norms; at 0 the slope is 0.
 
     Raises:
         numpy.linalg.LinAlgError: `x` is not a matrix, or the algorithm did not converge.
