@@ -64,13 +64,7 @@ class DataLoader(Generic[B]):
         pin_memory: PyTorch's option; it has no effect, because there is no GPU.
 
     Attributes:
-        dataset: The dataset.
-        batch_size: The number of samples in a batch.
         sampler: The iterable of indices; None for a stream.
-
-    Raises:
-        TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is not a function.
-        ValueError: A count is not a whole number or too small, or options exclude each other.
 
     Example:
         >>> import minigrad
@@ -158,11 +152,7 @@ class DataLoader(Generic[B]):
         return self.dataset if self._streams else self.sampler
 
     def __len__(self) -> int:
-        """The number of batches in an epoch.
-
-        Raises:
-            TypeError: The sampler, or the stream, has no length.
-        """
+        """The number of batches in an epoch, if the sampler or the stream has a length."""
         return batches_in(len(self._source), self.batch_size, self.drop_last)
 
     def __iter__(self) -> Iterator[B]:
@@ -264,11 +254,7 @@ class DataLoader(Generic[B]):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Make the next epoch resume a saved one at the next batch.
 
-        Args:
-            state_dict: The result of `state_dict` of a loader with the same options.
-
-        Raises:
-            ValueError: The options differ; nothing was changed.
+        The state is of a loader with the same options; if they differ, nothing is changed.
         """
         kind = self._kind()
         expected = {"position", "generator", *kind}

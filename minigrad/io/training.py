@@ -31,12 +31,6 @@ def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
         **parts: Under names of your choice: the model, optimizer, scheduler, loader and anything
             else with a ``state_dict``, and other values that `save` accepts, such as counters.
 
-    Raises:
-        ImportError: The package safetensors is missing.
-        OSError: It cannot be written; an old file is unchanged.
-        TypeError: A value cannot be saved; the message says where.
-        ValueError: The path does not end with a known format.
-
     Example:
         >>> import minigrad, pathlib, tempfile
         >>> from minigrad import nn, optim
@@ -58,19 +52,16 @@ def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
 
 
 def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[str, Any]:
-    """Load a training run saved by `save_training`. If it does not fit, nothing is changed.
+    """Load a training run saved by `save_training`, and return its other values by name.
+
+    If it does not fit, nothing is changed.
 
     Args:
         path: The file.
         **parts: The objects with a state, created as before saving, under the same names.
 
-    Returns:
-        The other values by name.
-
     Raises:
-        ImportError: The package safetensors is missing.
         LoadError: The file is damaged, or was not written by `save_training`.
-        OSError: It does not exist or cannot be read.
         ValueError: The parts differ in name, class, shape or option. Nothing was changed.
 
     Example:

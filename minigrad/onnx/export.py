@@ -96,16 +96,10 @@ def export(
             it is installed, else with the slower reference evaluator of onnx.
         tolerance: The largest allowed difference, relative to the largest element of an output.
 
-    Returns:
-        A description of the file.
-
     Raises:
-        ImportError: The package onnx is missing.
         NotImplementedError: An op, or a use of it, cannot be exported; the message names it and its
             module.
         RuntimeError: The file gives other numbers than the model; it is not kept.
-        TypeError: `model` is not a module, the example does not fit it, or an output is not a
-            tensor.
         ValueError: `dynamic_axes` does not fit, or the model does not run at other sizes.
 
     Example:

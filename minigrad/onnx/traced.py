@@ -58,12 +58,7 @@ class Formula(NamedTuple):
 
 
 def evaluated(term: Any, length: Callable[[Axis], Any]) -> Any:
-    """Evaluate a term.
-
-    Args:
-        term: A number, an axis or a formula.
-        length: A function that returns the length of an axis.
-    """
+    """Evaluate a number, an axis or a formula; `length` gives the length of an axis."""
     if isinstance(term, Axis):
         return length(term)
     if isinstance(term, Formula):
@@ -212,13 +207,7 @@ class TracedFloat(TracedNumber, float):
 
 
 def traced_number(value: Any, term: Any, run: weakref.ref[Run]) -> Any:
-    """A number with its formula.
-
-    Args:
-        value: The number.
-        term: Its formula.
-        run: Its run.
-    """
+    """A number with its formula."""
     kind = {int: TracedInt, float: TracedFloat}.get(type(value))
     if kind is None:
         return value
@@ -307,11 +296,7 @@ class Traced(Tensor):
         return rows
 
     def _leave(self, what: str) -> None:
-        """Refuse to return values, or record it if they may be those of a constant.
-
-        Raises:
-            NotImplementedError: They depend on an input.
-        """
+        """Refuse to return values; if they may be those of a constant, record it only."""
         place = _place(next(filter(_is_users, _frames()), None))
         sources = self._run.sources[self._number]
         if sources & {*self._run.inputs.values()}:
@@ -387,12 +372,7 @@ class Traced(Tensor):
 
 
 def why_not(what: str, place: Place | None) -> str:
-    """The message that values cannot be read.
-
-    Args:
-        what: How they were read.
-        place: Where.
-    """
+    """The message that values cannot be read."""
     where = f" ({place})" if place else ""
     return (
         f"{what} takes values that depend on an input out of the graph, and the file would have "

@@ -22,11 +22,7 @@ exports = table(WINDOW_OPERATORS)
 
 
 def _fixed(name: str, numbers: Any) -> list[int]:
-    """Numbers, or pairs of them, as a flat list: attributes of an operator are constants.
-
-    Raises:
-        NotImplementedError: One depends on the inputs' sizes.
-    """
+    """Numbers, or pairs of them, as a flat list: attributes of an operator are constants."""
     listed = [n for part in numbers for n in (part if isinstance(part, tuple) else (part,))]
     if not all(isinstance(n, int) for n in listed):
         raise NotImplementedError(

@@ -18,7 +18,6 @@ class Adagrad(Optimizer):
     stochastic optimization", 2011; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The learning rate.
         lr_decay: The decay of the learning rate.
         weight_decay: The coefficient of the L2 penalty on the parameters.
@@ -76,7 +75,6 @@ class RMSprop(Optimizer):
     sequences with recurrent neural networks", 2013; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The learning rate.
         alpha: The decay rate of the running means.
         eps: Added to the denominator, against division by zero.
@@ -147,7 +145,6 @@ class Adadelta(Optimizer):
     Source: Zeiler, "Adadelta: an adaptive learning rate method", 2012; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The factor of each update.
         rho: The decay rate of the running means.
         eps: Makes the first updates nonzero, and avoids division by zero.

@@ -20,7 +20,6 @@ class Adam(Optimizer):
     and Kumar, "On the convergence of Adam and beyond", 2018; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The learning rate.
         betas: The decay rates of the running means of the gradient and of its square.
         eps: Added to the denominator, against division by zero.
@@ -81,15 +80,7 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decoupled weight decay: θ ← (1 - lr · weight_decay) θ before each step.
 
-    Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2017; as in PyTorch.
-
-    Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The learning rate.
-        betas: The decay rates of the running means of the gradient and of its square.
-        eps: Added to the denominator, against division by zero.
-        weight_decay: The decay of the parameters in each step, relative to lr.
-        amsgrad: Divide by the largest mean square so far.
+    The arguments are those of `Adam`.
 
     Example:
         >>> from minigrad import nn, ones, optim
@@ -113,17 +104,7 @@ class Adamax(Optimizer):
     r"""Adam with the infinity norm: divides by the largest recent gradient.
 
     With the bias-corrected running mean m of the gradient and u ← max(β₂ u, abs(g) + eps), the
-    parameter moves by θ ← θ - lr · m / u.
-
-    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2014, section 7.1; as in
-    PyTorch.
-
-    Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The learning rate.
-        betas: The decay rates of the running mean and of the norm.
-        eps: Added to the denominator, against division by zero.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
+    parameter moves by θ ← θ - lr · m / u. The arguments are those of `Adam`.
 
     Example:
         >>> from minigrad import optim, tensor

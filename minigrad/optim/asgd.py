@@ -20,7 +20,6 @@ class ASGD(Optimizer):
     in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The learning rate.
         lambd: The decay of the parameters in each step, relative to η.
         alpha: The power with which η falls.

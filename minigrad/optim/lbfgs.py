@@ -38,10 +38,6 @@ class LBFGS(Optimizer):
         line_search_fn: "strong_wolfe" to search for a step size that satisfies the strong Wolfe
             conditions; None for steps of size `lr`.
 
-    Raises:
-        TypeError: A count is not a whole number.
-        ValueError: There are several groups, or an option is out of range.
-
     Example:
         >>> from minigrad import optim, tensor
         >>> x = tensor([-1.0, 2.0], requires_grad=True)
@@ -96,10 +92,6 @@ class LBFGS(Optimizer):
 
         Returns:
             The first result of the closure: the loss before the steps.
-
-        Raises:
-            TypeError: There is no closure.
-            ValueError: An option is out of range. The parameters are unchanged.
         """
         if not callable(closure):
             raise TypeError(

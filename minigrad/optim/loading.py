@@ -17,18 +17,7 @@ if TYPE_CHECKING:
 def fitting(
     optimizer: Optimizer, state_dict: Mapping[str, Any]
 ) -> tuple[list[Mapping[str, Any]], dict[Tensor, State]]:
-    """Check and convert a saved state without changing the optimizer.
-
-    Args:
-        optimizer: The optimizer that will load it.
-        state_dict: What an optimizer's `state_dict` returned.
-
-    Returns:
-        The saved options of each group, and the saved state of each parameter.
-
-    Raises:
-        ValueError: It does not fit.
-    """
+    """Check a state dict; return the options of its groups, and the state of each parameter."""
     name = optimizer._name
     if not isinstance(state_dict, Mapping) or {"state", "param_groups"} - state_dict.keys():
         raise ValueError(f"{name}: a state dict has the keys 'state' and 'param_groups'")
@@ -57,11 +46,7 @@ def fitting(
 
 
 def kept_for(optimizer: Optimizer, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-    """The saved state of one parameter, copied to arrays of its shape and dtype.
-
-    Raises:
-        ValueError: It does not fit.
-    """
+    """The saved state of one parameter, copied to arrays of its shape and dtype."""
     kept, required = optimizer._kept, optimizer._required
     if (saved.keys() - set(kept)) | (set(required) - saved.keys()):
         raise ValueError(

@@ -16,15 +16,9 @@ class NAdam(Optimizer):
     With the means m and v of Adam, the factors μₜ = β₁ (1 - 0.96^(t · momentum_decay) / 2) and
     their product M = μ₁ ⋯ μₜ, the parameter moves by
     θ ← θ - lr · (μₜ₊₁ m / (1 - M μₜ₊₁) + (1 - μₜ) g / (1 - M)) / (√(v / (1 - β₂ᵗ)) + eps).
-
-    Source: Dozat, "Incorporating Nesterov momentum into Adam", 2016; as in PyTorch.
+    The other arguments are those of `Adam`.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The learning rate.
-        betas: The decay rates of the running means of the gradient and of its square.
-        eps: Added to the denominator, against division by zero.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
         momentum_decay: How fast the momentum warms up.
         decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 

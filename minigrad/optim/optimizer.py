@@ -32,11 +32,6 @@ class Optimizer:
         param_groups: A dict for each group: "params" and its options, which may be changed.
         state: The state of each parameter: arrays, and the number of steps.
 
-    Raises:
-        TypeError: `params` is not an iterable of tensors or dicts.
-        ValueError: There is no parameter, one occurs twice or cannot be trained, or an option is
-            out of range.
-
     Example:
         >>> import minigrad
         >>> import numpy as np
@@ -85,15 +80,10 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
-        """Add a group of parameters, with its own options.
+        """Add a group of parameters, with its own options; if one is wrong, nothing is added.
 
         Args:
             param_group: "params", a tensor or several, and any of the optimizer's options.
-
-        Raises:
-            TypeError: It is not such a dict.
-            ValueError: A parameter is in a group already or cannot be trained, or an option is
-                unknown or out of range. Nothing is added then.
 
         Example:
             >>> from minigrad import nn, optim
@@ -124,11 +114,7 @@ class Optimizer:
         self.param_groups.append({"params": params, **options})
 
     def _listed(self, params: Any) -> list[Any]:
-        """Parameters or groups as a list.
-
-        Raises:
-            TypeError: It is not an iterable of them, but a model, a single tensor or a dict.
-        """
+        """Parameters or groups as a list; a model, a single tensor or a dict is an error."""
         model = callable(getattr(params, "parameters", None))
         if not model and isinstance(params, Iterable) and not isinstance(params, (Tensor, Mapping)):
             return list(params)
@@ -213,17 +199,11 @@ class Optimizer:
         return loss
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        """Update one parameter in place.
+        """Update one parameter, `data`, in place; `grad`, of the same shape, is not to be changed.
 
+        `state` is empty before the first step; its arrays must be overwritten, not replaced.
         If the class is `_elementwise`, this may be several small parameters as one flat array, or a
         part of a large one.
-
-        Args:
-            data: Its values, to be overwritten in place.
-            grad: Its gradient, of the same shape; not to be changed.
-            state: Its state, empty before the first step. Arrays in it must be overwritten in
-                place, not replaced.
-            group: The options of its group.
         """
         raise NotImplementedError
 
@@ -306,20 +286,13 @@ class Optimizer:
         Args:
             state_dict: What `state_dict` returned, for an optimizer of the same class whose groups
                 hold as many parameters, of the same shapes.
-
-        Raises:
-            ValueError: It does not fit.
         """
         groups, self.state = fitting(self, state_dict)
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({name: value for name, value in group.items() if name != "params"})
 
     def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-        """What was saved for a parameter, as it is kept here.
-
-        Raises:
-            ValueError: It does not fit.
-        """
+        """What was saved for a parameter, as it is kept here."""
         return kept_for(self, number, param, saved)
 
     def __repr__(self) -> str:

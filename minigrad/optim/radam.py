@@ -16,17 +16,9 @@ class RAdam(Optimizer):
     With the corrected means m and v of Adam, ρ = 2 / (1 - β₂) - 1 and
     ρₜ = ρ - 2 t β₂ᵗ / (1 - β₂ᵗ), the parameter moves by θ ← θ - lr · m while ρₜ ≤ 5, and then by
     θ ← θ - lr · r · m / (√v + eps), with r² = (ρₜ - 4)(ρₜ - 2) ρ / ((ρ - 4)(ρ - 2) ρₜ). (As in
-    PyTorch, eps is added before v is corrected.)
-
-    Source: Liu et al., "On the variance of the adaptive learning rate and beyond", 2019; as in
-    PyTorch.
+    PyTorch, eps is added before v is corrected.) The other arguments are those of `Adam`.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The learning rate.
-        betas: The decay rates of the running means of the gradient and of its square.
-        eps: Added to the denominator, against division by zero.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
         decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:

@@ -21,7 +21,6 @@ class Rprop(Optimizer):
     RPROP algorithm", 1993; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The first step.
         etas: The factors by which a step shrinks (below 1) and grows (above 1).
         step_sizes: The smallest and the largest step.

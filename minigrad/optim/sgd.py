@@ -21,7 +21,6 @@ class SGD(Optimizer):
     2013; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The learning rate.
         momentum: The momentum factor.
         weight_decay: The coefficient of the L2 penalty on the parameters.

@@ -87,20 +87,12 @@ def _places(
 
 
 def load_bert(folder: str | Path) -> Bert:
-    """Load a BERT from a folder with `config.json` and `model.safetensors`.
+    """Load a BERT from a folder with `config.json` and `model.safetensors`, in evaluation mode.
 
     The model has a pooler and heads if the file has their tensors. Every field of the config is
     used, known to have no effect, or refused.
 
-    Args:
-        folder: The folder.
-
-    Returns:
-        The model, in evaluation mode, its parameters of the default dtype.
-
     Raises:
-        FileNotFoundError: A file is missing.
-        ImportError: The package safetensors is not installed.
         ValueError: The model is of another kind, a field of the config is not supported, or tensors
             are missing, unexpected or of a wrong shape; each is named.
 
@@ -159,12 +151,7 @@ def _drop_constants(tensors: dict[str, np.ndarray], file: Path) -> None:
 def save_bert(model: Bert, folder: str | Path) -> None:
     """Write a BERT to a folder that `load_bert` and the library transformers can read.
 
-    Args:
-        model: The model.
-        folder: Where to write `config.json` and `model.safetensors`; created if needed.
-
-    Raises:
-        ImportError: The package safetensors is not installed.
+    The files are `config.json` and `model.safetensors`; the folder is created if needed.
 
     Example:
         >>> import tempfile

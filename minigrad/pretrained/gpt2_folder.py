@@ -70,19 +70,11 @@ def _places(config: GPT2Config) -> dict[str, Place]:
 
 
 def load_gpt2(folder: str | Path) -> GPT2:
-    """Load a GPT-2 from a folder with `config.json` and `model.safetensors`.
+    """Load a GPT-2 from a folder with `config.json` and `model.safetensors`, in evaluation mode.
 
     Every field of the config is used, known to have no effect, or refused.
 
-    Args:
-        folder: The folder.
-
-    Returns:
-        The model, in evaluation mode, its parameters of the default dtype.
-
     Raises:
-        FileNotFoundError: A file is missing.
-        ImportError: The package safetensors is not installed.
         ValueError: The model is of another kind, a field of the config is not supported, or tensors
             are missing, unexpected or of a wrong shape; each is named.
 
@@ -135,12 +127,7 @@ def _drop_constants(tensors: dict[str, np.ndarray], config: GPT2Config, file: Pa
 def save_gpt2(model: GPT2, folder: str | Path) -> None:
     """Write a GPT-2 to a folder that `load_gpt2` and the library transformers can read.
 
-    Args:
-        model: The model.
-        folder: Where to write `config.json` and `model.safetensors`; created if needed.
-
-    Raises:
-        ImportError: The package safetensors is not installed.
+    The files are `config.json` and `model.safetensors`; the folder is created if needed.
 
     Example:
         >>> import tempfile

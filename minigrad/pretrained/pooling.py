@@ -22,9 +22,6 @@ class Pooling(Module):
         modes: The poolings, whose results are concatenated: "cls" is the vector of the first token
             that is not padding, "max" the maximum of each feature, "mean" its mean.
 
-    Raises:
-        ValueError: There is no mode, or one is unknown.
-
     Example:
         >>> import minigrad, numpy
         >>> from minigrad import pretrained
@@ -41,14 +38,7 @@ class Pooling(Module):
         self.modes = tuple(modes)
 
     def forward(self, hidden: Tensor, key_padding_mask: MaskLike = None) -> Tensor:
-        """Pool.
-
-        Args:
-            hidden: The vectors of the tokens, of shape (N, L, D).
-            key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
-
-        Returns:
-            A tensor of shape (N, D · number of modes).
+        """Pool (N, L, D) to (N, D · number of modes); True in the mask (N, L) is padding, ignored.
 
         Raises:
             ValueError: The mask has another shape, or a sequence is all padding.

@@ -57,7 +57,6 @@ class SentenceEncoder(Module):
     2019.
 
     Args:
-        bert: The model.
         pooling: Combines its hidden states into one vector.
         tokenizer: A `tokenizers.Tokenizer`; it is copied.
         max_length: The number of tokens to which a text is cut; by default the model's number of
@@ -65,9 +64,6 @@ class SentenceEncoder(Module):
         lower_case: Whether texts are converted to lower case first.
         normalize: Whether vectors are scaled to length 1.
         similarity_name: "cosine", or "dot" for the scalar product.
-
-    Raises:
-        ValueError: `max_length` exceeds the model's positions, or the name is unknown.
 
     Example:
         >>> from minigrad import pretrained
@@ -113,18 +109,7 @@ class SentenceEncoder(Module):
         self.tokenizer.enable_truncation(self.max_length)
 
     def tokenize(self, texts: Iterable[str]) -> Tokens:
-        """Tokenize texts, and pad the shorter ones.
-
-        Args:
-            texts: N texts.
-
-        Returns:
-            The arguments of a call of this model.
-
-        Raises:
-            TypeError: It is a single text, or something other than texts.
-            ValueError: A text has no token at all.
-        """
+        """Tokenize texts, and pad the shorter ones: the arguments of a call of this model."""
         given = _listed(texts)
         read = [text.lower() for text in given] if self.lower_case else given
         encodings = self.tokenizer.encode_batch(read)
@@ -147,32 +132,19 @@ class SentenceEncoder(Module):
     ) -> Tensor:
         """Embed a batch of texts, with gradients: ``model(*model.tokenize(texts))``.
 
-        Args:
-            ids: Tokens, integers of shape (N, L).
-            token_type_ids: The type of each token, of the same shape; by default 0.
-            key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
-
-        Returns:
-            A tensor of shape (N, D).
+        The arguments, of shape (N, L), are described in `Tokens`; the result has shape (N, D).
         """
         hidden = self.bert(ids, token_type_ids, key_padding_mask)
         vectors = self.pooling(hidden, key_padding_mask)
         return _directions(vectors) if self.normalize else vectors
 
     def encode(self, texts: Iterable[str], batch_size: int = 32) -> Tensor:
-        """Embed texts, in evaluation mode and without a graph.
+        """Embed texts, in evaluation mode and without a graph: a tensor of shape (N, D).
 
         Args:
             texts: N texts: a list, an array, a column of a table, a generator.
             batch_size: The number of texts in a batch; texts of similar length are batched
                 together.
-
-        Returns:
-            A tensor of shape (N, D).
-
-        Raises:
-            TypeError: It is a single text, or something other than texts.
-            ValueError: There is no text, or one has no token at all.
         """
         check_size("SentenceEncoder", "batch_size", batch_size)
         ids, types, padding = self.tokenize(texts)
@@ -189,15 +161,7 @@ class SentenceEncoder(Module):
         return ops.concatenate(vectors)[np.argsort(order)]
 
     def similarity(self, a: Tensor, b: Tensor) -> Tensor:
-        """Similarity of vectors, by the function with which the model was trained.
-
-        Args:
-            a: Vectors, of shape (N, D).
-            b: Vectors, of shape (M, D).
-
-        Returns:
-            A tensor of shape (N, M).
-        """
+        """Similarity, of shape (N, M), of vectors (N, D) and (M, D), as the model was trained."""
         if self.similarity_name == "cosine":
             a, b = _directions(a), _directions(b)
         return a @ b.swapaxes(0, 1)

@@ -112,15 +112,7 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
     `config_sentence_transformers.json`. Every field is used, known to have no effect, or refused.
     The maximum length of a text is in one of these files or in `tokenizer_config.json`.
 
-    Args:
-        folder: The folder.
-
-    Returns:
-        The model, in evaluation mode, its parameters of the default dtype.
-
     Raises:
-        FileNotFoundError: A file is missing.
-        ImportError: The package safetensors or tokenizers is not installed.
         ValueError: A module is of another kind, or a field is not supported; each is named.
 
     Example:
@@ -169,12 +161,7 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
 def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
     """Write a model to a folder that `load_sentence_encoder` and sentence-transformers can load.
 
-    Args:
-        encoder: The model.
-        folder: The folder; created if it does not exist. Existing files are replaced.
-
-    Raises:
-        ImportError: The package safetensors is not installed.
+    The folder is created if it does not exist. Existing files are replaced.
 
     Example:
         >>> import tempfile

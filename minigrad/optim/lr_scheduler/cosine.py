@@ -18,13 +18,8 @@ class CosineAnnealingLR(LRScheduler):
     which this is one run, without restarts); as in PyTorch.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         T_max: The number of steps after which the minimum is reached.
         eta_min: The minimum learning rate.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `T_max` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -68,18 +63,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     in PyTorch.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         T_0: The number of steps before the first restart.
         T_mult: The factor by which each run is longer than the one before.
         eta_min: The minimum learning rate.
-        last_epoch: The number of steps already done, minus one.
 
     Attributes:
         T_cur: The steps since the last restart.
         T_i: The length of the current run, in steps.
-
-    Raises:
-        ValueError: `T_0` or `T_mult` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -111,9 +101,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         Args:
             epoch: The number of the step, which may have a fraction: ``epoch + i / len(loader)``.
                 None for the next step.
-
-        Raises:
-            ValueError: `epoch` is negative or not a number.
         """
         if epoch is None:
             epoch = self.last_epoch + 1 + self.T_cur % 1

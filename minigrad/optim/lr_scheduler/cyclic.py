@@ -49,7 +49,6 @@ class CyclicLR(_WithMomentum):
     Source: Smith, "Cyclical learning rates for training neural networks", 2015; as in PyTorch.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         base_lr: The lower learning rate, or one for each group.
         max_lr: The upper learning rate, or one for each group.
         step_size_up: The number of rising steps.
@@ -63,10 +62,6 @@ class CyclicLR(_WithMomentum):
         cycle_momentum: Lower the momentum while the learning rate rises.
         base_momentum: The lower momentum, or one for each group.
         max_momentum: The upper momentum, or one for each group.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: The optimizer has no momentum, or an option is out of range.
 
     Example:
         >>> from minigrad import ones, optim
@@ -147,7 +142,6 @@ class OneCycleLR(_WithMomentum):
     learning rates", 2017; as in PyTorch.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         max_lr: The maximum learning rate, or one for each group.
         total_steps: The total number of steps.
         epochs: The number of epochs; with `steps_per_epoch`, instead of `total_steps`.
@@ -161,11 +155,6 @@ class OneCycleLR(_WithMomentum):
         final_div_factor: The last learning rate is the initial one divided by this.
         three_phase: Fall in as many steps as the rise to the initial learning rate, then to the
             last.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: The optimizer has no momentum, an option is out of range, or `step` was called
-            more than `total_steps` times.
 
     Example:
         >>> from minigrad import ones, optim

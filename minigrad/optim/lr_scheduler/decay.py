@@ -12,15 +12,10 @@ from minigrad.optim.optimizer import Optimizer
 class LambdaLR(LRScheduler):
     """Multiply the initial learning rate by a function of the step.
 
-    Args:
-        optimizer: The optimizer whose learning rates are set. It comes first, as in
-            PyTorch; Lucid has it second.
-        lr_lambda: A function from the number of steps done to the factor, or one for each group.
-        last_epoch: The number of steps already done, minus one.
+    The optimizer comes first, as in PyTorch; Lucid has it second.
 
-    Raises:
-        TypeError: `optimizer` is not an optimizer, or `lr_lambda` not a function.
-        ValueError: The number of functions is not the number of groups.
+    Args:
+        lr_lambda: A function from the number of steps done to the factor, or one for each group.
 
     Example:
         >>> from minigrad import ones, optim
@@ -71,13 +66,8 @@ class StepLR(LRScheduler):
     """Multiply the learning rate by a factor every `step_size` steps.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         step_size: The number of steps between two decays.
         gamma: The factor.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `step_size` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -106,10 +96,8 @@ class MultiStepLR(LRScheduler):
     """Multiply the learning rate by a factor at each milestone.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         milestones: The steps at which to multiply; a repeated one multiplies repeatedly.
         gamma: The factor.
-        last_epoch: The number of steps already done, minus one.
 
     Example:
         >>> from minigrad import ones, optim
@@ -143,9 +131,7 @@ class ExponentialLR(LRScheduler):
     """Multiply the learning rate by a factor in every step.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         gamma: The factor.
-        last_epoch: The number of steps already done, minus one.
 
     Example:
         >>> from minigrad import ones, optim

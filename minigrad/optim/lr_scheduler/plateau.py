@@ -13,7 +13,6 @@ class ReduceLROnPlateau(LRScheduler):
     """Multiply the learning rate by a factor when a metric has not improved for some steps.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         mode: "min" if a lower metric is better, "max" if a higher one is.
         factor: The factor, below 1.
         patience: The number of steps without improvement to tolerate.
@@ -27,9 +26,6 @@ class ReduceLROnPlateau(LRScheduler):
     Attributes:
         best: The best value of the metric so far.
         num_bad_epochs: The number of steps without improvement since then.
-
-    Raises:
-        ValueError: An option is out of range.
 
     Example:
         >>> from minigrad import ones, optim
@@ -67,14 +63,7 @@ class ReduceLROnPlateau(LRScheduler):
         return self._lrs
 
     def step(self, metrics: Any = None) -> None:
-        """Pass the latest value of the metric; reduces the learning rates if needed.
-
-        Args:
-            metrics: The metric: a number, or a tensor with one element.
-
-        Raises:
-            TypeError: `metrics` is missing.
-        """
+        """Pass the latest metric, a number or a tensor with one element; may reduce the rates."""
         if self._step_count > 0:
             if metrics is None:
                 raise TypeError(f"{self._name}: step() needs the metric: scheduler.step(loss)")

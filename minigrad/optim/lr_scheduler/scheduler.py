@@ -14,7 +14,8 @@ class LRScheduler:
     """The base class of schedulers: a subclass defines `get_lr`, the learning rates of a step.
 
     Creating a scheduler sets the initial learning rates. Call `step` after the optimizer's `step`
-    to set the next ones. A step may be a batch or an epoch.
+    to set the next ones. A step may be a batch or an epoch. Every scheduler takes `optimizer` and
+    `last_epoch`.
 
     Args:
         optimizer: The optimizer whose learning rates are set.
@@ -22,12 +23,10 @@ class LRScheduler:
             the optimizer must have its "initial_lr", as in a loaded state.
 
     Attributes:
-        optimizer: The optimizer.
         base_lrs: The initial learning rate of each group.
         last_epoch: The number of steps done.
 
     Raises:
-        TypeError: `optimizer` is not an optimizer.
         ValueError: `last_epoch` is above -1 and a group has no "initial_lr".
 
     Example:
@@ -163,14 +162,9 @@ class LRScheduler:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state. Load the optimizer's state too, before or after.
+        """Load a saved state of the same class; if it does not fit, nothing is changed.
 
-        Args:
-            state_dict: What `state_dict` returned, for a scheduler of the same class whose
-                optimizer has as many groups.
-
-        Raises:
-            ValueError: It does not fit; nothing was changed.
+        Load the optimizer's state too, before or after.
         """
         own = self.state_dict()
         if not isinstance(state_dict, Mapping) or state_dict.keys() != own.keys():

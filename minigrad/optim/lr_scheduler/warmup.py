@@ -16,14 +16,9 @@ class LinearLR(LRScheduler):
     Each step starts from the current rate, so schedulers can be combined.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         start_factor: The first factor, above 0 and at most 1.
         end_factor: The last factor, from 0 to 1.
         total_iters: The number of steps after which the last factor is reached.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: A factor is out of range, or `total_iters` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -69,14 +64,9 @@ class NoamScheduler(LRScheduler):
     Source: Vaswani et al., "Attention is all you need", 2017, section 5.3.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         model_size: The width of the model.
         warmup_steps: The number of rising steps.
         factor: Multiplies every learning rate.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `model_size` or `warmup_steps` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -116,14 +106,9 @@ class WarmupCosineLR(LRScheduler):
     the cosine; Goyal et al., "Accurate, large minibatch SGD", 2017, for the beginning.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         warmup_steps: The number of rising steps.
         total_steps: The step at which the minimum is reached.
         eta_min: The minimum learning rate.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `warmup_steps` is not a whole number below `total_steps`.
 
     Example:
         >>> from minigrad import ones, optim
