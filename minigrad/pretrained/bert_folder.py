@@ -89,8 +89,8 @@ def _places(
 def load_bert(folder: str | Path) -> Bert:
     """Load a BERT from a folder with `config.json` and `model.safetensors`, in evaluation mode.
 
-    The model has a pooler and heads if the file has their tensors. Every field of the config is
-    used, known to have no effect, or refused.
+    The model has a pooler and heads if the file has their tensors; its parameters have the default
+    dtype. Every field of the config is used, known to have no effect, or refused.
 
     Raises:
         ValueError: The model is of another kind, a field of the config is not supported, or tensors

@@ -110,7 +110,8 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
 
     It is read from `modules.json`, the folders named there, `sentence_bert_config.json` and
     `config_sentence_transformers.json`. Every field is used, known to have no effect, or refused.
-    The maximum length of a text is in one of these files or in `tokenizer_config.json`.
+    The maximum length of a text is in one of these files or in `tokenizer_config.json`. The model
+    is in evaluation mode, its parameters have the default dtype.
 
     Raises:
         ValueError: A module is of another kind, or a field is not supported; each is named.
