@@ -30,17 +30,10 @@ __all__ = ["generate", "pad_left", "sample", "stream"]
 
 
 def generate(
-    model: Callable[..., Tensor],
-    ids: Any,
-    max_new_tokens: int,
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    stop: int | None = None,
-    cache: Cache | None = None,
-    key_padding_mask: MaskLike = None,
-) -> Tensor:
+    model: Callable[..., Tensor], ids: Any, max_new_tokens: int, *, temperature: float = 1.0,
+    top_k: int | None = None, top_p: float | None = None, stop: int | None = None,
+    cache: Cache | None = None, key_padding_mask: MaskLike = None,
+) -> Tensor:  # fmt: skip
     """Continue a batch of sequences token by token.
 
     A module runs in evaluation mode without recording; its mode is restored afterwards. Call
@@ -98,17 +91,10 @@ def generate(
 
 
 def stream(
-    model: Callable[..., Tensor],
-    ids: Any,
-    max_new_tokens: int,
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    stop: int | None = None,
-    cache: Cache | None = None,
-    key_padding_mask: MaskLike = None,
-) -> Iterator[Tensor]:
+    model: Callable[..., Tensor], ids: Any, max_new_tokens: int, *, temperature: float = 1.0,
+    top_k: int | None = None, top_p: float | None = None, stop: int | None = None,
+    cache: Cache | None = None, key_padding_mask: MaskLike = None,
+) -> Iterator[Tensor]:  # fmt: skip
     """Like `generate`, but yield each step as soon as it is sampled.
 
     Arguments and errors are those of `generate`.
@@ -135,14 +121,10 @@ def stream(
 
 
 def _steps(
-    model: Callable[..., Tensor],
-    tokens: np.ndarray,
-    count: int,
-    choice: tuple[float, int | None, float | None],
-    stop: int | None,
-    cache: Cache,
+    model: Callable[..., Tensor], tokens: np.ndarray, count: int,
+    choice: tuple[float, int | None, float | None], stop: int | None, cache: Cache,
     padding: np.ndarray | None,
-) -> Iterator[Tensor]:
+) -> Iterator[Tensor]:  # fmt: skip
     ended = np.zeros(len(tokens), bool)
     masks: dict[str, Any] = {}
     for _ in range(count):

@@ -184,12 +184,9 @@ def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 
 def kaiming_uniform(
-    tensor: Tensor,
-    mode: FanMode = "fan_in",
-    *,
-    nonlinearity: str = "leaky_relu",
+    tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Fill by Kaiming (He) initialization with a uniform distribution.
 
     The bounds are ±gain · √(3 / fan).
@@ -212,12 +209,9 @@ def kaiming_uniform(
 
 
 def kaiming_normal(
-    tensor: Tensor,
-    mode: FanMode = "fan_in",
-    *,
-    nonlinearity: str = "leaky_relu",
+    tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Fill by Kaiming (He) initialization with a normal distribution.
 
     The arguments are those of `kaiming_uniform`.

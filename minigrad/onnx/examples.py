@@ -156,7 +156,7 @@ class Examples:
         return found, why
 
     def find_axes(self) -> dict[str, dict[int, str]]:
-        """Find the dynamic axes by trying: each axis alone, then together with those of equal size."""
+        """Find the dynamic axes by trying: each axis alone, then with those of equal size."""
         axes: dict[str, dict[int, str]] = {name: {} for name in self.arrays}
         left: dict[int, list[tuple[str, int]]] = {}
         for name, array in self.arrays.items():

@@ -347,13 +347,9 @@ class EncoderDecoderCache(Cache):
         return self.cross_attention_cache if is_cross_attention else self.self_attention_cache
 
     def update(
-        self,
-        key: Tensor,
-        value: Tensor,
-        layer_idx: int,
-        cache_position: Any = None,
+        self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None,
         is_cross_attention: bool = False,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """Append to one of the two caches: see `KVCache.update`."""
         cache = self._chosen(is_cross_attention)
         return cache.update(key, value, layer_idx, cache_position)

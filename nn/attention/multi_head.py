@@ -42,12 +42,9 @@ class ScaledDotProductAttention(Module):
     repr_fields = ("dropout_p", "is_causal", "scale")
 
     def __init__(
-        self,
-        attn_mask: MaskLike = None,
-        dropout_p: float = 0.0,
-        is_causal: bool = False,
+        self, attn_mask: MaskLike = None, dropout_p: float = 0.0, is_causal: bool = False,
         scale: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.attn_mask = attn_mask
         self.dropout_p = check_probability("ScaledDotProductAttention", "dropout_p", dropout_p)
@@ -122,18 +119,10 @@ class MultiHeadAttention(Module):
     bias_v: Parameter | None
 
     def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        *,
-        num_kv_heads: int | None = None,
-    ) -> None:
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
+        add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
+        vdim: int | None = None, *, num_kv_heads: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         owner = "MultiHeadAttention"
         self.embed_dim = check_size(owner, "embed_dim", embed_dim)
@@ -175,21 +164,11 @@ class MultiHeadAttention(Module):
                 init.xavier_normal(extra)
 
     def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: MaskLike = None,
-        attn_mask: MaskLike = None,
-        is_causal: bool = False,
-        kv_cache: KVCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_layer_idx: int | None = None,
-        *,
-        need_weights: bool = False,
-        query_offset: int | None = None,
-    ) -> Any:
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
+        attn_mask: MaskLike = None, is_causal: bool = False, kv_cache: KVCache | None = None,
+        use_cache: bool = False, cache_position: Any = None, cache_layer_idx: int | None = None, *,
+        need_weights: bool = False, query_offset: int | None = None,
+    ) -> Any:  # fmt: skip
         """Apply attention.
 
         Args:

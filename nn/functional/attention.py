@@ -21,17 +21,10 @@ __all__ = [
 
 
 def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: MaskLike = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    output_weight: bool = False,
-    *,
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: MaskLike = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, output_weight: bool = False, *,
     enable_gqa: bool = False,
-) -> Any:
+) -> Any:  # fmt: skip
     r"""Scaled dot-product attention: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
@@ -79,14 +72,9 @@ def scaled_dot_product_attention(
 
 
 def attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Mask,
-    dropout_p: float = 0.0,
-    scale: float | None = None,
-    need_weights: bool = False,
-) -> tuple[Tensor, Tensor | None]:
+    query: Tensor, key: Tensor, value: Tensor, mask: Mask, dropout_p: float = 0.0,
+    scale: float | None = None, need_weights: bool = False,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Attention with a mask that `masks.combine` has checked; used by every attention module.
 
     With `need_weights` it also returns the weights before dropout, else None.
@@ -209,14 +197,8 @@ def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
 
 
 def additive_attention(
-    Q: Tensor,
-    K: Tensor,
-    V: Tensor,
-    W_q: Tensor,
-    W_k: Tensor,
-    v: Tensor,
-    mask: MaskLike = None,
-) -> tuple[Tensor, Tensor]:
+    Q: Tensor, K: Tensor, V: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, mask: MaskLike = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     r"""Additive attention with the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)` of q and k.
 
     Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and

@@ -20,14 +20,9 @@ Border = Sizes | Literal["same", "valid"]
 
 @spelled
 def conv1d(
-    input_: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Border = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
+    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Border = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """Apply a 1-D convolution: a cross-correlation with each kernel, summed over the channels.
 
     Arguments and errors are those of `conv2d`, with one axis less: an input of shape (N, C, L)
@@ -48,14 +43,9 @@ def conv1d(
 
 @spelled
 def conv2d(
-    input_: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Border = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
+    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Border = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """Apply a 2-D convolution: a cross-correlation with each kernel, summed over the channels.
 
     Args:
@@ -86,15 +76,9 @@ def conv2d(
 
 @spelled
 def conv_transpose1d(
-    input_: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
-    dilation: Sizes = 1,
-) -> Tensor:
+    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
     """Apply a 1-D transposed convolution: each element adds a multiple of the kernel to the output.
 
     Arguments and errors are those of `conv_transpose2d`, with one axis less: an input of shape
@@ -118,15 +102,9 @@ def conv_transpose1d(
 
 @spelled
 def conv_transpose2d(
-    input_: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
-    dilation: Sizes = 1,
-) -> Tensor:
+    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
     """Apply a 2-D transposed convolution: each pixel adds a multiple of the kernel to the output.
 
     Args:

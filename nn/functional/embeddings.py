@@ -18,12 +18,9 @@ __all__ = ["embedding", "one_hot"]
 
 @spelled
 def embedding(
-    input_: Any,
-    weight: Tensor,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
+    input_: Any, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Look up rows of an embedding table.
 
     Args:

@@ -109,14 +109,9 @@ def smooth_l1_loss(
 
 @spelled
 def cross_entropy(
-    input_: Tensor,
-    target: Any,
-    weight: Any = None,
-    reduction: Reduction = "mean",
-    *,
-    ignore_index: int | None = -100,
-    label_smoothing: float = 0.0,
-) -> Tensor:
+    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
+    ignore_index: int | None = -100, label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
     """Compute the cross-entropy of logits and target classes.
 
     For target probabilities y, as in mixup and distillation, it is the sum of
@@ -189,13 +184,9 @@ def _soft_cross_entropy(
 
 @spelled
 def nll_loss(
-    input_: Tensor,
-    target: Any,
-    weight: Any = None,
-    reduction: Reduction = "mean",
-    *,
+    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
     ignore_index: int | None = -100,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of the target class from log-probabilities.
 
     Arguments and errors are those of `cross_entropy`, with log-probabilities, from `log_softmax`,
@@ -265,13 +256,9 @@ def binary_cross_entropy(
 
 @spelled
 def binary_cross_entropy_with_logits(
-    input_: Tensor,
-    target: Any,
-    weight: Any = None,
-    reduction: Reduction = "mean",
-    *,
+    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
     pos_weight: Any = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Compute the binary cross-entropy of the probability sigmoid(x) from the logit x.
 
     Arguments and errors are those of `binary_cross_entropy`, with logits x of any shape.

@@ -47,14 +47,10 @@ class Mask(NamedTuple):
 
 
 def combine(
-    scores: tuple[int, ...],
-    dtype: Any,
-    attn_mask: MaskLike = None,
-    key_padding_mask: MaskLike = None,
-    is_causal: bool = False,
-    extra_keys: int = 0,
+    scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike = None,
+    key_padding_mask: MaskLike = None, is_causal: bool = False, extra_keys: int = 0,
     offset: int = 0,
-) -> Mask:
+) -> Mask:  # fmt: skip
     """Check the masks of a call, and combine them.
 
     Args:

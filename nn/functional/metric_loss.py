@@ -21,15 +21,9 @@ __all__ = [
 
 
 def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    margin: float = 1.0,
-    p: float = 2.0,
-    eps: float = 1e-6,
-    swap: bool = False,
-    reduction: Reduction = "mean",
-) -> Tensor:
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
+    eps: float = 1e-6, swap: bool = False, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute the triplet loss max(d(a, p) - d(a, n) + margin, 0) of distances d.
 
     Source: Balntas et al., "Learning local feature descriptors with triplets and shallow
@@ -132,13 +126,9 @@ def cosine_embedding_loss(
 
 @spelled
 def gaussian_nll_loss(
-    input_: Tensor,
-    target: Any,
-    var: Any,
-    full: bool = False,
-    eps: float = 1e-6,
+    input_: Tensor, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
     reduction: Reduction = "mean",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of a Gaussian, (log v + (x - y)² / v) / 2.
 
     Source: Nix and Weigend, "Estimating the mean and variance of the target probability

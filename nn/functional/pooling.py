@@ -27,14 +27,9 @@ Pairs = tuple[tuple[int, int], ...]
 
 @spelled
 def max_pool1d(
-    input_: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    dilation: Sizes = 1,
-    *,
-    ceil_mode: bool = False,
-) -> Tensor:
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, *, ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
     """Apply 1-D max pooling: the largest element of each window.
 
     Arguments and errors are those of `max_pool2d`, for an input of shape (N, C, L), or (C, L).
@@ -54,14 +49,9 @@ def max_pool1d(
 
 @spelled
 def max_pool2d(
-    input_: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    dilation: Sizes = 1,
-    *,
-    ceil_mode: bool = False,
-) -> Tensor:
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, *, ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
     """Apply 2-D max pooling: the largest pixel of each window.
 
     Args:
@@ -90,13 +80,9 @@ def max_pool2d(
 
 @spelled
 def avg_pool1d(
-    input_: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
     """Apply 1-D average pooling: the mean of each window.
 
     The arguments are those of `avg_pool2d`, for an input of shape (N, C, L), or (C, L).
@@ -116,13 +102,9 @@ def avg_pool1d(
 
 @spelled
 def avg_pool2d(
-    input_: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
     """Apply 2-D average pooling: the mean of each window.
 
     Arguments and errors are those of `max_pool2d`, with a border of zeros; `count_include_pad` says
@@ -298,12 +280,9 @@ def parts_per_axis(
 
 
 def _adaptive(
-    owner: str,
-    axes: int,
-    input_: Tensor,
-    output_size: int | Sequence[int | None] | None,
+    owner: str, axes: int, input_: Tensor, output_size: int | Sequence[int | None] | None,
     pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     given = parts_per_axis(owner, axes, output_size)
 
     def over(x: Tensor) -> Tensor:

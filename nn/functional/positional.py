@@ -123,13 +123,9 @@ def sinusoidal_pos_embedding(
 
 @spelled
 def rotary_pos_embedding(
-    input_: Tensor,
-    position_ids: Any = None,
-    interleaved: bool = True,
-    *,
-    offset: int = 0,
+    input_: Tensor, position_ids: Any = None, interleaved: bool = True, *, offset: int = 0,
     base: float = 10000.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     r"""Apply rotary positional embedding (RoPE) to queries or keys.
 
     Pair i of the D features at position p is rotated by the angle :math:`p \cdot base^{-2i/D}`. The
@@ -193,13 +189,9 @@ def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.nda
 
 
 def alibi_bias(
-    num_heads: int,
-    query_len: int,
-    key_len: int | None = None,
-    *,
-    offset: int = 0,
+    num_heads: int, query_len: int, key_len: int | None = None, *, offset: int = 0,
     dtype: Any = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     r"""Create attention with linear biases (ALiBi), a bias to pass as `attn_mask`.
 
     Head h gets :math:`-m_h\,|i - j|` for query i and key j, with slopes

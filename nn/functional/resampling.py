@@ -26,13 +26,10 @@ _LINEAR = {1: "linear", 2: "bilinear"}
 
 @spelled
 def interpolate(
-    input_: Tensor,
-    size: int | Sequence[int] | None = None,
-    scale_factor: Scale | None = None,
-    mode: Mode = "nearest",
-    align_corners: bool | None = None,
+    input_: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
+    mode: Mode = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Resize sequences (N, C, L) or images (N, C, H, W).
 
     Args:

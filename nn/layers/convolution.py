@@ -75,17 +75,10 @@ class _Convolution(_Kernels):
     """A convolution along `axes` axes."""
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Border = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Border = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
         padding_mode: PaddingMode = "zeros",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, kernel_size, stride, dilation, groups, bias, False
         )
@@ -160,17 +153,10 @@ class _Transposed(_Kernels):
     """A transposed convolution along `axes` axes."""
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True,
         dilation: Sizes = 1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, kernel_size, stride, dilation, groups, bias, True
         )

@@ -42,13 +42,9 @@ class Embedding(Module):
     """
 
     def __init__(
-        self,
-        num_embeddings: Count,
-        embedding_dim: Count,
-        padding_idx: int | None = None,
-        max_norm: Positive | None = None,
-        norm_type: NormType = 2.0,
-    ) -> None:
+        self, num_embeddings: Count, embedding_dim: Count, padding_idx: int | None = None,
+        max_norm: Positive | None = None, norm_type: NormType = 2.0,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim

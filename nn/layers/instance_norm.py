@@ -14,13 +14,9 @@ class _InstanceNorm(_BatchNorm):
     """Instance normalization of inputs of certain layouts."""
 
     def __init__(
-        self,
-        num_features: Count,
-        eps: NonNegative = 1e-5,
-        momentum: Probability | None = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-    ) -> None:
+        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        affine: bool = False, track_running_stats: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats)
 
     def forward(self, input_: Tensor) -> Tensor:

@@ -134,13 +134,9 @@ class CrossEntropyLoss(_Weighted):
     """
 
     def __init__(
-        self,
-        weight: Any = None,
-        reduction: Reduction = "mean",
-        *,
-        ignore_index: int | None = -100,
+        self, weight: Any = None, reduction: Reduction = "mean", *, ignore_index: int | None = -100,
         label_smoothing: float = 0.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(weight, reduction)
         self.ignore_index = ignore_index
         self.label_smoothing = check_probability(
@@ -165,12 +161,8 @@ class NLLLoss(_Weighted):
     """
 
     def __init__(
-        self,
-        weight: Any = None,
-        reduction: Reduction = "mean",
-        *,
-        ignore_index: int | None = -100,
-    ) -> None:
+        self, weight: Any = None, reduction: Reduction = "mean", *, ignore_index: int | None = -100,
+    ) -> None:  # fmt: skip
         super().__init__(weight, reduction)
         self.ignore_index = ignore_index
 

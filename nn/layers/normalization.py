@@ -58,12 +58,9 @@ class LayerNorm(_Normalization):
     """
 
     def __init__(
-        self,
-        normalized_shape: int | Sequence[int],
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-    ) -> None:
+        self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
+        elementwise_affine: bool = True, bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = _checked_shape("LayerNorm", normalized_shape)
         self.eps = check_number("LayerNorm", "eps", eps, 0.0)
@@ -129,13 +126,9 @@ class _BatchNorm(_Normalization):
     num_batches_tracked: Tensor | None
 
     def __init__(
-        self,
-        num_features: Count,
-        eps: NonNegative = 1e-5,
-        momentum: Probability | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-    ) -> None:
+        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        affine: bool = True, track_running_stats: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_features = size = num_features
         self.eps = eps

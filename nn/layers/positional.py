@@ -128,13 +128,9 @@ class RotaryPosEmbedding(Module):
     repr_fields = ("embed_dim", "max_seq_len", "interleaved", "base")
 
     def __init__(
-        self,
-        embed_dim: Count | None = None,
-        max_seq_len: Count | None = None,
-        interleaved: bool = True,
-        *,
-        base: Positive = 10000.0,
-    ) -> None:
+        self, embed_dim: Count | None = None, max_seq_len: Count | None = None,
+        interleaved: bool = True, *, base: Positive = 10000.0,
+    ) -> None:  # fmt: skip
         super().__init__()
         if embed_dim is not None and embed_dim % 2:
             raise ValueError(
@@ -172,13 +168,9 @@ class RotaryPosEmbedding(Module):
 
 
 def _rows(
-    owner: str,
-    input_: Tensor,
-    offset: int,
-    position_ids: Any,
-    limit: int | None,
+    owner: str, input_: Tensor, offset: int, position_ids: Any, limit: int | None,
     width: int | None,
-) -> tuple[slice | np.ndarray, int]:
+) -> tuple[slice | np.ndarray, int]:  # fmt: skip
     """Check the input; return the rows of the table that it needs, and the end of the last."""
     if (
         input_.ndim not in (2, 3)

@@ -104,12 +104,9 @@ class RNNCell(_HiddenStateCell):
     gates = 1
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
+        self, input_size: int, hidden_size: int, bias: bool = True,
         nonlinearity: Literal["tanh", "relu"] = "tanh",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias)
         self.nonlinearity = check_nonlinearity("RNNCell", nonlinearity)
 

@@ -29,13 +29,8 @@ class Parameter(Tensor):
     """
 
     def __init__(
-        self,
-        data: Any,
-        dtype: Any = None,
-        device: str = "cpu",
-        *,
-        requires_grad: bool = True,
-    ) -> None:
+        self, data: Any, dtype: Any = None, device: str = "cpu", *, requires_grad: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(data, requires_grad=requires_grad, dtype=dtype, device=device)
 
 

@@ -33,20 +33,12 @@ class TransformerDecoderLayer(Layer):
     branches = 3
 
     def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: MaskLike = None,
-        mem_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        mem_key_padding_mask: MaskLike = None,
-        tgt_is_causal: bool = False,
-        mem_is_causal: bool = False,
-        kv_cache: KVCache | EncoderDecoderCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_layer_idx: int | None = None,
-    ) -> Tensor:
+        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, mem_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, mem_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool = False, mem_is_causal: bool = False,
+        kv_cache: KVCache | EncoderDecoderCache | None = None, use_cache: bool = False,
+        cache_position: Any = None, cache_layer_idx: int | None = None,
+    ) -> Tensor:  # fmt: skip
         """Transform a batch of target sequences, attending to the memory.
 
         Args:
@@ -92,17 +84,9 @@ class TransformerDecoderLayer(Layer):
         return self.norm3(x + self._feed_forward(x))
 
     def _attend_memory(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        cache: KVCache | None,
-        use_cache: bool,
-        layer_idx: int,
-        start: int,
-        padding: MaskLike,
-        mask: MaskLike,
-        causal: bool,
-    ) -> Tensor:
+        self, x: Tensor, memory: Tensor, cache: KVCache | None, use_cache: bool, layer_idx: int,
+        start: int, padding: MaskLike, mask: MaskLike, causal: bool,
+    ) -> Tensor:  # fmt: skip
         """Cross-attention of positions from `start` on; a cache keeps the projected memory."""
         if cache is None:
             use_cache = False
@@ -141,20 +125,12 @@ class TransformerDecoder(Module):
         self.norm = norm
 
     def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: MaskLike = None,
-        mem_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        mem_key_padding_mask: MaskLike = None,
-        tgt_is_causal: bool = False,
-        mem_is_causal: bool = False,
-        kv_cache: KVCache | EncoderDecoderCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_start_layer_idx: int = 0,
-    ) -> Tensor:
+        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, mem_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, mem_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool = False, mem_is_causal: bool = False,
+        kv_cache: KVCache | EncoderDecoderCache | None = None, use_cache: bool = False,
+        cache_position: Any = None, cache_start_layer_idx: int = 0,
+    ) -> Tensor:  # fmt: skip
         """Apply all layers to a batch of target sequences, with the same memory.
 
         The arguments are those of `TransformerDecoderLayer`, the same for every layer; the first

@@ -68,13 +68,9 @@ def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> 
 
 
 def clip_grad_norm(
-    parameters: Tensor | Iterable[Tensor],
-    max_norm: float,
-    norm_type: float = 2.0,
-    eps: float = 1e-7,
-    *,
-    error_if_nonfinite: bool = False,
-) -> float:
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+    eps: float = 1e-7, *, error_if_nonfinite: bool = False,
+) -> float:  # fmt: skip
     """Scale gradients in place so that their total norm is at most `max_norm`.
 
     Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks",
