@@ -95,12 +95,9 @@ def stream(
     top_k: int | None = None, top_p: float | None = None, stop: int | None = None,
     cache: Cache | None = None, key_padding_mask: MaskLike = None,
 ) -> Iterator[Tensor]:  # fmt: skip
-    """Like `generate`, but yield each step as soon as it is sampled.
+    """Like `generate`, but yield each step, int64 of shape (N,), as soon as it is sampled.
 
     Arguments and errors are those of `generate`.
-
-    Returns:
-        An iterator over int64 tensors of shape (N,): the next token of each sequence.
 
     Example:
         >>> import numpy as np
@@ -189,20 +186,15 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
 def sample(
     logits: Any, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Tensor:
-    """Sample a class for each row of logits.
+    """Sample a class for each row of logits (..., classes): int64 of shape (...).
 
     Temperature is applied first, then `top_k`, then `top_p` to what `top_k` keeps.
-
-    Source: top-p: Holtzman et al., "The curious case of neural text degeneration", 2020.
 
     Args:
         logits: A tensor of shape (..., classes); -inf excludes a class.
         temperature: The divisor of the logits. 0 takes the most likely class.
         top_k: Sample from the k most likely classes only; of equal ones the first.
         top_p: Sample from the smallest set with at least this total probability only.
-
-    Returns:
-        An int64 tensor of shape (...).
 
     Raises:
         ValueError: An argument is out of range, or a row has a NaN or only -inf.

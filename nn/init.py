@@ -118,12 +118,7 @@ def trunc_normal(
 def orthogonal(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Fill with a random matrix whose rows, or whose columns if they are fewer, are orthonormal.
 
-    Source: Saxe, McClelland and Ganguli, "Exact solutions to the nonlinear dynamics of learning in
-    deep linear neural networks", 2014.
-
-    Args:
-        tensor: A tensor of shape (rows, ...), the other axes being the columns; written in place.
-        gain: The length of the rows or columns.
+    All axes but the first are the columns. `gain` is the length of the rows or columns.
 
     Example:
         >>> from minigrad import nn, empty
@@ -228,11 +223,9 @@ def kaiming_normal(
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Return the recommended gain for an activation.
+    """Return the recommended gain for "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
 
-    Args:
-        nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
-        param: The negative slope of "leaky_relu", 0.01 by default.
+    `param` is the negative slope of "leaky_relu", 0.01 by default.
 
     Example:
         >>> from minigrad import nn

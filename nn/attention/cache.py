@@ -307,15 +307,8 @@ class StaticKVCache(KVCache):
 class EncoderDecoderCache(Cache):
     """The two caches of a decoder: for self-attention and for cross-attention.
 
-    The memory is projected in the first step of each layer. Later steps use the cached projection
-    and ignore the memory they are given.
-
-    Args:
-        self_attention_cache: The cache for the target, by default a `DynamicKVCache`.
-        cross_attention_cache: The cache for the memory, by default a `DynamicKVCache`.
-
-    Attributes:
-        is_updated: For each layer with a cached memory: True.
+    By default they are a `DynamicKVCache` each. The memory is projected in the first step of each
+    layer. Later steps use the cached projection and ignore the memory they are given.
 
     Example:
         >>> from minigrad import nn, randn

@@ -26,11 +26,8 @@ __all__ = ["MultiHeadAttention", "ScaledDotProductAttention"]
 class ScaledDotProductAttention(Module):
     r"""Scaled dot-product attention :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
-    Args:
-        attn_mask: Bool: True = may attend. Float: added to the scores.
-        dropout_p: The dropout probability of the weights in training.
-        is_causal: Query i may attend to keys 0 to i only.
-        scale: The factor on the scores, 1/√E by default.
+    The arguments are those of `functional.scaled_dot_product_attention`; in evaluation mode there
+    is no dropout.
 
     Example:
         >>> from minigrad import nn, randn
@@ -289,14 +286,7 @@ class MultiHeadAttention(Module):
         return state
 
     def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Pack the projections as PyTorch does: the inverse of `adapt_state_dict`.
-
-        Args:
-            state: The values of this module and those below it, by path from here.
-
-        Returns:
-            The same under the names in_proj_weight, in_proj_bias and so on.
-        """
+        """Pack the projections as PyTorch: in_proj_weight and so on; undo `adapt_state_dict`."""
         if self.num_kv_heads != self.num_heads:
             raise ValueError(
                 f"PyTorch's attention has no num_kv_heads; here it is {self.num_kv_heads}, with "

@@ -25,12 +25,8 @@ def conv1d(
 ) -> Tensor:  # fmt: skip
     """Apply a 1-D convolution: a cross-correlation with each kernel, summed over the channels.
 
-    Arguments and errors are those of `conv2d`, with one axis less: an input of shape (N, C, L)
-    or (C, L), and kernels of shape (O, C / groups, K).
-
-    Returns:
-        Shape (N, O, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
-        (O, P).
+    Arguments, errors and sizes are those of `conv2d`, with one axis less: an input of shape
+    (N, C, L) or (C, L), and kernels of shape (O, C / groups, K).
 
     Example:
         >>> from minigrad import nn, tensor
@@ -81,12 +77,8 @@ def conv_transpose1d(
 ) -> Tensor:  # fmt: skip
     """Apply a 1-D transposed convolution: each element adds a multiple of the kernel to the output.
 
-    Arguments and errors are those of `conv_transpose2d`, with one axis less: an input of shape
-    (N, C, L) or (C, L), and kernels of shape (C, O / groups, K).
-
-    Returns:
-        Shape (N, O, (L - 1) · stride - 2 · padding + dilation · (K - 1) + output_padding + 1),
-        without N if the input has none.
+    Arguments, errors and sizes are those of `conv_transpose2d`, with one axis less: an input of
+    shape (N, C, L) or (C, L), and kernels of shape (C, O / groups, K).
 
     Example:
         >>> from minigrad import nn, tensor

@@ -192,9 +192,6 @@ def nll_loss(
     Arguments and errors are those of `cross_entropy`, with log-probabilities, from `log_softmax`,
     for the logits.
 
-    Returns:
-        A scalar, or a tensor of the shape of `target`.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()

@@ -39,9 +39,6 @@ def triplet_margin_loss(
         swap: Whether d(p, n) counts where it is smaller than d(a, n).
         reduction: "mean", "sum", or "none" for one loss per triplet.
 
-    Returns:
-        A scalar, or a tensor of shape (N,) or ().
-
     Example:
         >>> from minigrad import nn, tensor
         >>> a, n = tensor([[0.0, 0.0]]), tensor([[0.0, 0.25]])
@@ -97,9 +94,6 @@ def cosine_embedding_loss(
         target: Of shape (N,) or (): 1 where a pair belongs together, else -1.
         margin: The cosine up to which other pairs cost nothing, from -1 to 1.
         reduction: "mean", "sum", or "none" for one loss per pair.
-
-    Returns:
-        A scalar, or a tensor of the shape of the target.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -24,22 +24,12 @@ __all__ = [
 
 
 def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> Tensor:
-    r"""Create sinusoidal positional encodings.
+    r"""Create sinusoidal positional encodings, of shape (max_length, d_model), d_model being even.
 
     .. math::
 
         PE_{pos,\,2i} = \sin(pos / 10000^{2i / d_{model}}), \qquad
         PE_{pos,\,2i+1} = \cos(pos / 10000^{2i / d_{model}})
-
-    Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
-
-    Args:
-        max_length: The number of positions.
-        d_model: The width; even.
-        dtype: The dtype of the result; the default dtype if None.
-
-    Returns:
-        A tensor of shape (max_length, d_model).
 
     Example:
         >>> from minigrad.nn import functional as F
@@ -192,15 +182,11 @@ def alibi_bias(
     num_heads: int, query_len: int, key_len: int | None = None, *, offset: int = 0,
     dtype: Any = None,
 ) -> Tensor:  # fmt: skip
-    r"""Create attention with linear biases (ALiBi), a bias to pass as `attn_mask`.
+    r"""Create attention with linear biases (ALiBi), a bias (1, H, L, S) to pass as `attn_mask`.
 
     Head h gets :math:`-m_h\,|i - j|` for query i and key j, with slopes
     :math:`m_h = 2^{-8h/H}`, h from 1 to H. If H is not a power of two, the slopes of the next
     lower power come first, then every other slope of the next higher power.
-
-    Source: Press, Smith and Lewis, "Train short, test long: attention with linear biases enables
-    input length extrapolation", 2022. The paper is causal; for earlier
-    keys ``|i - j|`` is the same.
 
     Args:
         num_heads: H, the number of heads.
@@ -208,9 +194,6 @@ def alibi_bias(
         key_len: S, the number of keys; L by default.
         offset: The position of query 0: with a cache, the cached length.
         dtype: The dtype of the result; the default dtype if None.
-
-    Returns:
-        A tensor of shape (1, H, L, S).
 
     Example:
         >>> from minigrad import nn, randn

@@ -43,9 +43,6 @@ def interpolate(
         recompute_scale_factor: Whether `scale_factor` gives the output size only, and the ratio
             of the sizes the places.
 
-    Returns:
-        Shape (N, C, P) or (N, C, P, P').
-
     Raises:
         ValueError: The mode or the sizes do not fit the input.
 

@@ -131,14 +131,9 @@ class Conv2d(_Convolution):
     of kernels, and (K, K') `kernel_size`. `padding_mode` is "zeros", "reflect" (mirrored),
     "replicate" (the edge value repeated) or "circular" (values from the other side).
 
-    Weight and bias are initialized uniformly from ±1/√(in_channels / groups · K · K'), as in
-    PyTorch. Options take one int for both axes, or one per axis.
-
-    Source: LeCun et al., "Backpropagation applied to handwritten zip code recognition", 1989.
-
-    Attributes:
-        weight: Shape (O, C / groups, K, K').
-        bias: Shape (O,), or None.
+    The weight has shape (O, C / groups, K, K'). It and the bias are initialized uniformly from
+    ±1/√(in_channels / groups · K · K'), as in PyTorch. Options take one int for both axes, or one
+    per axis.
 
     Example:
         >>> from minigrad import nn, ones
@@ -193,11 +188,7 @@ class ConvTranspose2d(_Transposed):
     """Apply a 2-D transposed convolution: see `functional.conv_transpose2d`.
 
     The options are those of `functional.conv_transpose2d`; K and K' are the size of a kernel, C and
-    O the numbers of channels in and out.
-
-    Attributes:
-        weight: Shape (C, O / groups, K, K').
-        bias: Shape (O,), or None.
+    O the numbers of channels in and out. The weight has shape (C, O / groups, K, K').
 
     Example:
         >>> from minigrad import nn, ones

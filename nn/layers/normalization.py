@@ -239,14 +239,11 @@ class BatchNorm2d(_BatchNorm):
 class GroupNorm(_Normalization):
     r"""Group normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    `num_channels` is C, the size of axis 1 of the input; `affine` says whether to learn γ and β.
+    `num_channels` is C, the size of axis 1 of the input; `affine` says whether to learn γ and β,
+    the weight and the bias, of shape (C,).
 
     Mean and (biased) variance are taken over each group of channels of each sample; scale and shift
     are per channel.
-
-    Attributes:
-        weight: γ, of shape (C,), initialized to ones; or None.
-        bias: β, of shape (C,), initialized to zeros; or None.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -142,13 +142,9 @@ class RotaryPosEmbedding(Module):
         self.base = base
 
     def forward(self, input_: Tensor, position_ids: Any = None, *, offset: int = 0) -> Tensor:
-        """Rotate each vector by the angles of its position.
+        """Rotate each vector of a tensor (..., L, D) by the angles of its position.
 
-        Args:
-            input_: A tensor of shape (..., L, D), such as (N, H, L, D).
-            position_ids: The positions, of shape (L,) or (N, L); by default `offset`, `offset` + 1
-                and so on.
-            offset: The first position: with a cache, the cached length.
+        The arguments are those of `functional.rotary_pos_embedding`.
         """
         end = offset + input_.shape[-2] if input_.ndim > 1 else 0
         if position_ids is not None:

@@ -292,11 +292,7 @@ class LSTM(_Recurrent):
     def forward(
         self, input_: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Any, tuple[Tensor, Tensor]]:
-        """Process a sequence.
-
-        Arguments and results are those of `RNN`, with a pair of states: the hidden and the cell
-        states before the first step, and after the last.
-        """
+        """Process a sequence as `RNN`, with a pair of states: the hidden and the cell states."""
         output, (h_n, c_n) = self._read(input_, pair("LSTM", hx))
         return output, (h_n, c_n)
 

@@ -46,9 +46,6 @@ def functional_call(
         args: The positional arguments of the call: a tuple, or a single argument.
         kwargs: The keyword arguments of the call.
 
-    Returns:
-        The output of the module.
-
     Raises:
         ValueError: A path is unknown, a tensor is given under two paths, or a shape differs.
 
@@ -96,11 +93,9 @@ def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
 def _fitting(
     module: Module, tensors: dict[str, Any]
 ) -> tuple[list[tuple[Tensor, Tensor]], dict[int, list[tuple[Module, str]]]]:
-    """Check the given tensors before any is replaced.
+    """Check the given tensors before any is replaced; return pairs (own tensor, replacement).
 
-    Returns:
-        Pairs (tensor of the module, its replacement); and for the id of each tensor of the module,
-        the modules and names that hold it.
+    Also, for the id of each tensor of the module, the modules and names that hold it.
     """
     own: dict[str, Tensor] = {}
     places: dict[int, list[tuple[Module, str]]] = {}

@@ -57,9 +57,6 @@ class TransformerDecoderLayer(Layer):
             use_cache: Whether to store the positions of `tgt` in the cache.
             cache_position: Their positions, ints of shape (T,), by default after the cached ones.
             cache_layer_idx: The index of this layer in the cache, 0 by default.
-
-        Returns:
-            A tensor of the shape of `tgt`.
         """
         own: KVCache | None
         if isinstance(kv_cache, EncoderDecoderCache):

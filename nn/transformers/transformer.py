@@ -33,10 +33,6 @@ class Transformer(PyTorchArguments, Module):
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 
-    Attributes:
-        encoder: A `TransformerEncoder`, or the one given.
-        decoder: A `TransformerDecoder`, or the one given.
-
     Example:
         >>> from minigrad import nn, randn
         >>> model = nn.Transformer(32, 4, 2, 2, dim_feedforward=64)
@@ -102,9 +98,6 @@ class Transformer(PyTorchArguments, Module):
 
         The masks are those of `TransformerEncoderLayer` and `TransformerDecoderLayer`. Pass the
         padding of the source as `mem_key_padding_mask` too.
-
-        Returns:
-            A tensor of the shape of `tgt`.
         """
         memory = self.encoder(
             src, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,

@@ -28,11 +28,7 @@ __all__ = [
 
 
 def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
-    """Return the norm of several tensors, as if they were one vector.
-
-    Args:
-        tensors: Tensors of any shapes.
-        norm_type: The p of the p-norm; inf for the largest absolute value.
+    """Return the p-norm of several tensors, as if they were one vector; `norm_type` is p or inf.
 
     Example:
         >>> from minigrad import nn, tensor

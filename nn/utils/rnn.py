@@ -41,9 +41,7 @@ class PackedSequence(NamedTuple):
 class Packing:
     """Where the elements of a `PackedSequence` lie among steps (rows) and sequences (columns).
 
-    Args:
-        batch_sizes: How many sequences each step has.
-        order: The position in the batch of each sequence, the longest first.
+    `order` is the position in the batch of each sequence, the longest first.
 
     Attributes:
         steps: The step of each element.
