@@ -18,12 +18,12 @@ from minigrad._dtypes import promote
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
 
-__all__ = ["OPERATORS", "Operator", "table"]
+__all__ = ["OPERATORS", "Operator", "exports"]
 
 Operator = Callable[..., str]
 
 OPERATORS: dict[str, Operator] = {}
-"""The function of each op, by the name of the op; shape_operators.py has more."""
+"""The function of each op, by the name of the op; the other files of operators add theirs."""
 
 UNARY = {
     "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh",
@@ -52,20 +52,14 @@ REDUCTIONS = {
 }  # fmt: skip
 
 
-def table(operators: dict[str, Operator]) -> Callable[..., Callable[[Operator], Operator]]:
-    """Decorator: enter a function in a table, for one or several ops."""
+def exports(*names: str) -> Callable[[Operator], Operator]:
+    """Decorator: enter a function in the table, for one or several ops."""
 
-    def exports(*names: str) -> Callable[[Operator], Operator]:
-        def put(function: Operator) -> Operator:
-            operators.update(dict.fromkeys(names, function))
-            return function
+    def put(function: Operator) -> Operator:
+        OPERATORS.update(dict.fromkeys(names, function))
+        return function
 
-        return put
-
-    return exports
-
-
-exports = table(OPERATORS)
+    return put
 
 
 def _common(*operands: Any) -> np.dtype[Any]:
@@ -220,8 +214,7 @@ def _gelu(g: Graph, out: Value, x: Any, approximate: str) -> str:
     return g.node("Gelu", [g.tensor(x, out.dtype)], approximate=approximate)
 
 
-@exports("clip")
-@exports("hardtanh")
+@exports("clip", "hardtanh")
 def _clip(g: Graph, out: Value, x: Any, low: Any, high: Any) -> str:
     name = g.tensor(x, out.dtype)
     if low is not None:

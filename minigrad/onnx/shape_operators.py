@@ -10,17 +10,13 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from minigrad.onnx.constants import whole_table
 from minigrad.onnx.graph import Graph
-from minigrad.onnx.operators import Operator, table
+from minigrad.onnx.operators import OPERATORS, Operator, exports
 from minigrad.onnx.program import Value
 from minigrad.onnx.sizes import Size
 
-__all__ = ["SHAPE_OPERATORS"]
+__all__: list[str] = []
 
 END = np.iinfo(np.int64).max
-SHAPE_OPERATORS: dict[str, Operator] = {}
-"""The function of each op, by the name of the op."""
-
-exports = table(SHAPE_OPERATORS)
 
 
 def _shaped(g: Graph, name: str, shape: Sequence[Any]) -> str:
@@ -141,7 +137,7 @@ def _triangle(upper: int) -> Operator:
     return write
 
 
-SHAPE_OPERATORS |= {"tril": _triangle(0), "triu": _triangle(1)}
+OPERATORS |= {"tril": _triangle(0), "triu": _triangle(1)}
 
 
 # Indexing

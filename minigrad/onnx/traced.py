@@ -317,38 +317,6 @@ class Traced(Tensor):
         self._run.know(view, self._number)
         return view
 
-    def numpy(self) -> np.ndarray:
-        self._leave(".numpy()")
-        return super().numpy()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        self._leave("np.asarray(), or another array made of a tensor,")
-        return super().__array__(dtype, copy)
-
-    def tolist(self) -> Any:
-        self._leave(".tolist()")
-        return super().tolist()
-
-    def item(self) -> float | int | bool:
-        self._leave(".item(), or float() or int() of a tensor,")
-        return super().item()
-
-    def __index__(self) -> int:
-        self._leave("a tensor where Python wants an integer")
-        return super().__index__()
-
-    def __bool__(self) -> bool:
-        self._leave("bool(), as if, while and assert have it,")
-        return super().__bool__()
-
-    def __contains__(self, value: Any) -> bool:
-        self._leave("the operator in")
-        return super().__contains__(value)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        self._leave("another framework")
-        return super().__dlpack__(**options)
-
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         result = super().__array_ufunc__(ufunc, method, *inputs, **options)
         return self._inside(ufunc, result)
@@ -369,6 +337,30 @@ class Traced(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.clone()
+
+
+def _reading(name: str, what: str) -> Callable[..., Any]:
+    """A method of `Tensor` that returns values: refused, or recorded, first."""
+    method = getattr(Tensor, name)
+
+    def read(self: Traced, *args: Any, **options: Any) -> Any:
+        self._leave(what)
+        return method(self, *args, **options)
+
+    return read
+
+
+for _name, _what in {
+    "numpy": ".numpy()",
+    "__array__": "np.asarray(), or another array made of a tensor,",
+    "tolist": ".tolist()",
+    "item": ".item(), or float() or int() of a tensor,",
+    "__index__": "a tensor where Python wants an integer",
+    "__bool__": "bool(), as if, while and assert have it,",
+    "__contains__": "the operator in",
+    "__dlpack__": "another framework",
+}.items():
+    setattr(Traced, _name, _reading(_name, _what))
 
 
 def why_not(what: str, place: Place | None) -> str:

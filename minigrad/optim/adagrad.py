@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from minigrad.optim.averages import average, average_square
-from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 
 
 class Adagrad(Optimizer):
@@ -42,11 +42,7 @@ class Adagrad(Optimizer):
         self, params: Params, lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0,
         initial_accumulator_value: float = 0.0, eps: float = 1e-10,
     ) -> None:  # fmt: skip
-        defaults = {
-            "lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value, "eps": eps,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         if not state:
@@ -102,11 +98,7 @@ class RMSprop(Optimizer):
         self, params: Params, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
         weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False,
     ) -> None:  # fmt: skip
-        defaults = {
-            "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay,
-            "momentum": momentum, "centered": centered,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         alpha, momentum = float(group["alpha"]), float(group["momentum"])
@@ -169,8 +161,7 @@ class Adadelta(Optimizer):
         self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6,
         weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
-        defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         rho, eps = float(group["rho"]), float(group["eps"])

@@ -13,7 +13,7 @@ from minigrad._checks import check_size
 from minigrad._grad_mode import enable_grad
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
-from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 from minigrad.optim.wolfe import Point, search
 
 
@@ -59,13 +59,8 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None:  # fmt: skip
         check_size("LBFGS", "max_iter", max_iter)
-        defaults = {
-            "lr": lr, "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
-            "history_size": history_size, "line_search_fn": line_search_fn,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        super().__init__(params, options_of(locals()))
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
         if self.param_groups:

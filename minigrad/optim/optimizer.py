@@ -16,7 +16,6 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
-from minigrad.optim.loading import fitting, kept_for
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]]
 
@@ -287,13 +286,54 @@ class Optimizer:
             state_dict: What `state_dict` returned, for an optimizer of the same class whose groups
                 hold as many parameters, of the same shapes.
         """
-        groups, self.state = fitting(self, state_dict)
+        if not isinstance(state_dict, Mapping) or {"state", "param_groups"} - state_dict.keys():
+            raise ValueError(f"{self._name}: a state dict has the keys 'state' and 'param_groups'")
+        groups, saved = list(state_dict["param_groups"]), state_dict["state"]
+        sizes = [len(group["params"]) for group in self.param_groups]
+        given = [len(group["params"]) for group in groups]
+        if sizes != given:
+            raise ValueError(
+                f"{self._name}: the saved groups hold {given} parameters, this optimizer's {sizes}"
+            )
+        for group in groups:
+            missing = self.defaults.keys() - group.keys()
+            if missing:
+                raise ValueError(f"{self._name}: a saved group lacks {', '.join(sorted(missing))}")
+            self._check_options(group)
+        state: dict[Tensor, State] = {}
+        unknown = set(saved)
+        for own, group in zip(self.param_groups, groups, strict=True):
+            for param, number in zip(own["params"], group["params"], strict=True):
+                unknown.discard(number)
+                if number in saved:
+                    state[param] = self._restored(number, param, saved[number])
+        if unknown:
+            raise ValueError(f"{self._name}: saved state of unknown parameters {sorted(unknown)}")
+        self.state = state
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({name: value for name, value in group.items() if name != "params"})
 
     def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-        """What was saved for a parameter, as it is kept here."""
-        return kept_for(self, number, param, saved)
+        """The saved state of one parameter, copied to arrays of its shape and dtype."""
+        kept, required = set(self._kept), set(self._required)
+        if (saved.keys() - kept) | (required - saved.keys()):
+            raise ValueError(
+                f"{self._name}: the state of parameter {number} has {sorted(saved)}, "
+                f"{sorted(required or kept)} expected"
+            )
+        state: State = {}
+        for name, value in saved.items():
+            if name in self._numbers:
+                state[name] = self._numbers[name](value)
+                continue
+            array = np.asarray(value).astype(param.dtype)
+            if array.shape != param.shape:
+                raise ValueError(
+                    f"{self._name}: {name} of parameter {number} has shape {array.shape}, "
+                    f"the parameter {param.shape}"
+                )
+            state[name] = array
+        return state
 
     def __repr__(self) -> str:
         lines = []
@@ -307,3 +347,9 @@ def _copied(value: Any) -> Any:
     if isinstance(value, list):
         return [_copied(entry) for entry in value]
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The options among the arguments of a constructor: all but the parameters."""
+    others = ("self", "params", "__class__")
+    return {name: value for name, value in arguments.items() if name not in others}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 
 
 class Rprop(Optimizer):
@@ -42,7 +42,7 @@ class Rprop(Optimizer):
         self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50.0),
     ) -> None:  # fmt: skip
-        super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes})
+        super().__init__(params, options_of(locals()))
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         self._check("lr", options["lr"], 0.0)

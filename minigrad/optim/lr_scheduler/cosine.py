@@ -34,8 +34,7 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        self._check_count("T_max", T_max)
-        self.T_max = T_max
+        self.T_max = self._check_count("T_max", T_max)
         self.eta_min = self._check_number("eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -87,9 +86,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self._check_count("T_0", T_0)
-        self._check_count("T_mult", T_mult)
-        self.T_0, self.T_mult = T_0, T_mult
+        self.T_0 = self._check_count("T_0", T_0)
+        self.T_mult = self._check_count("T_mult", T_mult)
         self.eta_min = self._check_number("eta_min", eta_min, 0.0)
         self.T_cur: float = 0
         self.T_i = T_0

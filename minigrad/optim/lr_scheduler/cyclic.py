@@ -92,10 +92,9 @@ class CyclicLR(_WithMomentum):
             )
         if scale_mode not in ("cycle", "iterations"):
             raise ValueError(f"CyclicLR: scale_mode is 'cycle' or 'iterations', got {scale_mode!r}")
-        self._check_count("step_size_up", step_size_up)
-        if step_size_down is not None:
-            self._check_count("step_size_down", step_size_down)
-        self.step_size_up, self.step_size_down = step_size_up, step_size_down or step_size_up
+        self.step_size_up = self._check_count("step_size_up", step_size_up)
+        down = step_size_up if step_size_down is None else step_size_down
+        self.step_size_down = self._check_count("step_size_down", down)
         if scale_fn is not None and not callable(scale_fn):
             raise TypeError(f"CyclicLR: scale_fn must be a function, got {scale_fn!r}")
         self.mode, self.gamma = mode, self._check_number("gamma", gamma, 0.0)
@@ -182,7 +181,7 @@ class OneCycleLR(_WithMomentum):
             self._check_count("epochs", epochs)
             self._check_count("steps_per_epoch", steps_per_epoch)
             total_steps = epochs * steps_per_epoch
-        self._check_count("total_steps", total_steps)
+        self.total_steps = self._check_count("total_steps", total_steps)
         check_probability("OneCycleLR", "pct_start", pct_start)
         self._check_number("div_factor", div_factor, above=0.0)
         self._check_number("final_div_factor", final_div_factor, above=0.0)
@@ -190,7 +189,7 @@ class OneCycleLR(_WithMomentum):
             raise ValueError(
                 f"OneCycleLR: anneal_strategy is 'cos' or 'linear', got {anneal_strategy!r}"
             )
-        self.total_steps, self.pct_start = total_steps, float(pct_start)
+        self.pct_start = float(pct_start)
         self.anneal_strategy, self.three_phase = anneal_strategy, bool(three_phase)
         self._take(optimizer)
         self._take_momentum(cycle_momentum, base_momentum, max_momentum)

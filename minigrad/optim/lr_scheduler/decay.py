@@ -82,8 +82,7 @@ class StepLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        self._check_count("step_size", step_size)
-        self.step_size = step_size
+        self.step_size = self._check_count("step_size", step_size)
         self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -115,10 +114,7 @@ class MultiStepLR(LRScheduler):
     ) -> None:  # fmt: skip
         if not isinstance(milestones, Iterable):
             raise TypeError(f"MultiStepLR: milestones must be whole numbers, got {milestones!r}")
-        given = list(milestones)
-        for step in given:
-            self._check_count("each of milestones", step, 0)
-        self.milestones = sorted(given)
+        self.milestones = sorted(self._check_count("each of milestones", n, 0) for n in milestones)
         self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 

@@ -46,13 +46,12 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"{self._name}: mode is 'min' or 'max', got {mode!r}")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"{self._name}: threshold_mode is 'rel' or 'abs'")
-        self._check_count("patience", patience, 0)
-        self._check_count("cooldown", cooldown, 0)
-        self.mode, self.patience = mode, patience
+        self.mode, self.patience = mode, self._check_count("patience", patience, 0)
         self.factor = self._check_number("factor", factor, 0.0, below=1.0)
         self.threshold = self._check_number("threshold", threshold, 0.0)
         self.threshold_mode = threshold_mode
-        self.cooldown, self.cooldown_counter = cooldown, 0
+        self.cooldown = self._check_count("cooldown", cooldown, 0)
+        self.cooldown_counter = 0
         self.eps = self._check_number("eps", eps, 0.0)
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = 0

@@ -50,7 +50,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
-        self._check_count("last_epoch", last_epoch, -1)
+        self.last_epoch = self._check_count("last_epoch", last_epoch, -1)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", group["lr"])
@@ -60,7 +60,6 @@ class LRScheduler:
                     f"'initial_lr'; load the optimizer's state first"
                 )
         self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
         self._step_count = 0
         self.step()
 
@@ -110,11 +109,12 @@ class LRScheduler:
     ) -> float:  # fmt: skip
         return check_number(self._name, name, value, least, above=above, below=below)
 
-    def _check_count(self, name: str, value: Any, least: int = 1) -> None:
+    def _check_count(self, name: str, value: Any, least: int = 1) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise ValueError(
                 f"{self._name}: {name} must be a whole number of at least {least}, got {value!r}"
             )
+        return value
 
     def get_lr(self) -> list[float]:
         """The learning rates of step number `last_epoch`, one for each group."""

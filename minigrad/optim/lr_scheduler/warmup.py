@@ -39,8 +39,7 @@ class LinearLR(LRScheduler):
         self.start_factor = check_probability(self._name, "start_factor", start_factor)
         self._check_number("start_factor", start_factor, above=0.0)
         self.end_factor = check_probability(self._name, "end_factor", end_factor)
-        self._check_count("total_iters", total_iters)
-        self.total_iters = total_iters
+        self.total_iters = self._check_count("total_iters", total_iters)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -82,10 +81,8 @@ class NoamScheduler(LRScheduler):
         self, optimizer: Optimizer, model_size: int, warmup_steps: int, factor: float = 1.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self._check_count("model_size", model_size)
-        self._check_count("warmup_steps", warmup_steps)
-        self.model_size = model_size
-        self.warmup_steps = warmup_steps
+        self.model_size = self._check_count("model_size", model_size)
+        self.warmup_steps = self._check_count("warmup_steps", warmup_steps)
         self.factor = self._check_number("factor", factor, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -126,10 +123,8 @@ class WarmupCosineLR(LRScheduler):
         self, optimizer: Optimizer, warmup_steps: int, total_steps: int, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self._check_count("warmup_steps", warmup_steps, 0)
-        self._check_count("total_steps", total_steps, warmup_steps + 1)
-        self.warmup_steps = warmup_steps
-        self.total_steps = total_steps
+        self.warmup_steps = self._check_count("warmup_steps", warmup_steps, 0)
+        self.total_steps = self._check_count("total_steps", total_steps, warmup_steps + 1)
         self.eta_min = self._check_number("eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
