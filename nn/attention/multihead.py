@@ -44,16 +44,10 @@ class MultiheadAttention(MultiHeadAttention):
         self.batch_first = batch_first
 
     def forward(  # type: ignore[override]
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: MaskLike = None,
-        need_weights: bool = True,
-        attn_mask: MaskLike = None,
-        average_attn_weights: bool = True,
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
+        need_weights: bool = True, attn_mask: MaskLike = None, average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """Apply attention.
 
         Args:

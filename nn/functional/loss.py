@@ -277,11 +277,9 @@ def binary_cross_entropy_with_logits(
 
 @spelled
 def kl_div(
-    input_: Tensor,
-    target: Any,
-    reduction: Reduction | Literal["batchmean"] = "mean",
+    input_: Tensor, target: Any, reduction: Reduction | Literal["batchmean"] = "mean",
     log_target: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Compute the elementwise Kullback-Leibler divergence y · (log y - log x).
 
     The divergence itself is the sum over the classes; "batchmean" is its mean over a batch.

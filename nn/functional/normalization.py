@@ -47,11 +47,9 @@ def layer_norm(
 
 @spelled
 def rms_norm(
-    input_: Tensor,
-    normalized_shape: int | Sequence[int],
-    weight: Tensor | None = None,
+    input_: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     eps: float | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     r"""Divide by the root mean square of the last axes, then scale by `weight`.
 
     The arguments are those of `layer_norm`. By default eps, which is added to the mean square, is

@@ -94,11 +94,9 @@ class RMSNorm(_Normalization):
     """
 
     def __init__(
-        self,
-        normalized_shape: int | Sequence[int],
-        eps: float | None = None,
+        self, normalized_shape: int | Sequence[int], eps: float | None = None,
         elementwise_affine: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = _checked_shape("RMSNorm", normalized_shape)
         self.eps = None if eps is None else check_number("RMSNorm", "eps", eps, 0.0)

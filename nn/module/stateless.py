@@ -25,11 +25,9 @@ _running: ContextVar[tuple[tuple[Module, dict[str, Any]], ...]] = ContextVar(
 
 
 def functional_call(
-    module: Module,
-    parameters_and_buffers: Mapping[str, Any],
-    args: Any = (),
+    module: Module, parameters_and_buffers: Mapping[str, Any], args: Any = (),
     kwargs: Mapping[str, Any] | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Call a module with the given tensors in place of its parameters and buffers.
 
     A model becomes a function of its parameters, which function transforms can differentiate:

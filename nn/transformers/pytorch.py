@@ -49,12 +49,9 @@ class TransformerEncoderLayer(_Layer, encoder.TransformerEncoderLayer):
     """An encoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
-        self,
-        src: Tensor,
-        src_mask: MaskLike = None,
-        src_key_padding_mask: MaskLike = None,
+        self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
         is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Transform a sequence of shape (L, N, d_model), (N, L, d_model) or (L, d_model)."""
         x = batch_first(src, self.batch_first)
         mask, padding = _masks(x, src_mask, src_key_padding_mask)
@@ -66,16 +63,10 @@ class TransformerDecoderLayer(_Layer, decoder.TransformerDecoderLayer):
     """A decoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: MaskLike = None,
-        memory_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        memory_key_padding_mask: MaskLike = None,
-        tgt_is_causal: bool = False,
-        memory_is_causal: bool = False,
-    ) -> Tensor:
+        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, memory_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, memory_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool = False, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
         """Transform a target sequence by the memory of a source, in PyTorch's layouts."""
         x, source = (batch_first(each, self.batch_first) for each in (tgt, memory))
         mask, padding = _masks(x, tgt_mask, tgt_key_padding_mask)
@@ -112,19 +103,12 @@ class Transformer(transformer.Transformer):
         self.batch_first = batch_first
 
     def forward(  # type: ignore[override]
-        self,
-        src: Tensor,
-        tgt: Tensor,
-        src_mask: MaskLike = None,
-        tgt_mask: MaskLike = None,
-        memory_mask: MaskLike = None,
-        src_key_padding_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        memory_key_padding_mask: MaskLike = None,
-        src_is_causal: bool | None = None,
-        tgt_is_causal: bool | None = None,
+        self, src: Tensor, tgt: Tensor, src_mask: MaskLike = None, tgt_mask: MaskLike = None,
+        memory_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, memory_key_padding_mask: MaskLike = None,
+        src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Transform a target sequence by a source sequence, in PyTorch's layouts."""
         return super().forward(
             src, tgt, src_mask, tgt_mask, memory_mask,
