@@ -20,8 +20,7 @@ from minigrad.pretrained.config import (
     read_json,
 )
 from minigrad.pretrained.folder import inside, load_tokenizer, said_of_normalizer
-from minigrad.pretrained.pooling import POOLINGS, Pooling
-from minigrad.pretrained.sentence import SIMILARITIES, SentenceEncoder
+from minigrad.pretrained.sentence import POOLINGS, SIMILARITIES, Pooling, SentenceEncoder
 
 Mode = Annotated[str, Kind(f"one of {POOLINGS}", lambda value: value in POOLINGS)]
 Modes = Annotated[list, Kind("a list of them", lambda value: all(v in POOLINGS for v in value))]
