@@ -215,12 +215,10 @@ class DataLoader(Generic[B]):
         must give the same items. A sampler of your own can draw from `minigrad.random`, or from a
         NumPy generator in its attribute `generator`: its state is saved.
 
-        Returns:
-            "position": the number of batches returned. "generator": the state from which the order
-            of the epoch was drawn. It is None if the order is not random, or if no epoch was
-            started; in the latter case, without a generator of its own, the loader draws from
-            `minigrad.random`, whose state must be saved too. The other entries are options that
-            must be the same in the loader that loads the state.
+        "position" is the number of batches returned, "generator" the state from which the order of
+        the epoch was drawn: None if it is not random, or if no epoch was started. In the latter
+        case, a loader without a generator of its own draws from `minigrad.random`: save its state
+        too. The other entries are options that must be the same in the loader that loads the state.
 
         Raises:
             TypeError: The sampler has no ``len``: its order is not known in advance.

@@ -12,17 +12,11 @@ class Adagrad(Optimizer):
     r"""Adaptive gradient: the step of an element shrinks with the sum of its squared gradients.
 
     With the sum s ← s + g², the parameter moves by θ ← θ - lrₜ · g / (√s + eps), where
-    lrₜ = lr / (1 + (t - 1) lr_decay).
-
-    Source: Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and
-    stochastic optimization", 2011; as in PyTorch.
+    lrₜ = lr / (1 + (t - 1) lr_decay). The other arguments are those of `Adam`.
 
     Args:
-        lr: The learning rate.
         lr_decay: The decay of the learning rate.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
         initial_accumulator_value: The initial value of the sum.
-        eps: Added to the denominator, against division by zero.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -65,16 +59,11 @@ class RMSprop(Optimizer):
 
     With v ← α v + (1 - α) g², the parameter moves by θ ← θ - lr · g / (√v + eps). If `centered`,
     the squared running mean of g is subtracted from v, which makes it a variance. With `momentum`,
-    a velocity b ← momentum · b + g / (√v + eps) moves the parameter: θ ← θ - lr · b.
-
-    Source: Tieleman and Hinton, "Lecture 6.5: rmsprop", 2012; centred: Graves, "Generating
-    sequences with recurrent neural networks", 2013; as in PyTorch.
+    a velocity b ← momentum · b + g / (√v + eps) moves the parameter: θ ← θ - lr · b. The other
+    arguments are those of `Adam`.
 
     Args:
-        lr: The learning rate.
         alpha: The decay rate of the running means.
-        eps: Added to the denominator, against division by zero.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
         momentum: The momentum factor.
         centered: Divide by the standard deviation instead of the root mean square.
 

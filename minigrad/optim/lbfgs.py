@@ -79,14 +79,9 @@ class LBFGS(Optimizer):
             )
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Make up to `max_iter` steps.
+        """Make up to `max_iter` steps, and return the loss before them.
 
-        Args:
-            closure: A function that resets the gradients, computes the loss and its gradients, and
-                returns the loss.
-
-        Returns:
-            The first result of the closure: the loss before the steps.
+        The closure resets the gradients, computes the loss and its gradients, and returns the loss.
         """
         if not callable(closure):
             raise TypeError(

@@ -79,10 +79,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
-        """Add a group of parameters, with its own options; if one is wrong, nothing is added.
-
-        Args:
-            param_group: "params", a tensor or several, and any of the optimizer's options.
+        """Add a dict of "params", a tensor or several, and options; if one is wrong, add nothing.
 
         Example:
             >>> from minigrad import nn, optim
@@ -157,11 +154,9 @@ class Optimizer:
         return type(self).__name__
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Reset the gradients of all parameters: each ``.grad`` becomes None.
+        """Set the ``.grad`` of all parameters to None; with ``set_to_none=False`` to zeros.
 
-        Args:
-            set_to_none: False to make the gradients that are there zeros instead. A parameter
-                whose gradient is zero is updated; one without a gradient is not.
+        A parameter whose gradient is zero is updated; one without a gradient is not.
         """
         for group in self.param_groups:
             for param in group["params"]:
@@ -170,11 +165,8 @@ class Optimizer:
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient.
 
-        Args:
-            closure: Called before the step to compute the loss and the gradients.
-
-        Returns:
-            The result of the closure, or None.
+        A closure is called before the step to compute the loss and the gradients; its result is
+        returned.
 
         Raises:
             ValueError: An option was set out of range since the last step. Nothing is updated then.
@@ -256,9 +248,8 @@ class Optimizer:
     def state_dict(self) -> dict[str, Any]:
         """The state and the options, to resume training later.
 
-        Returns:
-            "state": copies of the state of each parameter, by its number. "param_groups": the
-            options of each group, with "params" a list of numbers.
+        "state" has copies of the state of each parameter, by its number; "param_groups" the options
+        of each group, with "params" a list of numbers.
 
         Example:
             >>> from minigrad import ones, optim
@@ -280,11 +271,9 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state. If it does not fit, nothing is changed.
+        """Load what `state_dict` returned. If it does not fit, nothing is changed.
 
-        Args:
-            state_dict: What `state_dict` returned, for an optimizer of the same class whose groups
-                hold as many parameters, of the same shapes.
+        The optimizer has the same class, and its groups as many parameters of the same shapes.
         """
         if not isinstance(state_dict, Mapping) or {"state", "param_groups"} - state_dict.keys():
             raise ValueError(f"{self._name}: a state dict has the keys 'state' and 'param_groups'")

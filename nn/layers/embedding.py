@@ -21,14 +21,8 @@ __all__ = ["Embedding"]
 class Embedding(Module):
     """A lookup table of learned vectors, initialized from the standard normal distribution.
 
-    Args:
-        num_embeddings: The number of vectors; indices run from 0 to num_embeddings - 1.
-        embedding_dim: The size of each vector.
-        padding_idx: An index whose vector starts as zeros and gets no gradient; negative values
-            count from the end.
-        max_norm: Looked-up vectors with a larger norm are scaled to this norm, in the table
-            itself.
-        norm_type: The p of the p-norm.
+    Indices run from 0 to num_embeddings - 1. The vector of `padding_idx` starts as zeros; the other
+    options are those of `functional.embedding`.
 
     Attributes:
         weight: The table, of shape (num_embeddings, embedding_dim).

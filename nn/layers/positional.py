@@ -65,11 +65,7 @@ class SinusoidalPosEmbedding(Module):
 class LearnedPosEmbedding(Module):
     """Add a learned vector per position, initialized from a normal distribution with σ = 0.02.
 
-    Source: Radford et al., "Improving language understanding by generative pre-training", 2018.
-
-    Args:
-        max_len: The number of positions.
-        embed_dim: The width.
+    There are `max_len` positions; the vectors are `embed_dim` wide.
 
     Attributes:
         pos_emb: An `Embedding` whose weight holds the vectors, of shape (max_len, embed_dim).
@@ -113,8 +109,6 @@ class RotaryPosEmbedding(Module):
     Args:
         embed_dim: D, the width of a head, even; by default that of the input.
         max_seq_len: The number of positions; by default unlimited.
-        interleaved: Pair i consists of features 2i and 2i + 1; otherwise of i and i + D/2.
-        base: The base of the frequencies; a larger base turns the last pairs more slowly.
 
     Example:
         >>> from minigrad import nn, randn

@@ -81,13 +81,7 @@ class _HiddenStateCell(_Cell):
 
 
 class RNNCell(_HiddenStateCell):
-    """One step of `RNN`.
-
-    Args:
-        input_size: I, the size of the last axis of the input.
-        hidden_size: H, the size of the last axis of the state.
-        bias: Whether to add biases.
-        nonlinearity: "tanh" or "relu".
+    """One step of `RNN`, whose arguments it takes.
 
     Attributes:
         weight_ih: The weight of the input, of shape (H, I).

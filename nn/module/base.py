@@ -233,11 +233,7 @@ class Module(Registry):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the ``.grad`` of every parameter to None.
-
-        Args:
-            set_to_none: False to make the gradients that are there zeros instead.
-        """
+        """Set the ``.grad`` of every parameter to None; with ``set_to_none=False`` to zeros."""
         for parameter in self.parameters():
             parameter.zero_grad(set_to_none)
 

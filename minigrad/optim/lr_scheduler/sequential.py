@@ -22,10 +22,6 @@ class SequentialLR(LRScheduler):
             on.
         last_epoch: Must be -1. To resume, call `load_state_dict`.
 
-    Raises:
-        ValueError: The number of milestones is wrong, they do not rise, or a scheduler belongs to
-            another optimizer or needs a metric.
-
     Example:
         >>> import minigrad
         >>> from minigrad import optim
