@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from minigrad import random
@@ -85,7 +86,7 @@ def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[st
     loads = {name: (part.load_state_dict, saved["states"][name]) for name, part in parts.items()}
     loads["minigrad.random"] = (random.set_state, saved["random"])
     restore = {name: _restorer(part) for name, part in parts.items()}
-    restore["minigrad.random"] = _restorer_of_random()
+    restore["minigrad.random"] = partial(random.set_state, random.get_state())
     # Loaders come last: once loaded, a loader in the middle of an epoch cannot be restored.
     order = sorted(loads, key=lambda name: isinstance(parts.get(name), DataLoader))
     begun = []
@@ -133,8 +134,3 @@ def _restorer(part: Any) -> Callable[[], None]:
             group.update(options)
 
     return restore
-
-
-def _restorer_of_random() -> Callable[[], None]:
-    state = random.get_state()
-    return lambda: random.set_state(state)

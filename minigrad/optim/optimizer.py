@@ -138,13 +138,13 @@ class Optimizer:
         for name in (*self._at_least_0, *self._below_1):
             self._check(name, options[name], 0.0, 1.0 if name in self._below_1 else math.inf)
         if "betas" in options:
-            self._check_betas(options["betas"])
+            self._check_pair("betas", options["betas"], 1.0)
 
-    def _check_betas(self, betas: Any) -> None:
-        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-            raise ValueError(f"{self._name}: betas must be two numbers, got {betas!r}")
-        for beta in betas:
-            self._check("each of betas", beta, 0.0, 1.0)
+    def _check_pair(self, name: str, pair: Any, below: float = math.inf) -> None:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(f"{self._name}: {name} must be two numbers, got {pair!r}")
+        for number in pair:
+            self._check(f"each of {name}", number, 0.0, below)
 
     def _check(self, name: str, value: Any, low: float, below: float = math.inf) -> None:
         check_number(self._name, name, value, low, below=below)

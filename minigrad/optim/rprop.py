@@ -47,11 +47,7 @@ class Rprop(Optimizer):
     def _check_options(self, options: Mapping[str, Any]) -> None:
         self._check("lr", options["lr"], 0.0)
         for name in ("etas", "step_sizes"):
-            pair = options[name]
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise ValueError(f"Rprop: {name} must be two numbers, got {pair!r}")
-            for number in pair:
-                self._check(f"each of {name}", number, 0.0)
+            self._check_pair(name, options[name])
         if not 0 < options["etas"][0] < 1 < options["etas"][1]:
             raise ValueError(
                 f"Rprop: etas must be one factor between 0 and 1 and one above 1, "

@@ -147,10 +147,8 @@ class Bert(Module):
 
     Example:
         >>> from minigrad import pretrained
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
-        ...     intermediate_size=32,
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=2,
+        ...                                num_attention_heads=4, intermediate_size=32)
         >>> model = pretrained.Bert(config, masked_lm=True)
         >>> hidden = model([[2, 7, 9, 3]])
         >>> hidden.shape, model.pooler(hidden).shape, model.masked_lm(hidden).shape

@@ -7,14 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.pretrained.bert import Bert, BertConfig
-from minigrad.pretrained.config import (
-    FIXED,
-    IGNORED,
-    check_model_type,
-    model_folder,
-    read_config,
-    write_config,
-)
+from minigrad.pretrained.config import FIXED, IGNORED, check_model_type, model_folder, read_config
 from minigrad.pretrained.folder import (
     Place,
     check_layers,
@@ -22,7 +15,7 @@ from minigrad.pretrained.folder import (
     loaded,
     read_tensors,
     renamed,
-    write_tensors,
+    write_model,
 )
 
 BERT_FIXED = FIXED | {"model_type": ("bert",), "position_embedding_type": ("absolute",)}
@@ -99,9 +92,8 @@ def load_bert(folder: str | Path) -> Bert:
     Example:
         >>> import tempfile
         >>> from minigrad import pretrained
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=50, hidden_size=24, num_hidden_layers=2, intermediate_size=32
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=50, hidden_size=24, num_hidden_layers=2,
+        ...                                intermediate_size=32)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pretrained.save_bert(pretrained.Bert(config, pooler=False), folder)
         ...     model = pretrained.load_bert(folder)
@@ -156,10 +148,8 @@ def save_bert(model: Bert, folder: str | Path) -> None:
     Example:
         >>> import tempfile
         >>> from minigrad import pretrained
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
-        ...     intermediate_size=32,
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=2,
+        ...                                num_attention_heads=4, intermediate_size=32)
         >>> model = pretrained.Bert(config).eval()
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pretrained.save_bert(model, folder)
@@ -167,8 +157,6 @@ def save_bert(model: Bert, folder: str | Path) -> None:
         >>> bool((again([[2, 7, 3]]) == model([[2, 7, 3]])).all())
         True
     """
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
     names = ("pooler", "masked_lm", "next_sentence")
     parts = {name: getattr(model, name) is not None for name in names}
     heads = parts["masked_lm"] or parts["next_sentence"]
@@ -180,7 +168,4 @@ def save_bert(model: Bert, folder: str | Path) -> None:
     if model.config.tie_word_embeddings:
         tensors.pop("cls.predictions.decoder.weight", None)
     architecture = "BertForPreTraining" if heads else "BertModel"
-    write_tensors(path, tensors)
-    write_config(
-        path / "config.json", model.config, model_type="bert", architectures=[architecture]
-    )
+    write_model(folder, tensors, model.config, architecture, "bert")

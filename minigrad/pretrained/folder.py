@@ -19,7 +19,14 @@ from minigrad.io import safetensors
 from minigrad.io.atomic import replacing
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module
-from minigrad.pretrained.config import Kind, model_folder, naming, read_field, read_json
+from minigrad.pretrained.config import (
+    Kind,
+    model_folder,
+    naming,
+    read_field,
+    read_json,
+    write_config,
+)
 from minigrad.random import drawing_from
 
 Model = TypeVar("Model", bound=Module)
@@ -153,12 +160,19 @@ def loaded(
     return model.eval()
 
 
-def write_tensors(folder: Path, tensors: Mapping[str, np.ndarray]) -> None:
-    """Write `model.safetensors`."""
+def write_model(
+    folder: str | Path, tensors: Mapping[str, np.ndarray], config: Any, architecture: str,
+    model_type: str,
+) -> None:  # fmt: skip
+    """Write `model.safetensors` and `config.json`; the folder is created if needed."""
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
     numpy = optional_package("pretrained", "safetensors.numpy")
     whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    with replacing(folder / WHOLE) as file:
+    with replacing(path / WHOLE) as file:
         file.write_bytes(numpy.save(whole, metadata={"format": "pt"}))
+    kind = {"model_type": model_type, "architectures": [architecture]}
+    write_config(path / "config.json", config, **kind)
 
 
 def load_tokenizer(folder: str | Path) -> Any:

@@ -84,9 +84,8 @@ class GPT2(Module):
 
     Example:
         >>> from minigrad import nn, pretrained
-        >>> config = pretrained.GPT2Config(
-        ...     vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=4
-        ... )
+        >>> config = pretrained.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2,
+        ...                                n_head=4)
         >>> model = pretrained.GPT2(config)
         >>> model([[2, 7, 9]]).shape
         (1, 3, 50)

@@ -7,14 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.nn.utils import to_pytorch
-from minigrad.pretrained.config import (
-    FIXED,
-    IGNORED,
-    check_model_type,
-    model_folder,
-    read_config,
-    write_config,
-)
+from minigrad.pretrained.config import FIXED, IGNORED, check_model_type, model_folder, read_config
 from minigrad.pretrained.folder import (
     Place,
     check_layers,
@@ -22,7 +15,7 @@ from minigrad.pretrained.folder import (
     loaded,
     read_tensors,
     renamed,
-    write_tensors,
+    write_model,
 )
 from minigrad.pretrained.gpt2 import GPT2, GPT2Config
 
@@ -133,9 +126,8 @@ def save_gpt2(model: GPT2, folder: str | Path) -> None:
     Example:
         >>> import tempfile
         >>> from minigrad import pretrained
-        >>> config = pretrained.GPT2Config(
-        ...     vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=4
-        ... )
+        >>> config = pretrained.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2,
+        ...                                n_head=4)
         >>> model = pretrained.GPT2(config).eval()
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pretrained.save_gpt2(model, folder)
@@ -143,15 +135,10 @@ def save_gpt2(model: GPT2, folder: str | Path) -> None:
         >>> bool((again([[2, 7, 3]]) == model([[2, 7, 3]])).all())
         True
     """
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
     state = to_pytorch(model)
     tensors = _turned({name: state[to.name] for name, to in _places(model.config).items()})
     head = tensors.pop("lm_head.weight")
     tensors = {f"transformer.{name}": array for name, array in tensors.items()}
     if not model.config.tie_word_embeddings:
         tensors["lm_head.weight"] = head
-    write_tensors(path, tensors)
-    write_config(
-        path / "config.json", model.config, model_type="gpt2", architectures=["GPT2LMHeadModel"]
-    )
+    write_model(folder, tensors, model.config, "GPT2LMHeadModel", "gpt2")

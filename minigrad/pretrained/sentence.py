@@ -123,10 +123,8 @@ class SentenceEncoder(Module):
         >>> from tokenizers import Tokenizer, models, pre_tokenizers
         >>> tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "word": 2}, "[UNK]"))
         >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=3, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
-        ...     intermediate_size=32,
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=3, hidden_size=16, num_hidden_layers=2,
+        ...                                num_attention_heads=4, intermediate_size=32)
         >>> encoder = pretrained.SentenceEncoder(
         ...     pretrained.Bert(config, pooler=False), pretrained.Pooling(["mean"]), tokenizer
         ... )

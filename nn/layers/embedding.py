@@ -73,11 +73,7 @@ class Embedding(Module):
             self.weight.data[self.padding_idx] = 0.0
 
     def forward(self, input_: Tensor | np.ndarray) -> Tensor:
-        """Look up vectors: integers of any shape get an axis of size embedding_dim at the end.
-
-        Raises:
-            IndexError: An index is outside the table.
-        """
+        """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
         return F.embedding(input_, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     def extra_repr(self) -> str:

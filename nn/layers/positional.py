@@ -93,9 +93,6 @@ class LearnedPosEmbedding(Module):
         """Add the learned vector of its position to each vector.
 
         The arguments are those of `SinusoidalPosEmbedding`.
-
-        Raises:
-            ValueError: The shape does not fit, or the positions exceed the limit.
         """
         rows, _ = _rows(
             "LearnedPosEmbedding", input_, offset, position_ids, self.max_len, self.embed_dim

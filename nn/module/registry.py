@@ -219,11 +219,7 @@ class Registry:
         return sum(parameter.size for parameter in self.parameters(recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``.
-
-        Raises:
-            AttributeError: There is none; the message says up to where the path exists.
-        """
+        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``."""
         module = cast("Module", self)
         passed = ""
         for name in target.split(".") if target else ():

@@ -97,13 +97,7 @@ class TransformerDecoderLayer(Layer):
 
 
 class TransformerDecoder(Module):
-    """A stack of transformer decoder layers.
-
-    Args:
-        decoder_layer: The first layer. The others are copies of it with parameters initialized
-            again, so that no two layers are equal.
-        num_layers: The number of layers.
-        norm: A module for the output, such as the LayerNorm that pre-norm layers need.
+    """A stack of transformer decoder layers, made as a `TransformerEncoder`.
 
     Example:
         >>> from minigrad import nn, randn

@@ -67,10 +67,7 @@ def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     eps: float = 1e-7, *, error_if_nonfinite: bool = False,
 ) -> float:  # fmt: skip
-    """Scale gradients in place so that their total norm is at most `max_norm`.
-
-    Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks",
-    2013.
+    """Scale gradients in place so that their total norm is at most `max_norm`; return it before.
 
     Args:
         parameters: A tensor, or several; those without a gradient are skipped.
@@ -78,12 +75,6 @@ def clip_grad_norm(
         norm_type: The p of the p-norm; inf for the largest absolute value.
         eps: Added to the norm before dividing by it.
         error_if_nonfinite: Raise if the norm is infinite or not a number.
-
-    Returns:
-        The norm before clipping.
-
-    Raises:
-        RuntimeError: The norm is not finite, and `error_if_nonfinite`.
 
     Example:
         >>> from minigrad import nn, tensor
