@@ -190,6 +190,8 @@ def sample(
 
     Temperature is applied first, then `top_k`, then `top_p` to what `top_k` keeps.
 
+    Source: top-p: Holtzman et al., "The curious case of neural text degeneration", 2020.
+
     Args:
         logits: A tensor of shape (..., classes); -inf excludes a class.
         temperature: The divisor of the logits. 0 takes the most likely class.

@@ -120,6 +120,9 @@ def orthogonal(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
     All axes but the first are the columns. `gain` is the length of the rows or columns.
 
+    Source: Saxe, McClelland and Ganguli, "Exact solutions to the nonlinear dynamics of learning in
+    deep linear neural networks", 2014.
+
     Example:
         >>> from minigrad import nn, empty
         >>> weight = nn.init.orthogonal(empty(3, 5))

@@ -14,6 +14,9 @@ class Adagrad(Optimizer):
     With the sum s ← s + g², the parameter moves by θ ← θ - lrₜ · g / (√s + eps), where
     lrₜ = lr / (1 + (t - 1) lr_decay). The other arguments are those of `Adam`.
 
+    Source: Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and
+    stochastic optimization", 2011; as in PyTorch.
+
     Args:
         lr_decay: The decay of the learning rate.
         initial_accumulator_value: The initial value of the sum.
@@ -61,6 +64,9 @@ class RMSprop(Optimizer):
     the squared running mean of g is subtracted from v, which makes it a variance. With `momentum`,
     a velocity b ← momentum · b + g / (√v + eps) moves the parameter: θ ← θ - lr · b. The other
     arguments are those of `Adam`.
+
+    Source: Tieleman and Hinton, "Lecture 6.5: rmsprop", 2012; centred: Graves, "Generating
+    sequences with recurrent neural networks", 2013; as in PyTorch.
 
     Args:
         alpha: The decay rate of the running means.

@@ -80,6 +80,8 @@ class AdamW(Adam):
 
     The arguments are those of `Adam`.
 
+    Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2017; as in PyTorch.
+
     Example:
         >>> from minigrad import nn, ones, optim
         >>> model = nn.Linear(3, 1)
@@ -103,6 +105,9 @@ class Adamax(Optimizer):
 
     With the bias-corrected running mean m of the gradient and u ← max(β₂ u, abs(g) + eps), the
     parameter moves by θ ← θ - lr · m / u. The arguments are those of `Adam`.
+
+    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2014, section 7.1; as in
+    PyTorch.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -149,6 +154,8 @@ class NAdam(Optimizer):
     their product M = μ₁ ⋯ μₜ, the parameter moves by
     θ ← θ - lr · (μₜ₊₁ m / (1 - M μₜ₊₁) + (1 - μₜ) g / (1 - M)) / (√(v / (1 - β₂ᵗ)) + eps).
     The other arguments are those of `Adam`.
+
+    Source: Dozat, "Incorporating Nesterov momentum into Adam", 2016; as in PyTorch.
 
     Args:
         momentum_decay: How fast the momentum warms up.
@@ -211,6 +218,9 @@ class RAdam(Optimizer):
     ρₜ = ρ - 2 t β₂ᵗ / (1 - β₂ᵗ), the parameter moves by θ ← θ - lr · m while ρₜ ≤ 5, and then by
     θ ← θ - lr · r · m / (√v + eps), with r² = (ρₜ - 4)(ρₜ - 2) ρ / ((ρ - 4)(ρ - 2) ρₜ). (As in
     PyTorch, eps is added before v is corrected.) The other arguments are those of `Adam`.
+
+    Source: Liu et al., "On the variance of the adaptive learning rate and beyond", 2019; as in
+    PyTorch.
 
     Args:
         decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.

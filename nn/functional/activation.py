@@ -261,6 +261,8 @@ def glu(input_: Tensor, axis: int = -1) -> Tensor:
 
     The axis has an even size, and half of it in the result.
 
+    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.glu(tensor([6.0, 8.0, 0.0, 1000.0])).tolist()

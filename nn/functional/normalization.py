@@ -238,11 +238,7 @@ def instance_norm(
 def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
     r"""Divide vectors by their p-norm: :math:`x / \max(\|x\|_p, \epsilon)`.
 
-    Args:
-        input_: A tensor.
-        p: The p of the p-norm; inf for the largest absolute value.
-        axis: The axis along which the vectors lie; the second by default, as in PyTorch.
-        eps: The lower bound of each norm; a zero vector stays zero.
+    The vectors lie along `axis`, the second by default, as in PyTorch. A zero vector stays zero.
 
     Example:
         >>> from minigrad import nn, tensor

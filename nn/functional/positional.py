@@ -31,6 +31,8 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
         PE_{pos,\,2i} = \sin(pos / 10000^{2i / d_{model}}), \qquad
         PE_{pos,\,2i+1} = \cos(pos / 10000^{2i / d_{model}})
 
+    Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
+
     Example:
         >>> from minigrad.nn import functional as F
         >>> F.sinusoidal_encoding(100, 512).shape
@@ -187,6 +189,10 @@ def alibi_bias(
     Head h gets :math:`-m_h\,|i - j|` for query i and key j, with slopes
     :math:`m_h = 2^{-8h/H}`, h from 1 to H. If H is not a power of two, the slopes of the next
     lower power come first, then every other slope of the next higher power.
+
+    Source: Press, Smith and Lewis, "Train short, test long: attention with linear biases enables
+    input length extrapolation", 2022. The paper is causal; for earlier
+    keys ``|i - j|`` is the same.
 
     Args:
         num_heads: H, the number of heads.

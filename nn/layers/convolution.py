@@ -135,6 +135,8 @@ class Conv2d(_Convolution):
     ±1/√(in_channels / groups · K · K'), as in PyTorch. Options take one int for both axes, or one
     per axis.
 
+    Source: LeCun et al., "Backpropagation applied to handwritten zip code recognition", 1989.
+
     Example:
         >>> from minigrad import nn, ones
         >>> nn.Conv2d(3, 8, 3, stride=2, padding=1)(ones((2, 3, 28, 28))).shape

@@ -67,6 +67,8 @@ class LearnedPosEmbedding(Module):
 
     There are `max_len` positions; the vectors are `embed_dim` wide.
 
+    Source: Radford et al., "Improving language understanding by generative pre-training", 2018.
+
     Attributes:
         pos_emb: An `Embedding` whose weight holds the vectors, of shape (max_len, embed_dim).
 

@@ -69,6 +69,9 @@ def clip_grad_norm(
 ) -> float:  # fmt: skip
     """Scale gradients in place so that their total norm is at most `max_norm`; return it before.
 
+    Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks",
+    2013.
+
     Args:
         parameters: A tensor, or several; those without a gradient are skipped.
         max_norm: The largest norm allowed.
