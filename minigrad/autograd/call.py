@@ -40,7 +40,8 @@ _last_without_rules: Primitive | None = None  # the last op at which a history e
 
 def call_path(op: Primitive) -> Callable[..., Any]:
     """The function on tensors that runs `op`, by the leanest path that fits its signature."""
-    general = _any_signature(op)
+    general: Any = _any_signature(op)
+    general.__signature__ = op.signature
     special = op.variadic or op.residuals or op.multiple_outputs or op.promote
     if not special and op.positional == len(op.params):
         if op.arrays == 1:

@@ -43,7 +43,7 @@ VALUES: dict[str, Any] = {
         synchronize=lambda: None,
     ),
     "backends": types.SimpleNamespace(
-        cudnn=types.SimpleNamespace(benchmark=False, deterministic=True, enabled=False),
+        cudnn=types.SimpleNamespace(benchmark=False, deterministic=False, enabled=False),
         mps=types.SimpleNamespace(is_available=lambda: False, is_built=lambda: False),
     ),
 }
@@ -116,7 +116,7 @@ def unmade(name: str, why: str) -> type:
     def refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"minigrad.nn has no {name!r}: {why}")
 
-    return type(name, (ours.nn.Module,), {"__init__": refuse, "__module__": "minigrad.nn"})
+    return type(name, (ours.nn.Module,), {"__init__": refuse})
 
 
 def refuse_gpu(device: Any) -> NoReturn:

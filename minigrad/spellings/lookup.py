@@ -252,8 +252,11 @@ def _translation(
     name: str, function: Callable[..., Any], count: int, keys: tuple[str, ...]
 ) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
     """What answers a call with these keywords, and its own names for them; "" for one left out."""
+    kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
+    open_ended = inspect.Parameter.VAR_KEYWORD in kinds
+    fits_ours = not open_ended and _fits(function, count, keys)  # but for a tensor as its axis
     for line in spellings().get(name, ()):
-        if _fits(compiled(line), count, keys):
+        if _fits(compiled(line), count, keys) and ("*_" in line.call) == fits_ours:
             return compiled(line), keys
     names = list(inspect.signature(function).parameters)
     ours = tuple("".join(renamed(name, names, {key: None})) for key in keys)

@@ -6,7 +6,8 @@ a method only. A comment says whose spelling it is: 2 Lucid 2's, N NumPy's; with
 PyTorch's, and Lucid 3's, which spells as PyTorch does.
 
 A name that stands here and is ours too is looked up only when a call does not fit ours:
-``x.max(axis=1)`` is ours, ``x.max(dim=1)`` is the line ``max(input, dim, ...)``.
+``x.max(axis=1)`` is ours, ``x.max(dim=1)`` is the line ``max(input, dim, ...)``. A line with ``*_``
+is for a call that fits ours but for a tensor where an axis is expected: ``x.max(y)``.
 """
 
 from __future__ import annotations
@@ -145,7 +146,6 @@ ABSENT = {
     "as_strided": "a slice is a view", "quantization": "there is no quantization",
     **dict.fromkeys(["CTCLoss", "ctc_loss"], "there is no CTC"),
     **dict.fromkeys(["LazyLinear", "LazyConv1d", "LazyConv2d"], "name the size of the input"),
-    "amp": "there is no automatic mixed precision",
 }  # fmt: skip
 """What is not here, and what to do instead."""
 
@@ -203,8 +203,10 @@ nelement(self) => self.data.size
 element_size(self) => self.dtype.itemsize
 amax(input, dim=None, keepdim=False) => input.max(reduced(dim), keepdim)
 amin(input, dim=None, keepdim=False) => input.min(reduced(dim), keepdim)
+max(input, other) => maximum(input, other)
 max(input, other, *_) => maximum(input, other)
 max(input, dim, keepdim=False) => ValuesAndIndices(input.max(dim, keepdim), input.argmax(dim, keepdim))
+min(input, other) => minimum(input, other)
 min(input, other, *_) => minimum(input, other)
 min(input, dim, keepdim=False) => ValuesAndIndices(input.min(dim, keepdim), input.argmin(dim, keepdim))
 median(input, dim, keepdim=False) => lower_median(input, dim, keepdim)

@@ -561,7 +561,7 @@ list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_siz
 list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), 2, persistent_workers=False, prefetch_factor=None))[0][0]
 torch.linalg.matmul(x, y.T)
 torch.random.manual_seed(0); torch.rand(2).shape
-torch.backends.cudnn.deterministic = True; torch.backends.mps.is_available()
+torch.backends.cudnn.deterministic, torch.backends.mps.is_available()
 torch.cuda.empty_cache()
 len(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=2, drop_last=True))
 torch.utils.data.random_split(torch.utils.data.TensorDataset(x), [2, 1])[0][0][0].shape
