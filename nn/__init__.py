@@ -19,10 +19,8 @@ from minigrad.nn.layers.dropout import *
 from minigrad.nn.layers.einops_layers import *
 from minigrad.nn.layers.embedding import *
 from minigrad.nn.layers.flatten import *
-from minigrad.nn.layers.instance_norm import *
 from minigrad.nn.layers.linear import *
 from minigrad.nn.layers.loss import *
-from minigrad.nn.layers.metric_loss import *
 from minigrad.nn.layers.normalization import *
 from minigrad.nn.layers.pooling import *
 from minigrad.nn.layers.positional import *

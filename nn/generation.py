@@ -30,17 +30,10 @@ __all__ = ["generate", "pad_left", "sample", "stream"]
 
 
 def generate(
-    model: Callable[..., Tensor],
-    ids: Any,
-    max_new_tokens: int,
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    stop: int | None = None,
-    cache: Cache | None = None,
-    key_padding_mask: MaskLike = None,
-) -> Tensor:
+    model: Callable[..., Tensor], ids: Any, max_new_tokens: int, *, temperature: float = 1.0,
+    top_k: int | None = None, top_p: float | None = None, stop: int | None = None,
+    cache: Cache | None = None, key_padding_mask: MaskLike = None,
+) -> Tensor:  # fmt: skip
     """Continue a batch of sequences token by token.
 
     A module runs in evaluation mode without recording; its mode is restored afterwards. Call
@@ -98,23 +91,13 @@ def generate(
 
 
 def stream(
-    model: Callable[..., Tensor],
-    ids: Any,
-    max_new_tokens: int,
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
-    stop: int | None = None,
-    cache: Cache | None = None,
-    key_padding_mask: MaskLike = None,
-) -> Iterator[Tensor]:
-    """Like `generate`, but yield each step as soon as it is sampled.
+    model: Callable[..., Tensor], ids: Any, max_new_tokens: int, *, temperature: float = 1.0,
+    top_k: int | None = None, top_p: float | None = None, stop: int | None = None,
+    cache: Cache | None = None, key_padding_mask: MaskLike = None,
+) -> Iterator[Tensor]:  # fmt: skip
+    """Like `generate`, but yield each step, int64 of shape (N,), as soon as it is sampled.
 
     Arguments and errors are those of `generate`.
-
-    Returns:
-        An iterator over int64 tensors of shape (N,): the next token of each sequence.
 
     Example:
         >>> import numpy as np
@@ -135,14 +118,10 @@ def stream(
 
 
 def _steps(
-    model: Callable[..., Tensor],
-    tokens: np.ndarray,
-    count: int,
-    choice: tuple[float, int | None, float | None],
-    stop: int | None,
-    cache: Cache,
+    model: Callable[..., Tensor], tokens: np.ndarray, count: int,
+    choice: tuple[float, int | None, float | None], stop: int | None, cache: Cache,
     padding: np.ndarray | None,
-) -> Iterator[Tensor]:
+) -> Iterator[Tensor]:  # fmt: skip
     ended = np.zeros(len(tokens), bool)
     masks: dict[str, Any] = {}
     for _ in range(count):
@@ -207,7 +186,7 @@ def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
 def sample(
     logits: Any, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Tensor:
-    """Sample a class for each row of logits.
+    """Sample a class for each row of logits (..., classes): int64 of shape (...).
 
     Temperature is applied first, then `top_k`, then `top_p` to what `top_k` keeps.
 
@@ -218,9 +197,6 @@ def sample(
         temperature: The divisor of the logits. 0 takes the most likely class.
         top_k: Sample from the k most likely classes only; of equal ones the first.
         top_p: Sample from the smallest set with at least this total probability only.
-
-    Returns:
-        An int64 tensor of shape (...).
 
     Raises:
         ValueError: An argument is out of range, or a row has a NaN or only -inf.

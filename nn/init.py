@@ -118,12 +118,10 @@ def trunc_normal(
 def orthogonal(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Fill with a random matrix whose rows, or whose columns if they are fewer, are orthonormal.
 
+    All axes but the first are the columns. `gain` is the length of the rows or columns.
+
     Source: Saxe, McClelland and Ganguli, "Exact solutions to the nonlinear dynamics of learning in
     deep linear neural networks", 2014.
-
-    Args:
-        tensor: A tensor of shape (rows, ...), the other axes being the columns; written in place.
-        gain: The length of the rows or columns.
 
     Example:
         >>> from minigrad import nn, empty
@@ -184,12 +182,9 @@ def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 
 def kaiming_uniform(
-    tensor: Tensor,
-    mode: FanMode = "fan_in",
-    *,
-    nonlinearity: str = "leaky_relu",
+    tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Fill by Kaiming (He) initialization with a uniform distribution.
 
     The bounds are ±gain · √(3 / fan).
@@ -212,12 +207,9 @@ def kaiming_uniform(
 
 
 def kaiming_normal(
-    tensor: Tensor,
-    mode: FanMode = "fan_in",
-    *,
-    nonlinearity: str = "leaky_relu",
+    tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Fill by Kaiming (He) initialization with a normal distribution.
 
     The arguments are those of `kaiming_uniform`.
@@ -234,11 +226,9 @@ def kaiming_normal(
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Return the recommended gain for an activation.
+    """Return the recommended gain for "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
 
-    Args:
-        nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
-        param: The negative slope of "leaky_relu", 0.01 by default.
+    `param` is the negative slope of "leaky_relu", 0.01 by default.
 
     Example:
         >>> from minigrad import nn

@@ -13,12 +13,7 @@ from minigrad.data.datasets import (
     random_split,
 )
 from minigrad.data.loader import DataLoader
-from minigrad.data.samplers import (
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    WeightedRandomSampler,
-)
+from minigrad.data.samplers import RandomSampler, Sampler, SequentialSampler, WeightedRandomSampler
 
 __all__ = [
     "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",

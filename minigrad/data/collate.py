@@ -17,12 +17,6 @@ def default_collate(samples: Sequence[Any]) -> Any:
     Tensors and arrays are stacked along a new first axis, numbers become a tensor, strings a list.
     Tuples, lists and dicts are collated entry by entry: a batch of pairs is a pair of batches.
 
-    Args:
-        samples: At least one sample.
-
-    Returns:
-        The batch.
-
     Raises:
         TypeError: Samples of that type cannot be collated.
         ValueError: The samples differ in shape, length or keys.

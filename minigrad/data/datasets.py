@@ -17,11 +17,7 @@ from minigrad._tensor import Tensor
 
 
 def check_dataset(owner: str, dataset: Any) -> None:
-    """Check that an object has ``len`` and whole-number indices.
-
-    Raises:
-        TypeError: It is something else.
-    """
+    """Check that an object has ``len`` and whole-number indices."""
     if isinstance(dataset, IterableDataset):
         raise TypeError(
             f"{owner}: {type(dataset).__name__} is a stream, which has no samples by index"
@@ -34,12 +30,7 @@ def check_dataset(owner: str, dataset: Any) -> None:
 
 
 def seeded(owner: str, generator: Any) -> np.random.Generator:
-    """Return a NumPy generator, given itself or its seed.
-
-    Raises:
-        TypeError: It is neither.
-        ValueError: The seed is negative.
-    """
+    """Return a NumPy generator, given itself or its seed."""
     try:
         return np.random.default_rng(generator)
     except (TypeError, ValueError) as error:
@@ -116,12 +107,6 @@ class TensorDataset(Dataset):
     Args:
         *tensors: Tensors, or arrays (copied), all of the same length.
 
-    Attributes:
-        tensors: The tensors.
-
-    Raises:
-        ValueError: There is none, or their lengths differ.
-
     Example:
         >>> import minigrad
         >>> from minigrad.data import TensorDataset
@@ -152,16 +137,10 @@ class Subset(Dataset):
     """Some samples of a dataset.
 
     Args:
-        dataset: The dataset.
         indices: The indices of the samples in it; they may repeat.
 
     Attributes:
-        dataset: The dataset.
         indices: The indices as an array of int64, none negative.
-
-    Raises:
-        IndexError: There is no such sample.
-        TypeError: The indices are not whole numbers.
 
     Example:
         >>> from minigrad.data import Subset
@@ -192,17 +171,10 @@ class Subset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """The concatenation of datasets.
-
-    Args:
-        datasets: The datasets, at least one.
+    """The concatenation of datasets, at least one.
 
     Attributes:
-        datasets: The datasets.
         cumulative_sizes: The index after the last sample of each dataset.
-
-    Raises:
-        ValueError: There is none.
 
     Example:
         >>> from minigrad.data import ConcatDataset
@@ -243,12 +215,6 @@ def random_split(
         lengths: The number of samples in each part, or fractions that add up to 1. Samples left
             over by rounding go to the first parts, one to each.
         generator: A NumPy generator or a seed; `minigrad.random` if None.
-
-    Returns:
-        The parts.
-
-    Raises:
-        ValueError: The lengths do not add up.
 
     Example:
         >>> from minigrad.data import random_split

@@ -64,13 +64,7 @@ class DataLoader(Generic[B]):
         pin_memory: PyTorch's option; it has no effect, because there is no GPU.
 
     Attributes:
-        dataset: The dataset.
-        batch_size: The number of samples in a batch.
         sampler: The iterable of indices; None for a stream.
-
-    Raises:
-        TypeError: The dataset has no ``len`` or no indices, or `collate_fn` is not a function.
-        ValueError: A count is not a whole number or too small, or options exclude each other.
 
     Example:
         >>> import minigrad
@@ -158,11 +152,7 @@ class DataLoader(Generic[B]):
         return self.dataset if self._streams else self.sampler
 
     def __len__(self) -> int:
-        """The number of batches in an epoch.
-
-        Raises:
-            TypeError: The sampler, or the stream, has no length.
-        """
+        """The number of batches in an epoch, if the sampler or the stream has a length."""
         return batches_in(len(self._source), self.batch_size, self.drop_last)
 
     def __iter__(self) -> Iterator[B]:
@@ -225,12 +215,10 @@ class DataLoader(Generic[B]):
         must give the same items. A sampler of your own can draw from `minigrad.random`, or from a
         NumPy generator in its attribute `generator`: its state is saved.
 
-        Returns:
-            "position": the number of batches returned. "generator": the state from which the order
-            of the epoch was drawn. It is None if the order is not random, or if no epoch was
-            started; in the latter case, without a generator of its own, the loader draws from
-            `minigrad.random`, whose state must be saved too. The other entries are options that
-            must be the same in the loader that loads the state.
+        "position" is the number of batches returned, "generator" the state from which the order of
+        the epoch was drawn: None if it is not random, or if no epoch was started. In the latter
+        case, a loader without a generator of its own draws from `minigrad.random`: save its state
+        too. The other entries are options that must be the same in the loader that loads the state.
 
         Raises:
             TypeError: The sampler has no ``len``: its order is not known in advance.
@@ -264,11 +252,7 @@ class DataLoader(Generic[B]):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Make the next epoch resume a saved one at the next batch.
 
-        Args:
-            state_dict: The result of `state_dict` of a loader with the same options.
-
-        Raises:
-            ValueError: The options differ; nothing was changed.
+        The state is of a loader with the same options; if they differ, nothing is changed.
         """
         kind = self._kind()
         expected = {"position", "generator", *kind}

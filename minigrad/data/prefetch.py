@@ -32,12 +32,9 @@ class _End:
 
 
 class Prefetched(Iterator[Any]):
-    """The items of an iterator, produced by a separate thread.
+    """The items of an iterator, produced by a separate thread, `ahead` of them in advance.
 
-    Args:
-        items: The iterator. It runs with the caller's context: grad mode and other per-thread
-            state.
-        ahead: The number of items to prepare in advance.
+    The iterator runs with the caller's context: grad mode and other per-thread state.
     """
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:

@@ -43,12 +43,6 @@ class Sampler(Generic[T]):
 class SequentialSampler(Sampler[int]):
     """The samples from the first to the last.
 
-    Args:
-        data_source: The dataset.
-
-    Raises:
-        TypeError: It has no ``len``.
-
     Example:
         >>> from minigrad.data import SequentialSampler
         >>> [*SequentialSampler("abc")]
@@ -85,15 +79,10 @@ class RandomSampler(_Drawn):
     """The samples in random order.
 
     Args:
-        data_source: The dataset.
         replacement: Whether to draw each from all samples, so that samples can repeat.
         num_samples: The number of draws; by default the number of samples. Without replacement, no
             sample repeats before all samples were drawn.
         generator: A NumPy generator or a seed; `minigrad.random` if None.
-
-    Raises:
-        TypeError: The dataset has no ``len``, or `replacement` is not a bool.
-        ValueError: `num_samples` is not a positive whole number.
 
     Example:
         >>> from minigrad.data import RandomSampler
@@ -139,11 +128,6 @@ class WeightedRandomSampler(_Drawn):
         num_samples: The number of draws.
         replacement: Whether samples can repeat.
         generator: As in `RandomSampler`.
-
-    Raises:
-        TypeError: `replacement` is not a bool.
-        ValueError: `num_samples` is not a positive whole number, a weight is negative or not
-            finite, or too few weights are above 0.
 
     Example:
         >>> from minigrad.data import WeightedRandomSampler
@@ -195,11 +179,7 @@ def batches_in(n: int, size: int, drop_last: bool) -> int:
 
 
 def count(owner: str, name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least `least`.
-
-    Raises:
-        ValueError: It is something else.
-    """
+    """A whole number of at least `least`."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{owner}: {name} is a whole number from {least} on, got {value!r}")
     return value

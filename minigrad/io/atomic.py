@@ -26,15 +26,9 @@ except ImportError:  # Windows: no locks, and temporary files of killed programs
 def replacing(path: Path) -> Iterator[Path]:
     """A context manager that writes a file and puts it in place when the block ends.
 
-    Args:
-        path: The file to write or replace.
-
     Yields:
         An empty file in the same folder, ``.{name}.{random}.unfinished``. If the block fails it is
         removed, and the old file is unchanged.
-
-    Raises:
-        OSError: The folder cannot be written into, or the disk is full.
     """
     path = Path(os.path.realpath(path))  # a link stays; its target is replaced
     remove_unfinished(path)
@@ -56,11 +50,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Remove unfinished files of killed programs; files that are being written stay.
-
-    Args:
-        path: The file.
-    """
+    """Remove unfinished files of killed programs; files that are being written stay."""
     path = Path(os.path.realpath(path))
     left = re.compile(rf"\.{re.escape(_start(path))}\.[0-9a-f]{{12}}\.unfinished")
     with contextlib.suppress(OSError):  # no permission to write here
@@ -78,8 +68,7 @@ def remove_unfinished(path: Path) -> None:
 def _created_beside(path: Path) -> tuple[Path, int | None]:
     """Create and lock an empty file with the permissions of any new file.
 
-    Returns:
-        Its path and an open descriptor; closing the descriptor releases the lock.
+    Closing the returned descriptor releases the lock.
     """
     while True:
         unfinished = path.with_name(f".{_start(path)}.{secrets.token_hex(6)}.unfinished")
@@ -100,11 +89,7 @@ def _start(path: Path) -> str:
 
 
 def _locked(descriptor: int, wait: bool) -> bool:
-    """Lock an open file; return False where locks are not supported.
-
-    Raises:
-        OSError: Another process has locked it, or the file system has no locks.
-    """
+    """Lock an open file; return False where locks are not supported."""
     if fcntl is None:
         return False
     fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -31,10 +31,8 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         path: A path that ends with ``.npz`` or ``.safetensors`` (extra ``safetensors``).
 
     Raises:
-        ImportError: The package safetensors is missing.
         OSError: It cannot be written; an old file is unchanged.
         TypeError: Something in `obj` cannot be saved; the message says where.
-        ValueError: The path has another ending, or `obj` contains itself.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -75,10 +73,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         as float32. Subclasses of tuple, dict and numbers come back as the plain type.
 
     Raises:
-        ImportError: The package safetensors is missing.
         LoadError: The file is damaged, or holds something unsupported.
         OSError: It does not exist or cannot be read.
-        ValueError: The path has another ending.
 
     Example:
         >>> import minigrad, pathlib, tempfile

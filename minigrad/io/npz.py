@@ -41,11 +41,7 @@ def write(path: Path, packed: Packed) -> None:
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
-    """The arrays by name, and the structure as JSON, or None.
-
-    Raises:
-        LoadError: The file is damaged, or holds something unsupported.
-    """
+    """The arrays by name, and the structure as JSON, or None."""
     with open(path, "rb") as file:
         try:
             return _read(

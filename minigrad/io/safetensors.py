@@ -29,9 +29,6 @@ def write(path: Path, packed: Packed) -> None:
 
     State dicts get a structure too: it keeps their order, which the format changes, and checksums,
     which the format lacks.
-
-    Raises:
-        ValueError: The structure is too large for the format's header, 100 MB.
     """
     package = _package()
     try:
@@ -43,11 +40,7 @@ def write(path: Path, packed: Packed) -> None:
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
-    """The arrays by name, and the structure as JSON, or None; bfloat16 becomes float32.
-
-    Raises:
-        LoadError: The file is damaged, or holds a dtype that NumPy lacks.
-    """
+    """The arrays by name, and the structure as JSON, or None; bfloat16 becomes float32."""
     package = _package()
     data = path.read_bytes()
     try:

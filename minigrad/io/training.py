@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from minigrad import random
@@ -31,12 +32,6 @@ def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
         **parts: Under names of your choice: the model, optimizer, scheduler, loader and anything
             else with a ``state_dict``, and other values that `save` accepts, such as counters.
 
-    Raises:
-        ImportError: The package safetensors is missing.
-        OSError: It cannot be written; an old file is unchanged.
-        TypeError: A value cannot be saved; the message says where.
-        ValueError: The path does not end with a known format.
-
     Example:
         >>> import minigrad, pathlib, tempfile
         >>> from minigrad import nn, optim
@@ -58,19 +53,16 @@ def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
 
 
 def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[str, Any]:
-    """Load a training run saved by `save_training`. If it does not fit, nothing is changed.
+    """Load a training run saved by `save_training`, and return its other values by name.
+
+    If it does not fit, nothing is changed.
 
     Args:
         path: The file.
         **parts: The objects with a state, created as before saving, under the same names.
 
-    Returns:
-        The other values by name.
-
     Raises:
-        ImportError: The package safetensors is missing.
         LoadError: The file is damaged, or was not written by `save_training`.
-        OSError: It does not exist or cannot be read.
         ValueError: The parts differ in name, class, shape or option. Nothing was changed.
 
     Example:
@@ -94,7 +86,7 @@ def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[st
     loads = {name: (part.load_state_dict, saved["states"][name]) for name, part in parts.items()}
     loads["minigrad.random"] = (random.set_state, saved["random"])
     restore = {name: _restorer(part) for name, part in parts.items()}
-    restore["minigrad.random"] = _restorer_of_random()
+    restore["minigrad.random"] = partial(random.set_state, random.get_state())
     # Loaders come last: once loaded, a loader in the middle of an epoch cannot be restored.
     order = sorted(loads, key=lambda name: isinstance(parts.get(name), DataLoader))
     begun = []
@@ -142,8 +134,3 @@ def _restorer(part: Any) -> Callable[[], None]:
             group.update(options)
 
     return restore
-
-
-def _restorer_of_random() -> Callable[[], None]:
-    state = random.get_state()
-    return lambda: random.set_state(state)

@@ -54,12 +54,7 @@ def storable(dtype: np.dtype[Any]) -> bool:
 
 
 def pack(value: Any) -> Packed:
-    """Flatten a nested value into arrays and a structure.
-
-    Raises:
-        TypeError: Something in it cannot be saved; the message says where.
-        ValueError: It is nested too deeply, or contains itself.
-    """
+    """Flatten a nested value into arrays and a structure."""
     packer = _Packer()
     entry = packer.entry(value, ())
     is_state_dict = isinstance(value, Mapping) and all(
@@ -71,15 +66,7 @@ def pack(value: Any) -> Packed:
 
 
 def unpack(arrays: dict[str, np.ndarray], structure: str | None) -> Any:
-    """Rebuild a value from arrays and a structure.
-
-    Args:
-        arrays: Its arrays, which are not copied.
-        structure: The JSON; None for a dict of tensors.
-
-    Raises:
-        LoadError: Structure and arrays do not match, or are damaged.
-    """
+    """Rebuild a value from arrays and a structure; None for a dict of tensors."""
     if structure is None:
         return {name: made(_native(name, array), False) for name, array in arrays.items()}
     try:

@@ -23,18 +23,7 @@ __all__ = ["make_constant", "needs_table", "whole_table"]
 
 
 def make_constant(g: Graph, value: Value) -> str:
-    """A tensor of the graph for a value that no op made.
-
-    Args:
-        g: The graph.
-        value: The value.
-
-    Returns:
-        The name of the tensor.
-
-    Raises:
-        NotImplementedError: No rule gives how it depends on the inputs.
-    """
+    """The name of the tensor for a value that no op made; an error if no rule gives its values."""
     if value.fixed:
         return g.initializer(value.arrays[0], value.name)
     name = _uniform(g, value) or _range(g, value) or _mask(g, value)

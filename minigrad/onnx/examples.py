@@ -71,11 +71,7 @@ class Examples:
                 )
 
     def bound(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, dict[str, Tensor]]:
-        """The bound arguments of a call, and the tensors among them.
-
-        Args:
-            arrays: The inputs by name.
-        """
+        """The bound arguments of a call, and the tensors among them."""
         tensors = {name: Tensor(array) for name, array in arrays.items()}
         self._bound.arguments.update(tensors)
         return self._bound, tensors
@@ -98,12 +94,7 @@ class Examples:
             return self._model(*bound.args, **bound.kwargs)
 
     def tried(self, axes: Axes, sizes: Mapping[str, int]) -> str | None:
-        """A description of the model's result at some sizes; None if it raises.
-
-        Args:
-            axes: The dynamic axes.
-            sizes: The size of each symbol.
-        """
+        """The model's result, described, at the given sizes; None if it raises."""
         elements = 0
         for name, array in self.arrays.items():
             symbols = axes.get(name, {})
@@ -120,12 +111,7 @@ class Examples:
         return None if refused else RUNS
 
     def resized(self, axes: Axes, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
-        """The inputs resized: cut, or repeated from the start.
-
-        Args:
-            axes: The dynamic axes.
-            sizes: The size of each symbol.
-        """
+        """The inputs, cut or repeated from the start to the given sizes of symbols."""
         arrays = dict(self.arrays)
         for name, symbols in axes.items():
             for axis, symbol in symbols.items():
@@ -134,11 +120,7 @@ class Examples:
         return arrays
 
     def checked(self, axes: Axes) -> dict[str, int]:
-        """The size of each symbol in the example.
-
-        Raises:
-            ValueError: An input or an axis does not exist, or one symbol has two sizes.
-        """
+        """The size of each symbol in the example."""
         found: dict[str, int] = {}
         for name, symbols in axes.items():
             if name not in self.arrays:
@@ -174,11 +156,7 @@ class Examples:
         return found, why
 
     def find_axes(self) -> dict[str, dict[int, str]]:
-        """Find the dynamic axes by trying: each axis alone, then together with those of equal size.
-
-        Raises:
-            ValueError: Two axes of one input have the same size, and can only change together.
-        """
+        """Find the dynamic axes by trying: each axis alone, then with those of equal size."""
         axes: dict[str, dict[int, str]] = {name: {} for name in self.arrays}
         left: dict[int, list[tuple[str, int]]] = {}
         for name, array in self.arrays.items():

@@ -13,23 +13,20 @@ import numpy as np
 from minigrad.autograd.primitive import registry
 from minigrad.io.atomic import replacing
 from minigrad.nn import Module
+from minigrad.onnx import recurrent_operators, shape_operators, window_operators  # noqa: F401
 from minigrad.onnx.constants import make_constant, needs_table
 from minigrad.onnx.examples import ENOUGH, RUNS, Axes, Examples, largest, several
 from minigrad.onnx.graph import Graph, package
 from minigrad.onnx.operators import OPERATORS
 from minigrad.onnx.program import Program, Step, Value, refused
 from minigrad.onnx.promises import Promise, promised
-from minigrad.onnx.recurrent_operators import RECURRENT_OPERATORS
 from minigrad.onnx.runs import Run, watch
-from minigrad.onnx.shape_operators import SHAPE_OPERATORS
 from minigrad.onnx.sizes import Size
 from minigrad.onnx.verify import difference
-from minigrad.onnx.window_operators import WINDOW_OPERATORS
 
 __all__ = ["Exported", "export"]
 
-ALL = OPERATORS | SHAPE_OPERATORS | WINDOW_OPERATORS | RECURRENT_OPERATORS
-TABLE = {registry[name]: operator for name, operator in ALL.items()}
+TABLE = {registry[name]: operator for name, operator in OPERATORS.items()}
 OPSET = 20  # the first opset with Gelu
 IR_VERSION = 10  # the IR version of that opset
 TRIES = 20
@@ -96,16 +93,10 @@ def export(
             it is installed, else with the slower reference evaluator of onnx.
         tolerance: The largest allowed difference, relative to the largest element of an output.
 
-    Returns:
-        A description of the file.
-
     Raises:
-        ImportError: The package onnx is missing.
         NotImplementedError: An op, or a use of it, cannot be exported; the message names it and its
             module.
         RuntimeError: The file gives other numbers than the model; it is not kept.
-        TypeError: `model` is not a module, the example does not fit it, or an output is not a
-            tensor.
         ValueError: `dynamic_axes` does not fit, or the model does not run at other sizes.
 
     Example:

@@ -20,11 +20,7 @@ __all__ = ["Graph", "package"]
 
 
 def package() -> Any:
-    """Import the package onnx, on the first export.
-
-    Raises:
-        ImportError: It is not installed.
-    """
+    """Import the package onnx, on the first export."""
     try:
         import onnx
         import onnx.checker
@@ -41,8 +37,6 @@ class Graph:
     """Nodes and initializers, in the order of their creation.
 
     Args:
-        inputs: The inputs of the model, by name.
-        axes: Their dynamic axes.
         constant: A function that makes a tensor for a value that no op computed.
 
     Attributes:
@@ -73,12 +67,7 @@ class Graph:
         self._names[value.number] = name
 
     def tensor(self, value: Any, dtype: Any = None) -> str:
-        """The name of the tensor of a value, a number or a size.
-
-        Args:
-            value: The value, number or size.
-            dtype: The dtype to convert it to; needed for a number.
-        """
+        """The name of the tensor of a value, a number (which needs a dtype) or a size."""
         if isinstance(value, Size):
             number = self.node("Squeeze", [self.length(value)])
             return number if dtype in (None, np.int64) else self.cast(number, dtype)
@@ -143,16 +132,7 @@ class Graph:
     # Nodes --------------------------------------------------------------------------------------
 
     def node(self, kind: str, inputs: Iterable[str], **attributes: Any) -> str:
-        """Add a node, or reuse an equal one.
-
-        Args:
-            kind: The operator.
-            inputs: The names of its inputs, "" for an omitted one.
-            **attributes: Its attributes.
-
-        Returns:
-            The name of its output.
-        """
+        """Add a node, or reuse an equal one, and return its output; an omitted input is ""."""
         names = [*inputs]
         key = (kind, *names, *sorted((k, repr(v)) for k, v in attributes.items()))
         if key not in self._made:
@@ -166,17 +146,10 @@ class Graph:
         self, step: Callable[[list[str], str], list[str]], states: list[str], sequence: str,
         dtype: Any,
     ) -> list[str]:  # fmt: skip
-        """A loop over the first axis of a tensor.
+        """A loop over the first axis of a tensor; returns each state's values after every step.
 
-        Args:
-            step: Adds the nodes of one step: from the states before it and its slice of the
-                sequence to the states after it. Other tensors must be made before.
-            states: The states before the first step.
-            sequence: The tensor.
-            dtype: The dtype of all of them.
-
-        Returns:
-            For each state, its values after every step, along a new first axis.
+        `step` adds the nodes of one step: from the states before it and its part of the sequence to
+        the states after it. Other tensors must be made before.
         """
         outside = self._nodes, self._made
         self._nodes, self._made = [], {**self._made}
@@ -223,14 +196,7 @@ class Graph:
     def model(
         self, outputs: Mapping[str, Value], name: str, opset: int, ir: int
     ) -> onnx.ModelProto:
-        """The complete model, with the public names of inputs and outputs.
-
-        Args:
-            outputs: The outputs of the model, by name.
-            name: The name of the graph.
-            opset: The version of the operators.
-            ir: The version of the IR.
-        """
+        """The complete model, with the public names of inputs and outputs."""
         ends = []
         for end, value in outputs.items():
             unique = self._unique(end)

@@ -18,12 +18,12 @@ from minigrad._dtypes import promote
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
 
-__all__ = ["OPERATORS", "Operator", "table"]
+__all__ = ["OPERATORS", "Operator", "exports"]
 
 Operator = Callable[..., str]
 
 OPERATORS: dict[str, Operator] = {}
-"""The function of each op, by the name of the op; shape_operators.py has more."""
+"""The function of each op, by the name of the op; the other files of operators add theirs."""
 
 UNARY = {
     "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh",
@@ -52,20 +52,14 @@ REDUCTIONS = {
 }  # fmt: skip
 
 
-def table(operators: dict[str, Operator]) -> Callable[..., Callable[[Operator], Operator]]:
-    """Decorator: enter a function in a table, for one or several ops."""
+def exports(*names: str) -> Callable[[Operator], Operator]:
+    """Decorator: enter a function in the table, for one or several ops."""
 
-    def exports(*names: str) -> Callable[[Operator], Operator]:
-        def put(function: Operator) -> Operator:
-            operators.update(dict.fromkeys(names, function))
-            return function
+    def put(function: Operator) -> Operator:
+        OPERATORS.update(dict.fromkeys(names, function))
+        return function
 
-        return put
-
-    return exports
-
-
-exports = table(OPERATORS)
+    return put
 
 
 def _common(*operands: Any) -> np.dtype[Any]:
@@ -127,11 +121,6 @@ OPERATORS |= {name: _reduction(kind) for name, kind in REDUCTIONS.items()}
 # Elements
 
 
-@exports("not_equal")
-def _not_equal(g: Graph, out: Value, a: Any, b: Any) -> str:
-    return g.node("Not", [OPERATORS["equal"](g, out, a, b)])
-
-
 @exports("invert", "logical_not")
 def _not(g: Graph, out: Value, x: Any) -> str:
     if out.dtype != np.bool_:
@@ -156,16 +145,6 @@ def _floor_divide(g: Graph, out: Value, a: Any, b: Any) -> str:
         left = g.node("Sub", [left, g.node("Mod", [left, right])])
         return g.node("Div", [left, right])
     return g.node("Floor", [g.node("Div", [left, right])])
-
-
-@exports("square")
-def _square(g: Graph, out: Value, x: Any) -> str:
-    return g.node("Mul", [g.tensor(x, out.dtype)] * 2)
-
-
-@exports("exp2")
-def _exp2(g: Graph, out: Value, x: Any) -> str:
-    return g.node("Pow", [g.tensor(2, out.dtype), g.tensor(x, out.dtype)])
 
 
 def _logarithm(base: int) -> Operator:
@@ -209,19 +188,7 @@ def _softplus(g: Graph, out: Value, x: Any, beta: float) -> str:
     )
 
 
-@exports("silu")
-def _silu(g: Graph, out: Value, x: Any) -> str:
-    name = g.tensor(x, out.dtype)
-    return g.node("Mul", [name, g.node("Sigmoid", [name])])
-
-
-@exports("gelu")
-def _gelu(g: Graph, out: Value, x: Any, approximate: str) -> str:
-    return g.node("Gelu", [g.tensor(x, out.dtype)], approximate=approximate)
-
-
-@exports("clip")
-@exports("hardtanh")
+@exports("clip", "hardtanh")
 def _clip(g: Graph, out: Value, x: Any, low: Any, high: Any) -> str:
     name = g.tensor(x, out.dtype)
     if low is not None:
@@ -229,28 +196,11 @@ def _clip(g: Graph, out: Value, x: Any, low: Any, high: Any) -> str:
     return name if high is None else g.node("Min", [name, g.tensor(high, out.dtype)])
 
 
-@exports("where")
-def _where(g: Graph, out: Value, condition: Any, a: Any, b: Any) -> str:
-    return g.node(
-        "Where", [g.tensor(condition, np.bool_), g.tensor(a, out.dtype), g.tensor(b, out.dtype)]
-    )
-
-
-@exports("masked_fill")
-def _masked_fill(g: Graph, out: Value, x: Any, mask: Any, value: Any) -> str:
-    return _where(g, out, mask, value, x)
-
-
 @exports("round")
 def _round(g: Graph, out: Value, x: Any, decimals: int) -> str:
     if decimals:
         raise NotImplementedError(f"decimals={decimals}: ONNX rounds to whole numbers only")
     return g.node("Round", [g.tensor(x)]) if out.dtype.kind == "f" else g.tensor(x)
-
-
-@exports("astype", "to_integer")
-def _astype(g: Graph, out: Value, x: Any, dtype: Any) -> str:
-    return g.tensor(x, out.dtype)
 
 
 # Products
@@ -261,18 +211,6 @@ def _linear(g: Graph, out: Value, x: Any, weight: Any, bias: Any) -> str:
     matrix = g.node("Transpose", [g.tensor(weight, out.dtype)], perm=[1, 0])
     product = g.node("MatMul", [g.tensor(x, out.dtype), matrix])
     return product if bias is None else g.node("Add", [product, g.tensor(bias, out.dtype)])
-
-
-@exports("einsum")
-def _einsum(g: Graph, out: Value, operands: Any, inputs: tuple[str, ...], output: str) -> str:
-    names = [g.tensor(operand, out.dtype) for operand in operands]
-    return g.node("Einsum", names, equation=f"{','.join(inputs)}->{output}")
-
-
-@exports("vecdot")
-def _vecdot(g: Graph, out: Value, a: Any, b: Any) -> str:
-    product = g.node("Mul", [g.tensor(a, out.dtype), g.tensor(b, out.dtype)])
-    return g.node("ReduceSum", [product, g.lengths([-1])], keepdims=0)
 
 
 # Softmax and normalisation
@@ -286,11 +224,6 @@ def _softmax(g: Graph, out: Value, x: Any, axis: int) -> str:
     top = g.node("ReduceMax", [name, g.lengths([axis])], keepdims=1)
     nowhere = g.node("Equal", [top, g.tensor(-math.inf, out.dtype)])
     return g.node("Where", [nowhere, g.tensor(0, out.dtype), weights])
-
-
-@exports("log_softmax")
-def _log_softmax(g: Graph, out: Value, x: Any, axis: int) -> str:
-    return g.node("LogSoftmax", [g.tensor(x, out.dtype)], axis=axis)
 
 
 @exports("layer_norm")
@@ -329,11 +262,6 @@ def _variance(g: Graph, out: Value, x: Any, axis: Any, ddof: int, keepdims: bool
 OPERATORS["var"] = _variance
 
 
-@exports("std")
-def _std(g: Graph, out: Value, x: Any, axis: Any, ddof: int, keepdims: bool) -> str:
-    return g.node("Sqrt", [_variance(g, out, x, axis, ddof, keepdims)])
-
-
 @exports("norm")
 def _norm(g: Graph, out: Value, x: Any, ord: float, axis: Any, keepdims: bool) -> str:
     if ord not in (1, 2):
@@ -370,3 +298,36 @@ def _cumsum(g: Graph, out: Value, x: Any, axis: Any) -> str:
     if axis is None:
         name, axis = g.node("Reshape", [name, g.lengths([-1])]), 0
     return g.node("CumSum", [name, g.tensor(normalize_axis_index(axis, out.ndim), np.int64)])
+
+
+# Ops of one formula
+
+OPERATORS |= {
+    "astype": lambda g, out, x, dtype: g.tensor(x, out.dtype),
+    "to_integer": lambda g, out, x, dtype: g.tensor(x, out.dtype),
+    "not_equal": lambda g, out, a, b: g.node("Not", [OPERATORS["equal"](g, out, a, b)]),
+    "square": lambda g, out, x: g.node("Mul", [g.tensor(x, out.dtype)] * 2),
+    "exp2": lambda g, out, x: g.node("Pow", [g.tensor(2, out.dtype), g.tensor(x, out.dtype)]),
+    "silu": lambda g, out, x: g.node(
+        "Mul", [g.tensor(x, out.dtype), OPERATORS["sigmoid"](g, out, x)]
+    ),
+    "gelu": lambda g, out, x, approximate: g.node(
+        "Gelu", [g.tensor(x, out.dtype)], approximate=approximate
+    ),
+    "log_softmax": lambda g, out, x, axis: g.node(
+        "LogSoftmax", [g.tensor(x, out.dtype)], axis=axis
+    ),
+    "where": lambda g, out, condition, a, b: g.node(
+        "Where", [g.tensor(condition, np.bool_), g.tensor(a, out.dtype), g.tensor(b, out.dtype)]
+    ),
+    "masked_fill": lambda g, out, x, mask, value: OPERATORS["where"](g, out, mask, value, x),
+    "einsum": lambda g, out, operands, inputs, output: g.node(
+        "Einsum",
+        [g.tensor(x, out.dtype) for x in operands],
+        equation=f"{','.join(inputs)}->{output}",
+    ),
+    "vecdot": lambda g, out, a, b: g.node(
+        "ReduceSum", [OPERATORS["multiply"](g, out, a, b), g.lengths([-1])], keepdims=0
+    ),
+    "std": lambda g, out, *arguments: g.node("Sqrt", [_variance(g, out, *arguments)]),
+}

@@ -23,10 +23,6 @@ REMEDY = (
 class Value:
     """A tensor or an array of the program.
 
-    Args:
-        number: Its number.
-        runs: The runs.
-
     Attributes:
         arrays: Its array in each run.
         made: Whether it is an input or the result of an op; otherwise it is a constant.
@@ -71,18 +67,12 @@ class Step(NamedTuple):
 class Program:
     """What a model computes, derived from runs that differ in sizes and values.
 
-    Args:
-        runs: The runs; the first is of the example itself.
+    The first run is of the example itself. Runs that called different ops are an error.
 
     Attributes:
-        runs: The runs.
         steps: The calls on which the outputs depend, in order.
         inputs: The inputs, by name.
         outputs: The outputs, by name.
-
-    Raises:
-        NotImplementedError: The runs called different ops, or a number depends on the inputs in an
-            unsupported way.
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:

@@ -41,19 +41,10 @@ class Promise(NamedTuple):
 def promised(
     program: Program, limits: Mapping[str, int], tried: Callable[[dict[str, int]], str | None]
 ) -> Promise:
-    """Find the sizes at which the model computes what the program computes.
+    """Find the sizes, up to `limits`, at which the model computes what the program computes.
 
-    Args:
-        program: The program.
-        limits: The largest sizes that are known already.
-        tried: A function that runs the model at some sizes; returns None if it raises.
-
-    Returns:
-        The sizes for which the file is valid.
-
-    Raises:
-        NotImplementedError: The model computes something else at other sizes, or Python used a size
-            or a value in a way that cannot be traced.
+    `tried` runs the model at some sizes; it returns None if the model raises. A use of a size in
+    Python that cannot be traced is an error.
     """
     return _Search(program, limits, tried).promise()
 
@@ -109,8 +100,7 @@ class _Search:
     def _examine(self, event: Comparison, run: Run) -> str | None:
         """Exclude the sizes at which a comparison has another outcome and the model raises.
 
-        Returns:
-            The reason to refuse the model, or None.
+        If the model does not raise, return the reason to refuse it.
         """
         lengths = {axis: self._length(axis) for axis in (*_axes(event.terms[0]),
                                                          *_axes(event.terms[1]))}  # fmt: skip

@@ -12,15 +12,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.onnx.graph import Graph
-from minigrad.onnx.operators import Operator, table
+from minigrad.onnx.operators import exports
 from minigrad.onnx.program import Value
 
-__all__ = ["RECURRENT_OPERATORS"]
-
-RECURRENT_OPERATORS: dict[str, Operator] = {}
-"""The function of each op, by the name of the op."""
-
-exports = table(RECURRENT_OPERATORS)
+__all__: list[str] = []
 
 
 def _looped(

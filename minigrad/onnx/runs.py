@@ -50,10 +50,6 @@ class Run(Observer):
 
     An op that is not in `exported` is replaced by its decomposition, if it has one.
 
-    Args:
-        sizes: The size of each symbol in this run.
-        exported: The ops that can be exported.
-
     Attributes:
         arrays: The value of each number.
         calls: The calls of ops, in order.
@@ -158,11 +154,7 @@ class Run(Observer):
         return Ref(number)
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise an error now and again at the end, because the model may catch the first one.
-
-        Raises:
-            NotImplementedError: Always.
-        """
+        """Raise an error now and again at the end, because the model may catch the first one."""
         self.refused = NotImplementedError(located(f"onnx.export: {why}"))
         raise self.refused
 
@@ -192,13 +184,7 @@ class Run(Observer):
         return Ref(number)
 
     def know(self, value: Any, number: int, traced: bool = True) -> None:
-        """Register the number of a tensor or an array.
-
-        Args:
-            value: The tensor or array.
-            number: Its number.
-            traced: Whether it is an input or an op's result, so that its uses must be traced.
-        """
+        """Register the number of a tensor or array; `traced` if its uses must be traced."""
         array = _array(value)
         if traced:
             trace(value, self, number)
@@ -211,21 +197,7 @@ def watch(
     model: Any, args: Any, inputs: Mapping[str, Any], sizes: Mapping[str, int],
     exported: Container[Primitive],
 ) -> Run:  # fmt: skip
-    """Run a model and record its ops.
-
-    Args:
-        model: A module in evaluation mode.
-        args: The bound arguments of its forward, with the inputs as tensors.
-        inputs: Those tensors, by name.
-        sizes: The size of each symbol.
-        exported: The ops that can be exported.
-
-    Returns:
-        The run.
-
-    Raises:
-        TypeError: An output is not a tensor.
-    """
+    """Run a model with bound arguments, among them the inputs as tensors, and record its ops."""
     run = Run(sizes, exported)
     for name, tensor in inputs.items():
         number = len(run.arrays)

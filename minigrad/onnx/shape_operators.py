@@ -10,17 +10,13 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from minigrad.onnx.constants import whole_table
 from minigrad.onnx.graph import Graph
-from minigrad.onnx.operators import Operator, table
+from minigrad.onnx.operators import OPERATORS, exports
 from minigrad.onnx.program import Value
 from minigrad.onnx.sizes import Size
 
-__all__ = ["SHAPE_OPERATORS"]
+__all__: list[str] = []
 
 END = np.iinfo(np.int64).max
-SHAPE_OPERATORS: dict[str, Operator] = {}
-"""The function of each op, by the name of the op."""
-
-exports = table(SHAPE_OPERATORS)
 
 
 def _shaped(g: Graph, name: str, shape: Sequence[Any]) -> str:
@@ -34,16 +30,6 @@ def _shaped(g: Graph, name: str, shape: Sequence[Any]) -> str:
 
 
 # Shapes
-
-
-@exports("reshape", "ravel", "flatten")
-def _reshape(g: Graph, out: Value, x: Any, *_: Any) -> str:
-    return _shaped(g, g.tensor(x), out.shape)
-
-
-@exports("expand_dims")
-def _expand_dims(g: Graph, out: Value, x: Any, axis: Any) -> str:
-    return g.node("Unsqueeze", [g.tensor(x), g.lengths(normalize_axis_tuple(axis, out.ndim))])
 
 
 @exports("squeeze")
@@ -77,17 +63,7 @@ def _moveaxis(g: Graph, out: Value, x: Any, source: Any, destination: Any) -> st
     return g.node("Transpose", [g.tensor(x)], perm=order)
 
 
-@exports("broadcast_to", "expand")
-def _broadcast_to(g: Graph, out: Value, x: Any, *_: Any) -> str:
-    return g.node("Expand", [g.tensor(x), g.lengths(out.shape)])
-
-
 # Joining, and more of the same
-
-
-@exports("concatenate")
-def _concatenate(g: Graph, out: Value, tensors: Any, axis: int) -> str:
-    return g.node("Concat", [g.tensor(part, out.dtype) for part in tensors], axis=axis)
 
 
 @exports("stack")
@@ -134,22 +110,7 @@ def _pad(g: Graph, out: Value, x: Any, pad_width: Any, mode: str, constant_value
     return g.node("Pad", [g.tensor(x), widths, *filling], mode=modes[mode])
 
 
-def _triangle(upper: int) -> Operator:
-    def write(g: Graph, out: Value, x: Any, k: Any) -> str:
-        return g.node("Trilu", [g.tensor(x), g.tensor(k, np.int64)], upper=upper)
-
-    return write
-
-
-SHAPE_OPERATORS |= {"tril": _triangle(0), "triu": _triangle(1)}
-
-
 # Indexing
-
-
-@exports("embedding")
-def _embedding(g: Graph, out: Value, ids: Any, weight: Any, *_: Any) -> str:
-    return g.node("Gather", [g.tensor(weight), g.tensor(ids, np.int64)], axis=0)
 
 
 @exports("take")
@@ -160,11 +121,6 @@ def _take(g: Graph, out: Value, x: Any, indices: Any, axis: int | None, mode: st
     if axis is None:
         name = g.node("Reshape", [name, g.lengths([-1])])
     return g.node("Gather", [name, g.tensor(indices, np.int64)], axis=axis or 0)
-
-
-@exports("gather")
-def _gather(g: Graph, out: Value, x: Any, index: Any, axis: int) -> str:
-    return g.node("GatherElements", [g.tensor(x), g.tensor(index, np.int64)], axis=axis)
 
 
 @exports("getitem")
@@ -259,3 +215,27 @@ def _rotate_pairs(g: Graph, out: Value, x: Any, cos: Any, sin: Any, interleaved:
         return g.node("Concat", [left, right], axis=-1)
     pairs = [g.node("Unsqueeze", [part, g.lengths([-1])]) for part in (left, right)]
     return _shaped(g, g.node("Concat", pairs, axis=-1), out.shape)
+
+
+# Ops of one formula
+
+exports("reshape", "ravel", "flatten")(lambda g, out, x, *_: _shaped(g, g.tensor(x), out.shape))
+exports("broadcast_to", "expand")(
+    lambda g, out, x, *_: g.node("Expand", [g.tensor(x), g.lengths(out.shape)])
+)
+OPERATORS |= {
+    "expand_dims": lambda g, out, x, axis: g.node(
+        "Unsqueeze", [g.tensor(x), g.lengths(normalize_axis_tuple(axis, out.ndim))]
+    ),
+    "concatenate": lambda g, out, tensors, axis: g.node(
+        "Concat", [g.tensor(part, out.dtype) for part in tensors], axis=axis
+    ),
+    "tril": lambda g, out, x, k: g.node("Trilu", [g.tensor(x), g.tensor(k, np.int64)], upper=0),
+    "triu": lambda g, out, x, k: g.node("Trilu", [g.tensor(x), g.tensor(k, np.int64)], upper=1),
+    "embedding": lambda g, out, ids, weight, *_: g.node(
+        "Gather", [g.tensor(weight), g.tensor(ids, np.int64)], axis=0
+    ),
+    "gather": lambda g, out, x, index, axis: g.node(
+        "GatherElements", [g.tensor(x), g.tensor(index, np.int64)], axis=axis
+    ),
+}

@@ -48,12 +48,7 @@ class Size(NamedTuple):
 
 
 def value_at(size: int | Size, sizes: Mapping[str, int]) -> int:
-    """The value of a size.
-
-    Args:
-        size: A number or a `Size`.
-        sizes: The size of each symbol.
-    """
+    """The value of a size."""
     if not isinstance(size, Size):
         return int(size)
     products = [factor * math.prod(sizes[s] for s in symbols) for factor, symbols in size.terms]
@@ -61,14 +56,9 @@ def value_at(size: int | Size, sizes: Mapping[str, int]) -> int:
 
 
 def fit(values: Sequence[int], sizes: Sequence[Mapping[str, int]]) -> int | Size | None:
-    """Find how a number depends on symbols.
+    """Find how the numbers of several runs depend on the sizes of symbols there.
 
-    Args:
-        values: The number in each run.
-        sizes: The size of each symbol in each run.
-
-    Returns:
-        The number if it is the same in all runs; a `Size`; or None if no simple polynomial fits.
+    The number if it is the same in all runs; a `Size`; or None if no simple polynomial fits.
     """
     if len(set(values)) == 1:
         return values[0]

@@ -58,12 +58,7 @@ class Formula(NamedTuple):
 
 
 def evaluated(term: Any, length: Callable[[Axis], Any]) -> Any:
-    """Evaluate a term.
-
-    Args:
-        term: A number, an axis or a formula.
-        length: A function that returns the length of an axis.
-    """
+    """Evaluate a number, an axis or a formula; `length` gives the length of an axis."""
     if isinstance(term, Axis):
         return length(term)
     if isinstance(term, Formula):
@@ -212,13 +207,7 @@ class TracedFloat(TracedNumber, float):
 
 
 def traced_number(value: Any, term: Any, run: weakref.ref[Run]) -> Any:
-    """A number with its formula.
-
-    Args:
-        value: The number.
-        term: Its formula.
-        run: Its run.
-    """
+    """A number with its formula."""
     kind = {int: TracedInt, float: TracedFloat}.get(type(value))
     if kind is None:
         return value
@@ -307,11 +296,7 @@ class Traced(Tensor):
         return rows
 
     def _leave(self, what: str) -> None:
-        """Refuse to return values, or record it if they may be those of a constant.
-
-        Raises:
-            NotImplementedError: They depend on an input.
-        """
+        """Refuse to return values; if they may be those of a constant, record it only."""
         place = _place(next(filter(_is_users, _frames()), None))
         sources = self._run.sources[self._number]
         if sources & {*self._run.inputs.values()}:
@@ -331,38 +316,6 @@ class Traced(Tensor):
         view = made(self._data.view(), False)
         self._run.know(view, self._number)
         return view
-
-    def numpy(self) -> np.ndarray:
-        self._leave(".numpy()")
-        return super().numpy()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        self._leave("np.asarray(), or another array made of a tensor,")
-        return super().__array__(dtype, copy)
-
-    def tolist(self) -> Any:
-        self._leave(".tolist()")
-        return super().tolist()
-
-    def item(self) -> float | int | bool:
-        self._leave(".item(), or float() or int() of a tensor,")
-        return super().item()
-
-    def __index__(self) -> int:
-        self._leave("a tensor where Python wants an integer")
-        return super().__index__()
-
-    def __bool__(self) -> bool:
-        self._leave("bool(), as if, while and assert have it,")
-        return super().__bool__()
-
-    def __contains__(self, value: Any) -> bool:
-        self._leave("the operator in")
-        return super().__contains__(value)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        self._leave("another framework")
-        return super().__dlpack__(**options)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         result = super().__array_ufunc__(ufunc, method, *inputs, **options)
@@ -386,13 +339,32 @@ class Traced(Tensor):
         return self.clone()
 
 
-def why_not(what: str, place: Place | None) -> str:
-    """The message that values cannot be read.
+def _reading(name: str, what: str) -> Callable[..., Any]:
+    """A method of `Tensor` that returns values: refused, or recorded, first."""
+    method = getattr(Tensor, name)
 
-    Args:
-        what: How they were read.
-        place: Where.
-    """
+    def read(self: Traced, *args: Any, **options: Any) -> Any:
+        self._leave(what)
+        return method(self, *args, **options)
+
+    return read
+
+
+for _name, _what in {
+    "numpy": ".numpy()",
+    "__array__": "np.asarray(), or another array made of a tensor,",
+    "tolist": ".tolist()",
+    "item": ".item(), or float() or int() of a tensor,",
+    "__index__": "a tensor where Python wants an integer",
+    "__bool__": "bool(), as if, while and assert have it,",
+    "__contains__": "the operator in",
+    "__dlpack__": "another framework",
+}.items():
+    setattr(Traced, _name, _reading(_name, _what))
+
+
+def why_not(what: str, place: Place | None) -> str:
+    """The message that values cannot be read."""
     where = f" ({place})" if place else ""
     return (
         f"{what} takes values that depend on an input out of the graph, and the file would have "

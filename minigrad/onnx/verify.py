@@ -17,14 +17,7 @@ __all__ = ["difference", "session"]
 
 
 def session(model: onnx.ModelProto) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
-    """A function that runs a model, with onnxruntime if it is installed, else with onnx.
-
-    Args:
-        model: The model.
-
-    Returns:
-        A function from the inputs by name to the outputs.
-    """
+    """A function from inputs by name to outputs: by onnxruntime if installed, else by onnx."""
     if importlib.util.find_spec("onnxruntime"):
         import onnxruntime
 
@@ -46,18 +39,9 @@ def difference(
     model: onnx.ModelProto, examples: Iterable[tuple[dict[str, int], dict[str, np.ndarray]]],
     wanted: Callable[[dict[str, np.ndarray]], dict[str, np.ndarray]], tolerance: float,
 ) -> float:  # fmt: skip
-    """The largest difference between the outputs of a file and of the model.
+    """The largest difference between the outputs of a file and of the model, which is a function.
 
     It is relative to the largest element of an output, if that exceeds 1.
-
-    Args:
-        model: The file's content.
-        examples: Sizes, and inputs of those sizes by name.
-        wanted: The model as a function from inputs to outputs.
-        tolerance: The largest allowed difference.
-
-    Raises:
-        RuntimeError: It is larger, or an output has another shape or dtype.
     """
     run_file = session(model)
     worst = 0.0

@@ -9,24 +9,15 @@ from typing import Any
 import numpy as np
 
 from minigrad.onnx.graph import Graph
-from minigrad.onnx.operators import Operator, table
+from minigrad.onnx.operators import exports
 from minigrad.onnx.program import Value
 from minigrad.ops.pooling import parts
 
-__all__ = ["WINDOW_OPERATORS"]
-
-WINDOW_OPERATORS: dict[str, Operator] = {}
-"""The function of each op, by the name of the op."""
-
-exports = table(WINDOW_OPERATORS)
+__all__: list[str] = []
 
 
 def _fixed(name: str, numbers: Any) -> list[int]:
-    """Numbers, or pairs of them, as a flat list: attributes of an operator are constants.
-
-    Raises:
-        NotImplementedError: One depends on the inputs' sizes.
-    """
+    """Numbers, or pairs of them, as a flat list: attributes of an operator are constants."""
     listed = [n for part in numbers for n in (part if isinstance(part, tuple) else (part,))]
     if not all(isinstance(n, int) for n in listed):
         raise NotImplementedError(

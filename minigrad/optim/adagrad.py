@@ -5,25 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from minigrad.optim.averages import average, average_square
-from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 
 
 class Adagrad(Optimizer):
     r"""Adaptive gradient: the step of an element shrinks with the sum of its squared gradients.
 
     With the sum s ← s + g², the parameter moves by θ ← θ - lrₜ · g / (√s + eps), where
-    lrₜ = lr / (1 + (t - 1) lr_decay).
+    lrₜ = lr / (1 + (t - 1) lr_decay). The other arguments are those of `Adam`.
 
     Source: Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and
     stochastic optimization", 2011; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The learning rate.
         lr_decay: The decay of the learning rate.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
         initial_accumulator_value: The initial value of the sum.
-        eps: Added to the denominator, against division by zero.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -43,11 +39,7 @@ class Adagrad(Optimizer):
         self, params: Params, lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0,
         initial_accumulator_value: float = 0.0, eps: float = 1e-10,
     ) -> None:  # fmt: skip
-        defaults = {
-            "lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value, "eps": eps,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         if not state:
@@ -70,17 +62,14 @@ class RMSprop(Optimizer):
 
     With v ← α v + (1 - α) g², the parameter moves by θ ← θ - lr · g / (√v + eps). If `centered`,
     the squared running mean of g is subtracted from v, which makes it a variance. With `momentum`,
-    a velocity b ← momentum · b + g / (√v + eps) moves the parameter: θ ← θ - lr · b.
+    a velocity b ← momentum · b + g / (√v + eps) moves the parameter: θ ← θ - lr · b. The other
+    arguments are those of `Adam`.
 
     Source: Tieleman and Hinton, "Lecture 6.5: rmsprop", 2012; centred: Graves, "Generating
     sequences with recurrent neural networks", 2013; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The learning rate.
         alpha: The decay rate of the running means.
-        eps: Added to the denominator, against division by zero.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
         momentum: The momentum factor.
         centered: Divide by the standard deviation instead of the root mean square.
 
@@ -104,11 +93,7 @@ class RMSprop(Optimizer):
         self, params: Params, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
         weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False,
     ) -> None:  # fmt: skip
-        defaults = {
-            "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay,
-            "momentum": momentum, "centered": centered,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         alpha, momentum = float(group["alpha"]), float(group["momentum"])
@@ -147,7 +132,6 @@ class Adadelta(Optimizer):
     Source: Zeiler, "Adadelta: an adaptive learning rate method", 2012; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The factor of each update.
         rho: The decay rate of the running means.
         eps: Makes the first updates nonzero, and avoids division by zero.
@@ -172,8 +156,7 @@ class Adadelta(Optimizer):
         self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6,
         weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
-        defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         rho, eps = float(group["rho"]), float(group["eps"])

@@ -1,13 +1,14 @@
-"""Adam, AdamW and Adamax."""
+"""Adam, and what is derived from it: AdamW, Adamax, NAdam and RAdam."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from minigrad.optim.averages import average, average_square
-from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 
 
 class Adam(Optimizer):
@@ -20,7 +21,6 @@ class Adam(Optimizer):
     and Kumar, "On the convergence of Adam and beyond", 2018; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The learning rate.
         betas: The decay rates of the running means of the gradient and of its square.
         eps: Added to the denominator, against division by zero.
@@ -48,10 +48,7 @@ class Adam(Optimizer):
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 0.0, amsgrad: bool = False,
     ) -> None:  # fmt: skip
-        defaults = {
-            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, eps = float(group["lr"]), float(group["eps"])
@@ -81,15 +78,9 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decoupled weight decay: θ ← (1 - lr · weight_decay) θ before each step.
 
-    Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2017; as in PyTorch.
+    The arguments are those of `Adam`.
 
-    Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The learning rate.
-        betas: The decay rates of the running means of the gradient and of its square.
-        eps: Added to the denominator, against division by zero.
-        weight_decay: The decay of the parameters in each step, relative to lr.
-        amsgrad: Divide by the largest mean square so far.
+    Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2017; as in PyTorch.
 
     Example:
         >>> from minigrad import nn, ones, optim
@@ -113,17 +104,10 @@ class Adamax(Optimizer):
     r"""Adam with the infinity norm: divides by the largest recent gradient.
 
     With the bias-corrected running mean m of the gradient and u ← max(β₂ u, abs(g) + eps), the
-    parameter moves by θ ← θ - lr · m / u.
+    parameter moves by θ ← θ - lr · m / u. The arguments are those of `Adam`.
 
     Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2014, section 7.1; as in
     PyTorch.
-
-    Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
-        lr: The learning rate.
-        betas: The decay rates of the running mean and of the norm.
-        eps: Added to the denominator, against division by zero.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -143,8 +127,7 @@ class Adamax(Optimizer):
         self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
-        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         beta1, beta2 = (float(beta) for beta in group["betas"])
@@ -161,4 +144,130 @@ class Adamax(Optimizer):
         np.maximum(largest, work, out=largest)
         np.divide(mean, largest, out=work)
         work *= float(group["lr"]) / (1.0 - beta1 ** state["step"])
+        data -= work
+
+
+class NAdam(Optimizer):
+    r"""Adam with Nesterov momentum.
+
+    With the means m and v of Adam, the factors μₜ = β₁ (1 - 0.96^(t · momentum_decay) / 2) and
+    their product M = μ₁ ⋯ μₜ, the parameter moves by
+    θ ← θ - lr · (μₜ₊₁ m / (1 - M μₜ₊₁) + (1 - μₜ) g / (1 - M)) / (√(v / (1 - β₂ᵗ)) + eps).
+    The other arguments are those of `Adam`.
+
+    Source: Dozat, "Incorporating Nesterov momentum into Adam", 2016; as in PyTorch.
+
+    Args:
+        momentum_decay: How fast the momentum warms up.
+        decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
+
+    Example:
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.NAdam([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.item() < 1.0
+        True
+    """
+
+    _required = _kept = ("step", "mu_product", "exp_avg", "exp_avg_sq")
+    _numbers: Mapping[str, type] = {"step": int, "mu_product": float}
+    _at_least_0 = ("lr", "eps", "weight_decay", "momentum_decay")
+    _elementwise = True
+
+    def __init__(
+        self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0.0, momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, options_of(locals()))
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        lr, warming = float(group["lr"]), float(group["momentum_decay"])
+        beta1, beta2 = (float(beta) for beta in group["betas"])
+        if not state:
+            state.update(step=0, mu_product=1.0)
+            state.update(exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
+        state["step"] += 1
+        now, ahead = (
+            beta1 * (1.0 - 0.5 * 0.96 ** (t * warming)) for t in (state["step"], state["step"] + 1)
+        )
+        state["mu_product"] *= now
+        product = state["mu_product"]
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        work, move = self._buffer(1, data), self._buffer(2, data)
+
+        grad = self._with_decay(data, grad, group, group["decoupled_weight_decay"])
+        average(mean, grad, beta1, work)
+        average_square(square, grad, beta2, work)
+
+        np.multiply(mean, lr * ahead / (1.0 - product * ahead), out=move)
+        move += np.multiply(grad, lr * (1.0 - now) / (1.0 - product), out=work)
+        np.divide(square, 1.0 - beta2 ** state["step"], out=work)
+        np.sqrt(work, out=work)
+        work += float(group["eps"])
+        move /= work
+        data -= move
+
+
+class RAdam(Optimizer):
+    r"""Rectified Adam: ignores the mean square until its variance is small enough.
+
+    With the corrected means m and v of Adam, ρ = 2 / (1 - β₂) - 1 and
+    ρₜ = ρ - 2 t β₂ᵗ / (1 - β₂ᵗ), the parameter moves by θ ← θ - lr · m while ρₜ ≤ 5, and then by
+    θ ← θ - lr · r · m / (√v + eps), with r² = (ρₜ - 4)(ρₜ - 2) ρ / ((ρ - 4)(ρ - 2) ρₜ). (As in
+    PyTorch, eps is added before v is corrected.) The other arguments are those of `Adam`.
+
+    Source: Liu et al., "On the variance of the adaptive learning rate and beyond", 2019; as in
+    PyTorch.
+
+    Args:
+        decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
+
+    Example:
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.RAdam([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.item()
+        0.5
+    """
+
+    _required = _kept = ("step", "exp_avg", "exp_avg_sq")
+    _at_least_0 = ("lr", "eps", "weight_decay")
+    _elementwise = True
+
+    def __init__(
+        self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8, weight_decay: float = 0.0, decoupled_weight_decay: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(params, options_of(locals()))
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        lr = float(group["lr"])
+        beta1, beta2 = (float(beta) for beta in group["betas"])
+        if not state:
+            state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
+        state["step"] += 1
+        step, mean, square = state["step"], state["exp_avg"], state["exp_avg_sq"]
+        work = self._buffer(1, data)
+
+        grad = self._with_decay(data, grad, group, group["decoupled_weight_decay"])
+        average(mean, grad, beta1, work)
+        average_square(square, grad, beta2, work)
+
+        rate = lr / (1.0 - beta1**step)
+        rest = 1.0 - beta2**step
+        most = 2.0 / (1.0 - beta2) - 1.0
+        seen = most - 2.0 * step * (1.0 - rest) / rest
+        if seen > 5.0:
+            np.sqrt(square, out=work)
+            work += float(group["eps"])
+            np.divide(mean, work, out=work)
+            worth = (seen - 4.0) * (seen - 2.0) * most / ((most - 4.0) * (most - 2.0) * seen)
+            work *= rate * math.sqrt(rest * worth)
+        else:
+            np.multiply(mean, rate, out=work)
         data -= work

@@ -13,7 +13,7 @@ from minigrad._checks import check_size
 from minigrad._grad_mode import enable_grad
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
-from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 from minigrad.optim.wolfe import Point, search
 
 
@@ -38,10 +38,6 @@ class LBFGS(Optimizer):
         line_search_fn: "strong_wolfe" to search for a step size that satisfies the strong Wolfe
             conditions; None for steps of size `lr`.
 
-    Raises:
-        TypeError: A count is not a whole number.
-        ValueError: There are several groups, or an option is out of range.
-
     Example:
         >>> from minigrad import optim, tensor
         >>> x = tensor([-1.0, 2.0], requires_grad=True)
@@ -63,13 +59,8 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None:  # fmt: skip
         check_size("LBFGS", "max_iter", max_iter)
-        defaults = {
-            "lr": lr, "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
-            "history_size": history_size, "line_search_fn": line_search_fn,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        super().__init__(params, options_of(locals()))
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
         if self.param_groups:
@@ -88,18 +79,9 @@ class LBFGS(Optimizer):
             )
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Make up to `max_iter` steps.
+        """Make up to `max_iter` steps, and return the loss before them.
 
-        Args:
-            closure: A function that resets the gradients, computes the loss and its gradients, and
-                returns the loss.
-
-        Returns:
-            The first result of the closure: the loss before the steps.
-
-        Raises:
-            TypeError: There is no closure.
-            ValueError: An option is out of range. The parameters are unchanged.
+        The closure resets the gradients, computes the loss and its gradients, and returns the loss.
         """
         if not callable(closure):
             raise TypeError(

@@ -16,7 +16,6 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
-from minigrad.optim.loading import fitting, kept_for
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]]
 
@@ -31,11 +30,6 @@ class Optimizer:
     Attributes:
         param_groups: A dict for each group: "params" and its options, which may be changed.
         state: The state of each parameter: arrays, and the number of steps.
-
-    Raises:
-        TypeError: `params` is not an iterable of tensors or dicts.
-        ValueError: There is no parameter, one occurs twice or cannot be trained, or an option is
-            out of range.
 
     Example:
         >>> import minigrad
@@ -85,15 +79,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
-        """Add a group of parameters, with its own options.
-
-        Args:
-            param_group: "params", a tensor or several, and any of the optimizer's options.
-
-        Raises:
-            TypeError: It is not such a dict.
-            ValueError: A parameter is in a group already or cannot be trained, or an option is
-                unknown or out of range. Nothing is added then.
+        """Add a dict of "params", a tensor or several, and options; if one is wrong, add nothing.
 
         Example:
             >>> from minigrad import nn, optim
@@ -124,11 +110,7 @@ class Optimizer:
         self.param_groups.append({"params": params, **options})
 
     def _listed(self, params: Any) -> list[Any]:
-        """Parameters or groups as a list.
-
-        Raises:
-            TypeError: It is not an iterable of them, but a model, a single tensor or a dict.
-        """
+        """Parameters or groups as a list; a model, a single tensor or a dict is an error."""
         model = callable(getattr(params, "parameters", None))
         if not model and isinstance(params, Iterable) and not isinstance(params, (Tensor, Mapping)):
             return list(params)
@@ -156,13 +138,13 @@ class Optimizer:
         for name in (*self._at_least_0, *self._below_1):
             self._check(name, options[name], 0.0, 1.0 if name in self._below_1 else math.inf)
         if "betas" in options:
-            self._check_betas(options["betas"])
+            self._check_pair("betas", options["betas"], 1.0)
 
-    def _check_betas(self, betas: Any) -> None:
-        if not isinstance(betas, (tuple, list)) or len(betas) != 2:
-            raise ValueError(f"{self._name}: betas must be two numbers, got {betas!r}")
-        for beta in betas:
-            self._check("each of betas", beta, 0.0, 1.0)
+    def _check_pair(self, name: str, pair: Any, below: float = math.inf) -> None:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(f"{self._name}: {name} must be two numbers, got {pair!r}")
+        for number in pair:
+            self._check(f"each of {name}", number, 0.0, below)
 
     def _check(self, name: str, value: Any, low: float, below: float = math.inf) -> None:
         check_number(self._name, name, value, low, below=below)
@@ -172,11 +154,9 @@ class Optimizer:
         return type(self).__name__
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Reset the gradients of all parameters: each ``.grad`` becomes None.
+        """Set the ``.grad`` of all parameters to None; with ``set_to_none=False`` to zeros.
 
-        Args:
-            set_to_none: False to make the gradients that are there zeros instead. A parameter
-                whose gradient is zero is updated; one without a gradient is not.
+        A parameter whose gradient is zero is updated; one without a gradient is not.
         """
         for group in self.param_groups:
             for param in group["params"]:
@@ -185,11 +165,8 @@ class Optimizer:
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient.
 
-        Args:
-            closure: Called before the step to compute the loss and the gradients.
-
-        Returns:
-            The result of the closure, or None.
+        A closure is called before the step to compute the loss and the gradients; its result is
+        returned.
 
         Raises:
             ValueError: An option was set out of range since the last step. Nothing is updated then.
@@ -213,17 +190,11 @@ class Optimizer:
         return loss
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
-        """Update one parameter in place.
+        """Update one parameter, `data`, in place; `grad`, of the same shape, is not to be changed.
 
+        `state` is empty before the first step; its arrays must be overwritten, not replaced.
         If the class is `_elementwise`, this may be several small parameters as one flat array, or a
         part of a large one.
-
-        Args:
-            data: Its values, to be overwritten in place.
-            grad: Its gradient, of the same shape; not to be changed.
-            state: Its state, empty before the first step. Arrays in it must be overwritten in
-                place, not replaced.
-            group: The options of its group.
         """
         raise NotImplementedError
 
@@ -277,9 +248,8 @@ class Optimizer:
     def state_dict(self) -> dict[str, Any]:
         """The state and the options, to resume training later.
 
-        Returns:
-            "state": copies of the state of each parameter, by its number. "param_groups": the
-            options of each group, with "params" a list of numbers.
+        "state" has copies of the state of each parameter, by its number; "param_groups" the options
+        of each group, with "params" a list of numbers.
 
         Example:
             >>> from minigrad import ones, optim
@@ -301,26 +271,58 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state. If it does not fit, nothing is changed.
+        """Load what `state_dict` returned. If it does not fit, nothing is changed.
 
-        Args:
-            state_dict: What `state_dict` returned, for an optimizer of the same class whose groups
-                hold as many parameters, of the same shapes.
-
-        Raises:
-            ValueError: It does not fit.
+        The optimizer has the same class, and its groups as many parameters of the same shapes.
         """
-        groups, self.state = fitting(self, state_dict)
+        if not isinstance(state_dict, Mapping) or {"state", "param_groups"} - state_dict.keys():
+            raise ValueError(f"{self._name}: a state dict has the keys 'state' and 'param_groups'")
+        groups, saved = list(state_dict["param_groups"]), state_dict["state"]
+        sizes = [len(group["params"]) for group in self.param_groups]
+        given = [len(group["params"]) for group in groups]
+        if sizes != given:
+            raise ValueError(
+                f"{self._name}: the saved groups hold {given} parameters, this optimizer's {sizes}"
+            )
+        for group in groups:
+            missing = self.defaults.keys() - group.keys()
+            if missing:
+                raise ValueError(f"{self._name}: a saved group lacks {', '.join(sorted(missing))}")
+            self._check_options(group)
+        state: dict[Tensor, State] = {}
+        unknown = set(saved)
+        for own, group in zip(self.param_groups, groups, strict=True):
+            for param, number in zip(own["params"], group["params"], strict=True):
+                unknown.discard(number)
+                if number in saved:
+                    state[param] = self._restored(number, param, saved[number])
+        if unknown:
+            raise ValueError(f"{self._name}: saved state of unknown parameters {sorted(unknown)}")
+        self.state = state
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({name: value for name, value in group.items() if name != "params"})
 
     def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-        """What was saved for a parameter, as it is kept here.
-
-        Raises:
-            ValueError: It does not fit.
-        """
-        return kept_for(self, number, param, saved)
+        """The saved state of one parameter, copied to arrays of its shape and dtype."""
+        kept, required = set(self._kept), set(self._required)
+        if (saved.keys() - kept) | (required - saved.keys()):
+            raise ValueError(
+                f"{self._name}: the state of parameter {number} has {sorted(saved)}, "
+                f"{sorted(required or kept)} expected"
+            )
+        state: State = {}
+        for name, value in saved.items():
+            if name in self._numbers:
+                state[name] = self._numbers[name](value)
+                continue
+            array = np.asarray(value).astype(param.dtype)
+            if array.shape != param.shape:
+                raise ValueError(
+                    f"{self._name}: {name} of parameter {number} has shape {array.shape}, "
+                    f"the parameter {param.shape}"
+                )
+            state[name] = array
+        return state
 
     def __repr__(self) -> str:
         lines = []
@@ -334,3 +336,9 @@ def _copied(value: Any) -> Any:
     if isinstance(value, list):
         return [_copied(entry) for entry in value]
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The options among the arguments of a constructor: all but the parameters."""
+    others = ("self", "params", "__class__")
+    return {name: value for name, value in arguments.items() if name not in others}

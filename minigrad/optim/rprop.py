@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 
 
 class Rprop(Optimizer):
@@ -21,7 +21,6 @@ class Rprop(Optimizer):
     RPROP algorithm", 1993; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The first step.
         etas: The factors by which a step shrinks (below 1) and grows (above 1).
         step_sizes: The smallest and the largest step.
@@ -43,16 +42,12 @@ class Rprop(Optimizer):
         self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50.0),
     ) -> None:  # fmt: skip
-        super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes})
+        super().__init__(params, options_of(locals()))
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         self._check("lr", options["lr"], 0.0)
         for name in ("etas", "step_sizes"):
-            pair = options[name]
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-                raise ValueError(f"Rprop: {name} must be two numbers, got {pair!r}")
-            for number in pair:
-                self._check(f"each of {name}", number, 0.0)
+            self._check_pair(name, options[name])
         if not 0 < options["etas"][0] < 1 < options["etas"][1]:
             raise ValueError(
                 f"Rprop: etas must be one factor between 0 and 1 and one above 1, "

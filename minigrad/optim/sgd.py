@@ -1,4 +1,4 @@
-"""Stochastic gradient descent."""
+"""Stochastic gradient descent, and the same with an average of the parameters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.optim.optimizer import Optimizer, Params, State
+from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 
 
 class SGD(Optimizer):
@@ -21,7 +21,6 @@ class SGD(Optimizer):
     2013; as in PyTorch.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
         lr: The learning rate.
         momentum: The momentum factor.
         weight_decay: The coefficient of the L2 penalty on the parameters.
@@ -45,11 +44,7 @@ class SGD(Optimizer):
         self, params: Params, lr: float = 1e-3, momentum: float = 0.0, weight_decay: float = 0.0, *,
         dampening: float = 0.0, nesterov: bool = False,
     ) -> None:  # fmt: skip
-        defaults = {
-            "lr": lr, "momentum": momentum, "weight_decay": weight_decay, "dampening": dampening,
-            "nesterov": nesterov,
-        }  # fmt: skip
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         for name in ("lr", "momentum", "weight_decay", "dampening"):
@@ -73,3 +68,61 @@ class SGD(Optimizer):
             else:
                 grad = velocity
         data -= np.multiply(grad, lr, out=step)
+
+
+class ASGD(Optimizer):
+    r"""Gradient descent that also keeps a running average of the parameters.
+
+    A step is θ ← (1 - lambd · η) θ - η g, and the average is a ← a + μ (θ - a). In the first step η
+    = lr and μ = 1. Later η = lr / (1 + lambd · lr · t)^alpha and μ = 1 / max(1, t - t0), with t the
+    number of the previous step. The average of a parameter is ``optimizer.state[parameter]["ax"]``.
+
+    Source: Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; as
+    in PyTorch.
+
+    Args:
+        lr: The learning rate.
+        lambd: The decay of the parameters in each step, relative to η.
+        alpha: The power with which η falls.
+        t0: The step at which averaging starts.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
+
+    Example:
+        >>> from minigrad import optim, tensor
+        >>> x = tensor([1.0], requires_grad=True)
+        >>> optimizer = optim.ASGD([x], lr=0.25, lambd=0.0)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x.item(), optimizer.state[x]["ax"].item()
+        (0.5, 0.5)
+    """
+
+    _required = _kept = ("step", "eta", "mu", "ax")
+    _numbers: Mapping[str, type] = {"step": int, "eta": float, "mu": float}
+    _at_least_0 = ("lr", "lambd", "alpha", "t0", "weight_decay")
+    _elementwise = True
+
+    def __init__(
+        self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
+        t0: float = 1e6, weight_decay: float = 0.0,
+    ) -> None:  # fmt: skip
+        super().__init__(params, options_of(locals()))
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        lr, lambd = float(group["lr"]), float(group["lambd"])
+        if not state:
+            state.update(step=0, eta=lr, mu=1.0, ax=np.zeros_like(data))
+        state["step"] += 1
+        step, eta, mean, work = state["step"], state["eta"], state["ax"], self._buffer(1, data)
+
+        grad = self._with_penalty(data, grad, group)
+        data *= 1.0 - lambd * eta
+        data -= np.multiply(grad, eta, out=work)
+        if state["mu"] == 1.0:
+            np.copyto(mean, data)
+        else:
+            np.subtract(data, mean, out=work)
+            work *= state["mu"]
+            mean += work
+        state["eta"] = lr / (1.0 + lambd * lr * step) ** float(group["alpha"])
+        state["mu"] = 1.0 / max(1.0, step - float(group["t0"]))

@@ -36,8 +36,6 @@ class AveragedModel(Module):
     PyTorch.
 
     Args:
-        model: The model, which is copied.
-        device: "cpu" or None.
         avg_fn: A function of an averaged parameter, the model's parameter, and the number of calls
             so far, that returns the new average. None for equal weights.
         use_buffers: Whether to average buffers too. If not, they are copied.
@@ -45,10 +43,6 @@ class AveragedModel(Module):
     Attributes:
         module: The averaged model.
         n_averaged: A buffer: the number of calls of `update_parameters`.
-
-    Raises:
-        TypeError: `model` is not a module, or `avg_fn` not a function.
-        ValueError: Another device than the CPU.
 
     Example:
         >>> from minigrad import nn
@@ -83,14 +77,7 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """Add the current parameters of a model to the average.
-
-        Args:
-            model: The copied model, or one with parameters of the same shapes.
-
-        Raises:
-            ValueError: Its parameters have other shapes. The average is unchanged.
-        """
+        """Add the current parameters of a model, of the same shapes, to the average."""
         pairs = self._pairs("parameter", model)
         buffers = self._pairs("buffer", model)
         if self.use_buffers:
@@ -129,15 +116,6 @@ def _equal_weights(averaged: Tensor, current: Tensor, count: int) -> Tensor:
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """An `avg_fn` for an exponential moving average: decay · average + (1 - decay) · current.
-
-    Args:
-        decay: The weight of the old average, from 0 to 1.
-
-    Returns:
-        The function.
-
-    Raises:
-        ValueError: `decay` is out of range.
 
     Example:
         >>> from minigrad.optim.swa_utils import get_ema_avg_fn

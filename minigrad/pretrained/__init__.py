@@ -9,8 +9,7 @@ from minigrad.pretrained.bert_folder import load_bert, save_bert
 from minigrad.pretrained.folder import load_tokenizer
 from minigrad.pretrained.gpt2 import GPT2, GPT2Config
 from minigrad.pretrained.gpt2_folder import load_gpt2, save_gpt2
-from minigrad.pretrained.pooling import Pooling
-from minigrad.pretrained.sentence import SentenceEncoder, Tokens
+from minigrad.pretrained.sentence import Pooling, SentenceEncoder, Tokens
 from minigrad.pretrained.sentence_folder import load_sentence_encoder, save_sentence_encoder
 
 __all__ = [

@@ -40,10 +40,6 @@ class BertConfig(Checked):
         tie_word_embeddings: Whether the head for masked tokens shares the token embeddings as its
             weight.
 
-    Raises:
-        ValueError: A size is not a positive integer, a probability or `layer_norm_eps` is not from
-            0 to 1, or sizes do not match.
-
     Example:
         >>> from minigrad import pretrained
         >>> pretrained.BertConfig(num_hidden_layers=2).hidden_size
@@ -139,14 +135,11 @@ class Bert(Module):
     understanding", 2019.
 
     Args:
-        config: The sizes and options.
         pooler: Whether there is a pooler.
         masked_lm: Whether there is a head for masked tokens.
         next_sentence: Whether there is a head for next-sentence prediction.
 
     Attributes:
-        config: The config.
-        embeddings: The embeddings.
         encoder: A `nn.TransformerEncoder`.
         pooler: Hidden states of shape (N, L, width) to vectors of shape (N, width); or None.
         masked_lm: Hidden states to logits of shape (N, L, vocab_size); or None.
@@ -154,10 +147,8 @@ class Bert(Module):
 
     Example:
         >>> from minigrad import pretrained
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
-        ...     intermediate_size=32,
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=2,
+        ...                                num_attention_heads=4, intermediate_size=32)
         >>> model = pretrained.Bert(config, masked_lm=True)
         >>> hidden = model([[2, 7, 9, 3]])
         >>> hidden.shape, model.pooler(hidden).shape, model.masked_lm(hidden).shape
@@ -184,7 +175,7 @@ class Bert(Module):
     def forward(
         self, ids: Any, token_type_ids: Any = None, key_padding_mask: MaskLike = None
     ) -> Tensor:
-        """Compute the hidden states of a batch of texts.
+        """Compute the hidden states of the last layer, of shape (N, L, hidden_size).
 
         Args:
             ids: Tokens, integers of shape (N, L).
@@ -192,13 +183,6 @@ class Bert(Module):
                 by default 0.
             key_padding_mask: A bool mask of shape (N, L): True = padding, ignored. It is the
                 opposite of an `attention_mask`: ``attention_mask == 0``.
-
-        Returns:
-            The hidden states of the last layer, of shape (N, L, hidden_size).
-
-        Raises:
-            IndexError: A token or a type is out of range.
-            ValueError: A text has more tokens than there are positions, or shapes do not fit.
         """
         embedded = self.embeddings(ids, token_type_ids)
         return self.encoder(embedded, src_key_padding_mask=key_padding_mask)

@@ -7,14 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.pretrained.bert import Bert, BertConfig
-from minigrad.pretrained.config import (
-    FIXED,
-    IGNORED,
-    check_model_type,
-    model_folder,
-    read_config,
-    write_config,
-)
+from minigrad.pretrained.config import FIXED, IGNORED, check_model_type, model_folder, read_config
 from minigrad.pretrained.folder import (
     Place,
     check_layers,
@@ -22,7 +15,7 @@ from minigrad.pretrained.folder import (
     loaded,
     read_tensors,
     renamed,
-    write_tensors,
+    write_model,
 )
 
 BERT_FIXED = FIXED | {"model_type": ("bert",), "position_embedding_type": ("absolute",)}
@@ -87,29 +80,20 @@ def _places(
 
 
 def load_bert(folder: str | Path) -> Bert:
-    """Load a BERT from a folder with `config.json` and `model.safetensors`.
+    """Load a BERT from a folder with `config.json` and `model.safetensors`, in evaluation mode.
 
-    The model has a pooler and heads if the file has their tensors. Every field of the config is
-    used, known to have no effect, or refused.
-
-    Args:
-        folder: The folder.
-
-    Returns:
-        The model, in evaluation mode, its parameters of the default dtype.
+    The model has a pooler and heads if the file has their tensors; its parameters have the default
+    dtype. Every field of the config is used, known to have no effect, or refused.
 
     Raises:
-        FileNotFoundError: A file is missing.
-        ImportError: The package safetensors is not installed.
         ValueError: The model is of another kind, a field of the config is not supported, or tensors
             are missing, unexpected or of a wrong shape; each is named.
 
     Example:
         >>> import tempfile
         >>> from minigrad import pretrained
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=50, hidden_size=24, num_hidden_layers=2, intermediate_size=32
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=50, hidden_size=24, num_hidden_layers=2,
+        ...                                intermediate_size=32)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pretrained.save_bert(pretrained.Bert(config, pooler=False), folder)
         ...     model = pretrained.load_bert(folder)
@@ -159,20 +143,13 @@ def _drop_constants(tensors: dict[str, np.ndarray], file: Path) -> None:
 def save_bert(model: Bert, folder: str | Path) -> None:
     """Write a BERT to a folder that `load_bert` and the library transformers can read.
 
-    Args:
-        model: The model.
-        folder: Where to write `config.json` and `model.safetensors`; created if needed.
-
-    Raises:
-        ImportError: The package safetensors is not installed.
+    The files are `config.json` and `model.safetensors`; the folder is created if needed.
 
     Example:
         >>> import tempfile
         >>> from minigrad import pretrained
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
-        ...     intermediate_size=32,
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=2,
+        ...                                num_attention_heads=4, intermediate_size=32)
         >>> model = pretrained.Bert(config).eval()
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pretrained.save_bert(model, folder)
@@ -180,8 +157,6 @@ def save_bert(model: Bert, folder: str | Path) -> None:
         >>> bool((again([[2, 7, 3]]) == model([[2, 7, 3]])).all())
         True
     """
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
     names = ("pooler", "masked_lm", "next_sentence")
     parts = {name: getattr(model, name) is not None for name in names}
     heads = parts["masked_lm"] or parts["next_sentence"]
@@ -193,7 +168,4 @@ def save_bert(model: Bert, folder: str | Path) -> None:
     if model.config.tie_word_embeddings:
         tensors.pop("cls.predictions.decoder.weight", None)
     architecture = "BertForPreTraining" if heads else "BertModel"
-    write_tensors(path, tensors)
-    write_config(
-        path / "config.json", model.config, model_type="bert", architectures=[architecture]
-    )
+    write_model(folder, tensors, model.config, architecture, "bert")

@@ -88,12 +88,7 @@ Some describe a head; its tensors would be an error.
 
 
 def model_folder(function: str, folder: Any) -> Path:
-    """A folder as a path.
-
-    Raises:
-        FileNotFoundError: It does not exist.
-        TypeError: It is not a path.
-    """
+    """An existing folder as a path."""
     if not isinstance(folder, (str, PathLike)):
         raise TypeError(f"{function}: the path of a folder expected, got {type(folder).__name__}")
     path = Path(folder)
@@ -106,12 +101,7 @@ def model_folder(function: str, folder: Any) -> Path:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: It is not JSON.
-    """
+    """Read a JSON file."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
     try:
@@ -123,17 +113,9 @@ def read_json(path: Path) -> Any:
 
 
 def read_field(path: Path, given: Any, name: str, hint: Any, default: Any = MISSING) -> Any:
-    """Read a field of a JSON object.
+    """Read a field of a JSON object, whose type is `hint`: a type, or `Annotated` with a `Kind`.
 
-    Args:
-        path: The file of the object.
-        given: The object; any other JSON value is an error.
-        name: The name of the field.
-        hint: Its type, or `Annotated` with a `Kind`.
-        default: The value of a missing field; without it the field is required.
-
-    Raises:
-        ValueError: It is missing, or has another type.
+    A missing field is an error without a default.
     """
     if not isinstance(given, dict):
         got = type(given).__name__
@@ -150,21 +132,10 @@ def read_config(
     path: Path, kind: type[Config], *, fixed: Mapping[str, Collection[Any]] = {},
     ignored: Collection[str] = (),
 ) -> Config:  # fmt: skip
-    """Read a config; every field must be known.
+    """Read a config; every field must be known, and an error names each that is not.
 
-    Args:
-        path: The JSON file.
-        kind: A dataclass with the fields that are used. A field missing in the file keeps its
-            default.
-        fixed: Fields for which only some values are supported.
-        ignored: Fields without an effect.
-
-    Returns:
-        The config.
-
-    Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: A field is unknown, or has an unsupported value; each is named.
+    `kind` is a dataclass with the fields that are used; one missing in the file keeps its default.
+    Of the fields in `fixed` only some values are supported; those in `ignored` have no effect.
     """
     given = read_json(path)
     if not isinstance(given, dict):
@@ -198,11 +169,7 @@ def read_config(
 
 
 def check_model_type(path: Path, model_type: str, function: str) -> None:
-    """Refuse the config of another kind of model.
-
-    Raises:
-        ValueError: Its `model_type` is missing or another one.
-    """
+    """Refuse the config of another kind of model."""
     given = read_json(path)
     found = read_field(path, given, "model_type", object, None)
     if found != model_type:

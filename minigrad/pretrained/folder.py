@@ -19,7 +19,14 @@ from minigrad.io import safetensors
 from minigrad.io.atomic import replacing
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module
-from minigrad.pretrained.config import Kind, model_folder, naming, read_field, read_json
+from minigrad.pretrained.config import (
+    Kind,
+    model_folder,
+    naming,
+    read_field,
+    read_json,
+    write_config,
+)
 from minigrad.random import drawing_from
 
 Model = TypeVar("Model", bound=Module)
@@ -32,20 +39,9 @@ Places = Annotated[
 
 
 def read_tensors(folder: Path) -> tuple[dict[str, np.ndarray], Path]:
-    """Read the tensors of a folder by name.
+    """Read the tensors of a folder by name, and the path of their file or index, for messages.
 
     Tensors of bfloat16 become float32, which represents all their values.
-
-    Args:
-        folder: The folder.
-
-    Returns:
-        The arrays, and the path of the safetensors file or of the index, for error messages.
-
-    Raises:
-        FileNotFoundError: There is no safetensors file.
-        ImportError: The package safetensors is not installed.
-        ValueError: A file is broken, or a tensor has a dtype that NumPy lacks.
     """
     whole, index = folder / WHOLE, folder / INDEX
     if whole.is_file() or not index.is_file():
@@ -75,11 +71,7 @@ def _tensors_in(path: Path) -> dict[str, np.ndarray]:
 
 
 def inside(folder: Path, name: str, field: str) -> Path:
-    """The path of a file in a folder, by a name from a field.
-
-    Raises:
-        ValueError: It is outside of the folder, or not a name.
-    """
+    """The path of a file, which must be inside a folder, by a name from a field."""
     try:
         path = (folder / name).resolve()
         path.exists()  # raises if the name is not possible
@@ -93,11 +85,7 @@ def inside(folder: Path, name: str, field: str) -> Path:
 def renamed(
     tensors: Mapping[str, np.ndarray], rename: Callable[[str], str], file: Path
 ) -> dict[str, np.ndarray]:
-    """Rename tensors.
-
-    Raises:
-        ValueError: Two of them get the same name.
-    """
+    """Rename tensors; no two may get the same name."""
     result: dict[str, np.ndarray] = {}
     for name, array in tensors.items():
         if result.setdefault(rename(name), array) is not array:
@@ -115,11 +103,7 @@ class Place(NamedTuple):
 def check_layers(
     config: Path, field: str, layers: int, prefix: str, tensors: Mapping[str, np.ndarray]
 ) -> None:
-    """Refuse a model with more layers than the file has tensors for.
-
-    Raises:
-        ValueError: There are fewer.
-    """
+    """Refuse a model with more layers than the file has tensors for."""
     rests = [name.removeprefix(prefix) for name in tensors if name.startswith(prefix)]
     there = len({rest.partition(".")[0] for rest in rests})
     if layers > there:
@@ -130,18 +114,9 @@ def check_tensors(
     model: str, tensors: Mapping[str, np.ndarray], places: Mapping[str, Place],
     sizes: Mapping[str, Any], tied: Collection[str], file: Path,
 ) -> None:  # fmt: skip
-    """Check the names and shapes of a model's tensors, before the model is created.
+    """Check the names and shapes of tensors before a model is created; each wrong one is named.
 
-    Args:
-        model: The name of the model.
-        tensors: The tensors of the file, by name.
-        places: The place of each tensor that the file should hold.
-        sizes: The size of each name of an axis.
-        tied: Tensors that may be missing, because they are tied to another.
-        file: The file named in errors.
-
-    Raises:
-        ValueError: A tensor is missing, unexpected or of the wrong shape; each is named.
+    `sizes` holds the size of each name of an axis. `tied` tensors may be missing.
     """
     problems = [f"{name}: missing" for name in places if name not in tensors and name not in tied]
     problems += [f"{name}: unexpected" for name in tensors if name not in places]
@@ -174,20 +149,9 @@ def loaded(
     make: Callable[[], Model], tensors: Mapping[str, np.ndarray], places: Mapping[str, Place],
     config: Path, file: Path,
 ) -> Model:  # fmt: skip
-    """Create a model, and load checked tensors.
+    """Create a model, load checked tensors into their places, and put it into evaluation mode.
 
-    Args:
-        make: A function that creates the model.
-        tensors: The tensors of the file, by name.
-        places: The place of each.
-        config: The file named in errors while the model is created.
-        file: The file named in errors while tensors are loaded.
-
-    Returns:
-        The model, in evaluation mode.
-
-    Raises:
-        ValueError: The config is not supported, or tied tensors differ.
+    Errors name `config` while the model is created, and `file` while tensors are loaded.
     """
     with naming(config), drawing_from(_Zeros(np.random.PCG64(0))):
         model = make()
@@ -196,31 +160,29 @@ def loaded(
     return model.eval()
 
 
-def write_tensors(folder: Path, tensors: Mapping[str, np.ndarray]) -> None:
-    """Write `model.safetensors`.
-
-    Raises:
-        ImportError: The package safetensors is not installed.
-    """
+def write_model(
+    folder: str | Path, tensors: Mapping[str, np.ndarray], config: Any, architecture: str,
+    model_type: str,
+) -> None:  # fmt: skip
+    """Write `model.safetensors` and `config.json`; the folder is created if needed."""
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
     numpy = optional_package("pretrained", "safetensors.numpy")
     whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    with replacing(folder / WHOLE) as file:
+    with replacing(path / WHOLE) as file:
         file.write_bytes(numpy.save(whole, metadata={"format": "pt"}))
+    kind = {"model_type": model_type, "architectures": [architecture]}
+    write_config(path / "config.json", config, **kind)
 
 
 def load_tokenizer(folder: str | Path) -> Any:
-    """Load the tokenizer of a folder.
-
-    Args:
-        folder: A folder with a `tokenizer.json`.
+    """Load the tokenizer of a folder, from its `tokenizer.json`.
 
     Returns:
         A `tokenizers.Tokenizer`: ``encode(text).ids`` are the input of a model, ``decode(ids)`` is
         the text of its output.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        ImportError: The package tokenizers is not installed.
         ValueError: The file is broken, or `tokenizer_config.json` contradicts it.
 
     Example:

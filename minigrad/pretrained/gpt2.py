@@ -35,10 +35,6 @@ class GPT2Config(Checked):
         layer_norm_epsilon: The eps of all normalisations.
         tie_word_embeddings: Whether the head shares the token embeddings as its weight.
 
-    Raises:
-        ValueError: A size is not a positive integer, a probability or `layer_norm_epsilon` is not
-            from 0 to 1, or sizes do not match.
-
     Example:
         >>> from minigrad import pretrained
         >>> pretrained.GPT2Config(n_layer=2).activation_function
@@ -79,11 +75,7 @@ class GPT2(Module):
 
     Source: Radford et al., "Language models are unsupervised multitask learners", 2019.
 
-    Args:
-        config: The sizes and options.
-
     Attributes:
-        config: The config.
         tokens: The table of embeddings.
         positions: The `nn.LearnedPosEmbedding`.
         decoder: A `nn.TransformerEncoder` with a final normalisation.
@@ -92,9 +84,8 @@ class GPT2(Module):
 
     Example:
         >>> from minigrad import nn, pretrained
-        >>> config = pretrained.GPT2Config(
-        ...     vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=4
-        ... )
+        >>> config = pretrained.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2,
+        ...                                n_head=4)
         >>> model = pretrained.GPT2(config)
         >>> model([[2, 7, 9]]).shape
         (1, 3, 50)
@@ -122,7 +113,7 @@ class GPT2(Module):
         self, ids: Any, cache: KVCache | None = None, key_padding_mask: MaskLike = None,
         position_ids: Any = None,
     ) -> Tensor:  # fmt: skip
-        """Compute the hidden states of a batch of texts.
+        """Compute the hidden states after the final normalisation, of shape (N, L, n_embd).
 
         Args:
             ids: Tokens, integers of shape (N, L).
@@ -131,13 +122,6 @@ class GPT2(Module):
                 cached tokens too.
             position_ids: The position of each token, integers of shape (N, L); by default they
                 follow the cached tokens.
-
-        Returns:
-            The hidden states after the final normalisation, of shape (N, L, n_embd).
-
-        Raises:
-            IndexError: A token is out of range.
-            ValueError: There are more tokens than positions.
         """
         start = 0 if cache is None or position_ids is not None else cache.get_seq_length()
         x = self.positions(self.tokens(ids), offset=start, position_ids=position_ids)
@@ -150,19 +134,5 @@ class GPT2(Module):
         self, ids: Any, cache: KVCache | None = None, key_padding_mask: MaskLike = None,
         position_ids: Any = None,
     ) -> Tensor:  # fmt: skip
-        """Logits of the next token at each position.
-
-        Args:
-            ids: Tokens, integers of shape (N, L).
-            cache: A cache of earlier tokens; `ids` are the tokens after them.
-            key_padding_mask: As in `features`.
-            position_ids: As in `features`.
-
-        Returns:
-            Logits of shape (N, L, vocab_size).
-
-        Raises:
-            IndexError: A token is out of range.
-            ValueError: There are more tokens than positions.
-        """
+        """Logits of the next token, of shape (N, L, vocab_size); arguments as in `features`."""
         return self.head(self.features(ids, cache, key_padding_mask, position_ids))

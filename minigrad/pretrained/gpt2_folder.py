@@ -7,14 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from minigrad.nn.utils import to_pytorch
-from minigrad.pretrained.config import (
-    FIXED,
-    IGNORED,
-    check_model_type,
-    model_folder,
-    read_config,
-    write_config,
-)
+from minigrad.pretrained.config import FIXED, IGNORED, check_model_type, model_folder, read_config
 from minigrad.pretrained.folder import (
     Place,
     check_layers,
@@ -22,7 +15,7 @@ from minigrad.pretrained.folder import (
     loaded,
     read_tensors,
     renamed,
-    write_tensors,
+    write_model,
 )
 from minigrad.pretrained.gpt2 import GPT2, GPT2Config
 
@@ -70,19 +63,12 @@ def _places(config: GPT2Config) -> dict[str, Place]:
 
 
 def load_gpt2(folder: str | Path) -> GPT2:
-    """Load a GPT-2 from a folder with `config.json` and `model.safetensors`.
+    """Load a GPT-2 from a folder with `config.json` and `model.safetensors`, in evaluation mode.
 
-    Every field of the config is used, known to have no effect, or refused.
-
-    Args:
-        folder: The folder.
-
-    Returns:
-        The model, in evaluation mode, its parameters of the default dtype.
+    Its parameters have the default dtype. Every field of the config is used, known to have no
+    effect, or refused.
 
     Raises:
-        FileNotFoundError: A file is missing.
-        ImportError: The package safetensors is not installed.
         ValueError: The model is of another kind, a field of the config is not supported, or tensors
             are missing, unexpected or of a wrong shape; each is named.
 
@@ -135,19 +121,13 @@ def _drop_constants(tensors: dict[str, np.ndarray], config: GPT2Config, file: Pa
 def save_gpt2(model: GPT2, folder: str | Path) -> None:
     """Write a GPT-2 to a folder that `load_gpt2` and the library transformers can read.
 
-    Args:
-        model: The model.
-        folder: Where to write `config.json` and `model.safetensors`; created if needed.
-
-    Raises:
-        ImportError: The package safetensors is not installed.
+    The files are `config.json` and `model.safetensors`; the folder is created if needed.
 
     Example:
         >>> import tempfile
         >>> from minigrad import pretrained
-        >>> config = pretrained.GPT2Config(
-        ...     vocab_size=50, n_positions=32, n_embd=16, n_layer=2, n_head=4
-        ... )
+        >>> config = pretrained.GPT2Config(vocab_size=50, n_positions=32, n_embd=16, n_layer=2,
+        ...                                n_head=4)
         >>> model = pretrained.GPT2(config).eval()
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pretrained.save_gpt2(model, folder)
@@ -155,15 +135,10 @@ def save_gpt2(model: GPT2, folder: str | Path) -> None:
         >>> bool((again([[2, 7, 3]]) == model([[2, 7, 3]])).all())
         True
     """
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
     state = to_pytorch(model)
     tensors = _turned({name: state[to.name] for name, to in _places(model.config).items()})
     head = tensors.pop("lm_head.weight")
     tensors = {f"transformer.{name}": array for name, array in tensors.items()}
     if not model.config.tie_word_embeddings:
         tensors["lm_head.weight"] = head
-    write_tensors(path, tensors)
-    write_config(
-        path / "config.json", model.config, model_type="gpt2", architectures=["GPT2LMHeadModel"]
-    )
+    write_model(folder, tensors, model.config, "GPT2LMHeadModel", "gpt2")

@@ -21,11 +21,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def activation(field: str, name: str) -> Callable[[Tensor], Tensor]:
-    """The activation named by a field of a config.
-
-    Raises:
-        ValueError: The name is unknown.
-    """
+    """The activation named by a field of a config."""
     if name not in ACTIVATIONS:
         known = ", ".join(map(repr, ACTIVATIONS))
         raise ValueError(f"{field}: {shortened(name)} is not supported, only {known}")
@@ -38,17 +34,7 @@ def transformer(
 ) -> TransformerEncoder:  # fmt: skip
     """A stack of self-attention layers; pre-norm stacks end with a normalisation.
 
-    Args:
-        width: The width of input and output.
-        heads: The number of attention heads.
-        layers: The number of layers.
-        hidden: The width inside the feed-forward networks.
-        act: The activation there.
-        eps: The eps of all normalisations.
-        attention_dropout: The dropout probability of attention weights.
-        dropout: The dropout probability of residual branches. These models have no dropout inside
-            the feed-forward networks.
-        norm_first: Pre-norm instead of post-norm.
+    `hidden` and `act` are of the feed-forward networks, in which these models have no dropout.
     """
     layer = TransformerEncoderLayer(width, heads, hidden, dropout, act, eps, norm_first=norm_first)
     layer.self_attn.dropout = attention_dropout

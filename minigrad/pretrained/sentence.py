@@ -1,4 +1,4 @@
-"""Sentence encoders: one vector for each text.
+"""Sentence encoders: one vector for each text, pooled from those of its tokens.
 
 Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese BERT-networks",
 2019.
@@ -6,7 +6,7 @@ Source: Reimers and Gurevych, "Sentence-BERT: sentence embeddings using Siamese 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,13 @@ from minigrad import ops
 from minigrad._checks import check_size
 from minigrad._grad_mode import no_grad
 from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
 from minigrad.nn import Module
 from minigrad.nn.functional import MaskLike
 from minigrad.nn.utils import evaluating
 from minigrad.pretrained.bert import Bert
-from minigrad.pretrained.pooling import Pooling
 
+POOLINGS = ("cls", "max", "mean")
 SIMILARITIES = ("cosine", "dot")
 LENGTH_EPS = 1e-12
 """The minimum length by which vectors are divided when they are scaled to length 1."""
@@ -48,6 +49,58 @@ class Tokens(NamedTuple):
     key_padding_mask: np.ndarray
 
 
+class Pooling(Module):
+    """Combine the vectors of a sequence's tokens into one vector; ignores padding.
+
+    Args:
+        modes: The poolings, whose results are concatenated: "cls" is the vector of the first token
+            that is not padding, "max" the maximum of each feature, "mean" its mean.
+
+    Example:
+        >>> import minigrad, numpy
+        >>> from minigrad import pretrained
+        >>> hidden = minigrad.tensor([[[1.0, 8.0], [3.0, 4.0], [9.0, 9.0]]])
+        >>> padding = numpy.array([[False, False, True]])
+        >>> pretrained.Pooling(["cls", "mean"])(hidden, padding).tolist()
+        [[1.0, 8.0, 2.0, 6.0]]
+    """
+
+    def __init__(self, modes: Sequence[str] = ("mean",)) -> None:
+        super().__init__()
+        if not modes or any(mode not in POOLINGS for mode in modes):
+            raise ValueError(f"Pooling: modes must be some of {POOLINGS}, got {modes!r}")
+        self.modes = tuple(modes)
+
+    def forward(self, hidden: Tensor, key_padding_mask: MaskLike = None) -> Tensor:
+        """Pool (N, L, D) to (N, D · number of modes); True in the mask (N, L) is padding, ignored.
+
+        Raises:
+            ValueError: The mask has another shape, or a sequence is all padding.
+        """
+        shape = hidden.shape[:2]
+        padding = np.zeros(shape, bool) if key_padding_mask is None else key_padding_mask
+        real = ~np.asarray(padding, bool)[..., None]  # (N, L, 1)
+        if real.shape[:-1] != shape or not real.any(axis=1).all():
+            raise ValueError(
+                located(
+                    f"Pooling: a mask of shape {shape} expected that leaves a token in each "
+                    f"sequence, got {real.shape[:-1]}"
+                )
+            )
+        return ops.concatenate([self._pooled(mode, hidden, real) for mode in self.modes], axis=1)
+
+    def _pooled(self, mode: str, hidden: Tensor, real: np.ndarray) -> Tensor:
+        if mode == "cls":
+            return hidden[np.arange(len(real)), real[..., 0].argmax(axis=1)]
+        if mode == "max":
+            return ops.max(ops.where(real, hidden, -np.inf), axis=1)
+        counts = ops.sum(ops.astype(real, hidden.dtype), axis=1)  # (N, 1)
+        return ops.sum(ops.where(real, hidden, 0.0), axis=1) / counts
+
+    def extra_repr(self) -> str:
+        return f"modes={self.modes}"
+
+
 class SentenceEncoder(Module):
     """A BERT whose hidden states are pooled to one vector for each text.
 
@@ -57,7 +110,6 @@ class SentenceEncoder(Module):
     2019.
 
     Args:
-        bert: The model.
         pooling: Combines its hidden states into one vector.
         tokenizer: A `tokenizers.Tokenizer`; it is copied.
         max_length: The number of tokens to which a text is cut; by default the model's number of
@@ -66,18 +118,13 @@ class SentenceEncoder(Module):
         normalize: Whether vectors are scaled to length 1.
         similarity_name: "cosine", or "dot" for the scalar product.
 
-    Raises:
-        ValueError: `max_length` exceeds the model's positions, or the name is unknown.
-
     Example:
         >>> from minigrad import pretrained
         >>> from tokenizers import Tokenizer, models, pre_tokenizers
         >>> tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "word": 2}, "[UNK]"))
         >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=3, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
-        ...     intermediate_size=32,
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=3, hidden_size=16, num_hidden_layers=2,
+        ...                                num_attention_heads=4, intermediate_size=32)
         >>> encoder = pretrained.SentenceEncoder(
         ...     pretrained.Bert(config, pooler=False), pretrained.Pooling(["mean"]), tokenizer
         ... )
@@ -113,18 +160,7 @@ class SentenceEncoder(Module):
         self.tokenizer.enable_truncation(self.max_length)
 
     def tokenize(self, texts: Iterable[str]) -> Tokens:
-        """Tokenize texts, and pad the shorter ones.
-
-        Args:
-            texts: N texts.
-
-        Returns:
-            The arguments of a call of this model.
-
-        Raises:
-            TypeError: It is a single text, or something other than texts.
-            ValueError: A text has no token at all.
-        """
+        """Tokenize texts, and pad the shorter ones: the arguments of a call of this model."""
         given = _listed(texts)
         read = [text.lower() for text in given] if self.lower_case else given
         encodings = self.tokenizer.encode_batch(read)
@@ -147,32 +183,19 @@ class SentenceEncoder(Module):
     ) -> Tensor:
         """Embed a batch of texts, with gradients: ``model(*model.tokenize(texts))``.
 
-        Args:
-            ids: Tokens, integers of shape (N, L).
-            token_type_ids: The type of each token, of the same shape; by default 0.
-            key_padding_mask: A bool mask of shape (N, L): True = padding, ignored.
-
-        Returns:
-            A tensor of shape (N, D).
+        The arguments, of shape (N, L), are described in `Tokens`; the result has shape (N, D).
         """
         hidden = self.bert(ids, token_type_ids, key_padding_mask)
         vectors = self.pooling(hidden, key_padding_mask)
         return _directions(vectors) if self.normalize else vectors
 
     def encode(self, texts: Iterable[str], batch_size: int = 32) -> Tensor:
-        """Embed texts, in evaluation mode and without a graph.
+        """Embed texts, in evaluation mode and without a graph: a tensor of shape (N, D).
 
         Args:
             texts: N texts: a list, an array, a column of a table, a generator.
             batch_size: The number of texts in a batch; texts of similar length are batched
                 together.
-
-        Returns:
-            A tensor of shape (N, D).
-
-        Raises:
-            TypeError: It is a single text, or something other than texts.
-            ValueError: There is no text, or one has no token at all.
         """
         check_size("SentenceEncoder", "batch_size", batch_size)
         ids, types, padding = self.tokenize(texts)
@@ -189,15 +212,7 @@ class SentenceEncoder(Module):
         return ops.concatenate(vectors)[np.argsort(order)]
 
     def similarity(self, a: Tensor, b: Tensor) -> Tensor:
-        """Similarity of vectors, by the function with which the model was trained.
-
-        Args:
-            a: Vectors, of shape (N, D).
-            b: Vectors, of shape (M, D).
-
-        Returns:
-            A tensor of shape (N, M).
-        """
+        """Similarity, of shape (N, M), of vectors (N, D) and (M, D), as the model was trained."""
         if self.similarity_name == "cosine":
             a, b = _directions(a), _directions(b)
         return a @ b.swapaxes(0, 1)

@@ -20,8 +20,7 @@ from minigrad.pretrained.config import (
     read_json,
 )
 from minigrad.pretrained.folder import inside, load_tokenizer, said_of_normalizer
-from minigrad.pretrained.pooling import POOLINGS, Pooling
-from minigrad.pretrained.sentence import SIMILARITIES, SentenceEncoder
+from minigrad.pretrained.sentence import POOLINGS, SIMILARITIES, Pooling, SentenceEncoder
 
 Mode = Annotated[str, Kind(f"one of {POOLINGS}", lambda value: value in POOLINGS)]
 Modes = Annotated[list, Kind("a list of them", lambda value: all(v in POOLINGS for v in value))]
@@ -110,17 +109,10 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
 
     It is read from `modules.json`, the folders named there, `sentence_bert_config.json` and
     `config_sentence_transformers.json`. Every field is used, known to have no effect, or refused.
-    The maximum length of a text is in one of these files or in `tokenizer_config.json`.
-
-    Args:
-        folder: The folder.
-
-    Returns:
-        The model, in evaluation mode, its parameters of the default dtype.
+    The maximum length of a text is in one of these files or in `tokenizer_config.json`. The model
+    is in evaluation mode, its parameters have the default dtype.
 
     Raises:
-        FileNotFoundError: A file is missing.
-        ImportError: The package safetensors or tokenizers is not installed.
         ValueError: A module is of another kind, or a field is not supported; each is named.
 
     Example:
@@ -169,12 +161,7 @@ def load_sentence_encoder(folder: str | Path) -> SentenceEncoder:
 def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
     """Write a model to a folder that `load_sentence_encoder` and sentence-transformers can load.
 
-    Args:
-        encoder: The model.
-        folder: The folder; created if it does not exist. Existing files are replaced.
-
-    Raises:
-        ImportError: The package safetensors is not installed.
+    The folder is created if it does not exist. Existing files are replaced.
 
     Example:
         >>> import tempfile
@@ -182,10 +169,8 @@ def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
         >>> from tokenizers import Tokenizer, models, pre_tokenizers
         >>> tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "a": 1, "word": 2}, "[UNK]"))
         >>> tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        >>> config = pretrained.BertConfig(
-        ...     vocab_size=3, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
-        ...     intermediate_size=32,
-        ... )
+        >>> config = pretrained.BertConfig(vocab_size=3, hidden_size=16, num_hidden_layers=2,
+        ...                                num_attention_heads=4, intermediate_size=32)
         >>> encoder = pretrained.SentenceEncoder(
         ...     pretrained.Bert(config, pooler=False), pretrained.Pooling(["mean"]), tokenizer
         ... )

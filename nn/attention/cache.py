@@ -81,20 +81,10 @@ class KVCache(Cache):
     def update(
         self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None
     ) -> tuple[Tensor, Tensor]:
-        """Append new keys and values to the cached ones.
+        """Append new keys (N, H, L, d) and values (N, H, L, d_v) to those of a layer; return all.
 
-        Args:
-            key: A tensor of shape (N, H, L, d).
-            value: A tensor of shape (N, H, L, d_v).
-            layer_idx: The index of the layer.
-            cache_position: The positions of the new keys, consecutive ints of shape (L,); by
-                default after the cached ones. Earlier positions replace what is cached from there.
-
-        Returns:
-            All keys and values of the layer, of shapes (N, H, length, d) and (N, H, length, d_v).
-
-        Raises:
-            ValueError: Shapes or positions do not fit.
+        `cache_position` holds their positions, consecutive ints of shape (L,), by default after the
+        cached ones. Earlier positions replace what is cached from there.
         """
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)
@@ -224,11 +214,8 @@ class DynamicKVCache(KVCache):
 class StaticKVCache(KVCache):
     """A cache of fixed size that is written in place, without copying earlier steps.
 
-    It is not differentiable: decode under `minigrad.no_grad()`.
-
-    Args:
-        max_cache_len: The largest number of positions.
-        num_layers: The number of layers.
+    It has room for `max_cache_len` positions in each of `num_layers` layers. It is not
+    differentiable: decode under `minigrad.no_grad()`.
 
     Example:
         >>> from minigrad import nn, no_grad, randn
@@ -307,15 +294,8 @@ class StaticKVCache(KVCache):
 class EncoderDecoderCache(Cache):
     """The two caches of a decoder: for self-attention and for cross-attention.
 
-    The memory is projected in the first step of each layer. Later steps use the cached projection
-    and ignore the memory they are given.
-
-    Args:
-        self_attention_cache: The cache for the target, by default a `DynamicKVCache`.
-        cross_attention_cache: The cache for the memory, by default a `DynamicKVCache`.
-
-    Attributes:
-        is_updated: For each layer with a cached memory: True.
+    By default they are a `DynamicKVCache` each. The memory is projected in the first step of each
+    layer. Later steps use the cached projection and ignore the memory they are given.
 
     Example:
         >>> from minigrad import nn, randn
@@ -347,13 +327,9 @@ class EncoderDecoderCache(Cache):
         return self.cross_attention_cache if is_cross_attention else self.self_attention_cache
 
     def update(
-        self,
-        key: Tensor,
-        value: Tensor,
-        layer_idx: int,
-        cache_position: Any = None,
+        self, key: Tensor, value: Tensor, layer_idx: int, cache_position: Any = None,
         is_cross_attention: bool = False,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
         """Append to one of the two caches: see `KVCache.update`."""
         cache = self._chosen(is_cross_attention)
         return cache.update(key, value, layer_idx, cache_position)

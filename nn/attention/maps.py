@@ -15,16 +15,11 @@ from minigrad.nn.module.base import Module
 def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
     """Collect the attention weights of every attention layer within a block.
 
+    A layer is one whose forward has the argument `need_weights`. The block gets a dict: for the
+    path of each layer, a list with one tensor per call, of shape (N, H, L, S).
+
     The model is called as usual and its outputs do not change. Hooks request the weights, so layers
     take the path that materializes them. The weights are those before dropout.
-
-    Args:
-        model: A module with attention layers (those whose forward has the argument
-            `need_weights`), or such a layer.
-
-    Returns:
-        A context manager that yields a dict: for the path of each layer, a list with one tensor per
-        call, of shape (N, H, L, S).
 
     Raises:
         ValueError: The model has no attention layer.

@@ -26,11 +26,8 @@ __all__ = ["MultiHeadAttention", "ScaledDotProductAttention"]
 class ScaledDotProductAttention(Module):
     r"""Scaled dot-product attention :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
-    Args:
-        attn_mask: Bool: True = may attend. Float: added to the scores.
-        dropout_p: The dropout probability of the weights in training.
-        is_causal: Query i may attend to keys 0 to i only.
-        scale: The factor on the scores, 1/√E by default.
+    The arguments are those of `functional.scaled_dot_product_attention`; in evaluation mode there
+    is no dropout.
 
     Example:
         >>> from minigrad import nn, randn
@@ -42,12 +39,9 @@ class ScaledDotProductAttention(Module):
     repr_fields = ("dropout_p", "is_causal", "scale")
 
     def __init__(
-        self,
-        attn_mask: MaskLike = None,
-        dropout_p: float = 0.0,
-        is_causal: bool = False,
+        self, attn_mask: MaskLike = None, dropout_p: float = 0.0, is_causal: bool = False,
         scale: float | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.attn_mask = attn_mask
         self.dropout_p = check_probability("ScaledDotProductAttention", "dropout_p", dropout_p)
@@ -122,18 +116,10 @@ class MultiHeadAttention(Module):
     bias_v: Parameter | None
 
     def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        *,
-        num_kv_heads: int | None = None,
-    ) -> None:
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
+        add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
+        vdim: int | None = None, *, num_kv_heads: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         owner = "MultiHeadAttention"
         self.embed_dim = check_size(owner, "embed_dim", embed_dim)
@@ -175,21 +161,11 @@ class MultiHeadAttention(Module):
                 init.xavier_normal(extra)
 
     def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: MaskLike = None,
-        attn_mask: MaskLike = None,
-        is_causal: bool = False,
-        kv_cache: KVCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_layer_idx: int | None = None,
-        *,
-        need_weights: bool = False,
-        query_offset: int | None = None,
-    ) -> Any:
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
+        attn_mask: MaskLike = None, is_causal: bool = False, kv_cache: KVCache | None = None,
+        use_cache: bool = False, cache_position: Any = None, cache_layer_idx: int | None = None, *,
+        need_weights: bool = False, query_offset: int | None = None,
+    ) -> Any:  # fmt: skip
         """Apply attention.
 
         Args:
@@ -310,14 +286,7 @@ class MultiHeadAttention(Module):
         return state
 
     def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Pack the projections as PyTorch does: the inverse of `adapt_state_dict`.
-
-        Args:
-            state: The values of this module and those below it, by path from here.
-
-        Returns:
-            The same under the names in_proj_weight, in_proj_bias and so on.
-        """
+        """Pack the projections as PyTorch: in_proj_weight and so on; undo `adapt_state_dict`."""
         if self.num_kv_heads != self.num_heads:
             raise ValueError(
                 f"PyTorch's attention has no num_kv_heads; here it is {self.num_kv_heads}, with "

@@ -34,33 +34,20 @@ class MultiheadAttention(MultiHeadAttention):
     """
 
     def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        batch_first: bool = False,
-    ) -> None:
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
+        add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
+        vdim: int | None = None, batch_first: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(
             embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim
         )
         self.batch_first = batch_first
 
     def forward(  # type: ignore[override]
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: MaskLike = None,
-        need_weights: bool = True,
-        attn_mask: MaskLike = None,
-        average_attn_weights: bool = True,
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
+        need_weights: bool = True, attn_mask: MaskLike = None, average_attn_weights: bool = True,
         is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """Apply attention.
 
         Args:

@@ -191,13 +191,9 @@ def scaled_dot_product_attention(
 
 
 def scaled_dot_product_attention_backward(
-    grad_output: np.ndarray,
-    Q: np.ndarray,
-    K: np.ndarray,
-    V: np.ndarray,
-    weights: np.ndarray,
+    grad_output: np.ndarray, Q: np.ndarray, K: np.ndarray, V: np.ndarray, weights: np.ndarray,
     mask: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Backward pass of scaled dot-product attention.
 
     The forward steps in reverse order, each by its rule::
@@ -244,14 +240,9 @@ def scaled_dot_product_attention_backward(
 
 
 def additive_attention(
-    Q: np.ndarray,
-    K: np.ndarray,
-    V: np.ndarray,
-    W_q: np.ndarray,
-    W_k: np.ndarray,
-    v: np.ndarray,
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, W_q: np.ndarray, W_k: np.ndarray, v: np.ndarray,
     mask: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Bahdanau-style additive attention: score(q, k) = vᵀ tanh(W_q q + W_k k).
 
     A network with one hidden layer scores each pair of a query and a key, whose widths may differ.
@@ -303,15 +294,9 @@ def additive_attention(
 
 
 def additive_attention_backward(
-    grad_output: np.ndarray,
-    Q: np.ndarray,
-    K: np.ndarray,
-    V: np.ndarray,
-    W_q: np.ndarray,
-    W_k: np.ndarray,
-    v: np.ndarray,
-    mask: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    grad_output: np.ndarray, Q: np.ndarray, K: np.ndarray, V: np.ndarray, W_q: np.ndarray,
+    W_k: np.ndarray, v: np.ndarray, mask: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:  # fmt: skip
     """Backward pass of additive attention.
 
     From the scores on, as in dot-product attention. Before them, with hidden = tanh(sums) and

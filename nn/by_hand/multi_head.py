@@ -75,16 +75,9 @@ def merge_heads(x: np.ndarray) -> np.ndarray:
 
 
 def multi_head_attention_forward(
-    Q: np.ndarray,
-    K: np.ndarray,
-    V: np.ndarray,
-    W_Q: np.ndarray,
-    W_K: np.ndarray,
-    W_V: np.ndarray,
-    W_O: np.ndarray,
-    num_heads: int,
-    mask: np.ndarray | None = None,
-) -> tuple[np.ndarray, dict]:
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray,
+    W_O: np.ndarray, num_heads: int, mask: np.ndarray | None = None,
+) -> tuple[np.ndarray, dict]:  # fmt: skip
     """Multi-head attention forward pass.
 
     MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O

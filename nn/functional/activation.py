@@ -259,14 +259,9 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
 def glu(input_: Tensor, axis: int = -1) -> Tensor:
     """Compute the gated linear unit: the first half of an axis times the sigmoid of the second.
 
+    The axis has an even size, and half of it in the result.
+
     Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
-
-    Args:
-        input_: A tensor with an even number of elements along the axis.
-        axis: The axis.
-
-    Returns:
-        A tensor with half as many elements along the axis.
 
     Example:
         >>> from minigrad import nn, tensor

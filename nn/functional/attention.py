@@ -21,17 +21,10 @@ __all__ = [
 
 
 def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: MaskLike = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    output_weight: bool = False,
-    *,
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: MaskLike = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, output_weight: bool = False, *,
     enable_gqa: bool = False,
-) -> Any:
+) -> Any:  # fmt: skip
     r"""Scaled dot-product attention: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
@@ -79,14 +72,9 @@ def scaled_dot_product_attention(
 
 
 def attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Mask,
-    dropout_p: float = 0.0,
-    scale: float | None = None,
-    need_weights: bool = False,
-) -> tuple[Tensor, Tensor | None]:
+    query: Tensor, key: Tensor, value: Tensor, mask: Mask, dropout_p: float = 0.0,
+    scale: float | None = None, need_weights: bool = False,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Attention with a mask that `masks.combine` has checked; used by every attention module.
 
     With `need_weights` it also returns the weights before dropout, else None.
@@ -129,13 +117,8 @@ def _repeated_heads(query: Tensor, keys: Tensor) -> Tensor:
 def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor:
     r"""Compute attention scores of queries and keys: :math:`Q K^\top / \sqrt{d_k}`.
 
-    Args:
-        Q: Queries, a tensor of shape (..., seq_q, d_k).
-        K: Keys, a tensor of shape (..., seq_k, d_k).
-        scale: Whether to divide by √d_k.
-
-    Returns:
-        A tensor of shape (..., seq_q, seq_k).
+    Q has shape (..., seq_q, d_k), K (..., seq_k, d_k), the result (..., seq_q, seq_k). With `scale`
+    the scores are divided by √d_k.
 
     Example:
         >>> from minigrad import nn, ones
@@ -154,16 +137,9 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
 def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) -> Tensor:
     """Replace the masked scores by `mask_value`.
 
-    With the default value, a query whose keys are all masked attends to all keys equally. With
-    ``mask_value=-np.inf`` its weights are zero, as in every module.
-
-    Args:
-        scores: A tensor of shape (..., seq_q, seq_k).
-        mask: A bool tensor or array that broadcasts to the scores: True = attend.
-        mask_value: The value of masked scores.
-
-    Returns:
-        A tensor of the shape of `scores`.
+    The mask is a bool tensor or array that broadcasts to the scores, of shape (..., seq_q, seq_k):
+    True = attend. With the default value, a query whose keys are all masked attends to all keys
+    equally. With ``mask_value=-np.inf`` its weights are zero, as in every module.
 
     Example:
         >>> from minigrad import nn, zeros
@@ -191,14 +167,7 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
 
 @spelled
 def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
-    """Compute attention weights: the softmax of the scores.
-
-    Args:
-        scores: A tensor of any shape.
-        axis: The axis along which the weights sum to 1.
-
-    Returns:
-        A tensor of the same shape; zeros where all scores are -inf.
+    """Compute attention weights: the softmax of the scores, zeros where all of them are -inf.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -209,14 +178,8 @@ def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
 
 
 def additive_attention(
-    Q: Tensor,
-    K: Tensor,
-    V: Tensor,
-    W_q: Tensor,
-    W_k: Tensor,
-    v: Tensor,
-    mask: MaskLike = None,
-) -> tuple[Tensor, Tensor]:
+    Q: Tensor, K: Tensor, V: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, mask: MaskLike = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     r"""Additive attention with the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)` of q and k.
 
     Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and
@@ -262,10 +225,7 @@ def additive_attention(
 def attend_additively(
     Q: Tensor, K: Tensor, V: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, mask: Mask
 ) -> tuple[Tensor, Tensor]:
-    """Additive attention of checked arguments.
-
-    The mask is for scores of shape (N, 1, L, S).
-    """
+    """Additive attention of checked arguments; the mask is for scores of shape (N, 1, L, S)."""
     queries = ops.expand_dims(ops.matmul(Q, W_q), 2)  # (N, L, 1, d_attn)
     keys = ops.expand_dims(ops.matmul(K, W_k), 1)  # (N, 1, S, d_attn)
     scores = ops.matmul(ops.tanh(queries + keys), v)  # (N, L, S)

@@ -20,22 +20,13 @@ Border = Sizes | Literal["same", "valid"]
 
 @spelled
 def conv1d(
-    input_: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Border = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
+    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Border = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """Apply a 1-D convolution: a cross-correlation with each kernel, summed over the channels.
 
-    Arguments and errors are those of `conv2d`, with one axis less: an input of shape (N, C, L)
-    or (C, L), and kernels of shape (O, C / groups, K).
-
-    Returns:
-        Shape (N, O, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
-        (O, P).
+    Arguments, errors and sizes are those of `conv2d`, with one axis less: an input of shape
+    (N, C, L) or (C, L), and kernels of shape (O, C / groups, K).
 
     Example:
         >>> from minigrad import nn, tensor
@@ -48,14 +39,9 @@ def conv1d(
 
 @spelled
 def conv2d(
-    input_: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Border = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
+    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Border = 0, dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
     """Apply a 2-D convolution: a cross-correlation with each kernel, summed over the channels.
 
     Args:
@@ -86,23 +72,13 @@ def conv2d(
 
 @spelled
 def conv_transpose1d(
-    input_: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
-    dilation: Sizes = 1,
-) -> Tensor:
+    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
     """Apply a 1-D transposed convolution: each element adds a multiple of the kernel to the output.
 
-    Arguments and errors are those of `conv_transpose2d`, with one axis less: an input of shape
-    (N, C, L) or (C, L), and kernels of shape (C, O / groups, K).
-
-    Returns:
-        Shape (N, O, (L - 1) · stride - 2 · padding + dilation · (K - 1) + output_padding + 1),
-        without N if the input has none.
+    Arguments, errors and sizes are those of `conv_transpose2d`, with one axis less: an input of
+    shape (N, C, L) or (C, L), and kernels of shape (C, O / groups, K).
 
     Example:
         >>> from minigrad import nn, tensor
@@ -118,15 +94,9 @@ def conv_transpose1d(
 
 @spelled
 def conv_transpose2d(
-    input_: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
-    dilation: Sizes = 1,
-) -> Tensor:
+    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
+) -> Tensor:  # fmt: skip
     """Apply a 2-D transposed convolution: each pixel adds a multiple of the kernel to the output.
 
     Args:

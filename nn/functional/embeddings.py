@@ -18,13 +18,10 @@ __all__ = ["embedding", "one_hot"]
 
 @spelled
 def embedding(
-    input_: Any,
-    weight: Tensor,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
+    input_: Any, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0,
-) -> Tensor:
-    """Look up rows of an embedding table.
+) -> Tensor:  # fmt: skip
+    """Look up rows of an embedding table: integers get an axis of its width at the end.
 
     Args:
         input_: Integers of any shape, from 0 to the number of rows less 1.
@@ -32,9 +29,6 @@ def embedding(
         padding_idx: A row that gets no gradient; negative values count from the end.
         max_norm: Looked-up rows with a larger norm are scaled to this norm, in `weight` itself.
         norm_type: The p of the p-norm.
-
-    Returns:
-        A tensor of the shape of `input_` with an axis of size width at the end.
 
     Raises:
         IndexError: An integer is outside the table; nothing was changed.
@@ -71,15 +65,12 @@ def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float)
 
 @spelled
 def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
-    """Encode integers as one-hot vectors.
+    """Encode integers as one-hot vectors, along a new axis of size `num_classes` at the end.
 
     Args:
         input_: Integers of any shape, not negative.
         num_classes: The size of the vectors; -1 for one more than the largest integer.
         dtype: The dtype of the result, int64 by default.
-
-    Returns:
-        A tensor of the shape of `input_` with an axis of size `num_classes` at the end.
 
     Example:
         >>> from minigrad.nn import functional as F

@@ -55,12 +55,8 @@ def merge_heads(x: Tensor) -> Tensor:
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
     r"""Apply a position-wise feed-forward network: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
 
-    Args:
-        x: A tensor of shape (batch, seq, d_model).
-        W1: The weight of the first layer, of shape (d_model, d_ff).
-        b1: Its bias, of shape (d_ff,).
-        W2: The weight of the second layer, of shape (d_ff, d_model).
-        b2: Its bias, of shape (d_model,).
+    x has shape (batch, seq, d_model), W1 (d_model, d_ff), b1 (d_ff,), W2 (d_ff, d_model) and
+    b2 (d_model,).
 
     Example:
         >>> from minigrad import nn, eye, ones, tensor, zeros

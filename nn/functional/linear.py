@@ -19,9 +19,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         weight: W, of shape (O, I, J).
         bias: b, of shape (O,), or None.
 
-    Returns:
-        A tensor of shape (..., O).
-
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.bilinear(ones((5, 4)), ones((5, 3)), ones((2, 4, 3))).shape

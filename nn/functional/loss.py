@@ -109,14 +109,9 @@ def smooth_l1_loss(
 
 @spelled
 def cross_entropy(
-    input_: Tensor,
-    target: Any,
-    weight: Any = None,
-    reduction: Reduction = "mean",
-    *,
-    ignore_index: int | None = -100,
-    label_smoothing: float = 0.0,
-) -> Tensor:
+    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
+    ignore_index: int | None = -100, label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
     """Compute the cross-entropy of logits and target classes.
 
     For target probabilities y, as in mixup and distillation, it is the sum of
@@ -189,20 +184,13 @@ def _soft_cross_entropy(
 
 @spelled
 def nll_loss(
-    input_: Tensor,
-    target: Any,
-    weight: Any = None,
-    reduction: Reduction = "mean",
-    *,
+    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
     ignore_index: int | None = -100,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of the target class from log-probabilities.
 
     Arguments and errors are those of `cross_entropy`, with log-probabilities, from `log_softmax`,
     for the logits.
-
-    Returns:
-        A scalar, or a tensor of the shape of `target`.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -265,13 +253,9 @@ def binary_cross_entropy(
 
 @spelled
 def binary_cross_entropy_with_logits(
-    input_: Tensor,
-    target: Any,
-    weight: Any = None,
-    reduction: Reduction = "mean",
-    *,
+    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
     pos_weight: Any = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Compute the binary cross-entropy of the probability sigmoid(x) from the logit x.
 
     Arguments and errors are those of `binary_cross_entropy`, with logits x of any shape.
@@ -293,11 +277,9 @@ def binary_cross_entropy_with_logits(
 
 @spelled
 def kl_div(
-    input_: Tensor,
-    target: Any,
-    reduction: Reduction | Literal["batchmean"] = "mean",
+    input_: Tensor, target: Any, reduction: Reduction | Literal["batchmean"] = "mean",
     log_target: bool = False,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Compute the elementwise Kullback-Leibler divergence y · (log y - log x).
 
     The divergence itself is the sum over the classes; "batchmean" is its mean over a batch.

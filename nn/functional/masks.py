@@ -47,27 +47,15 @@ class Mask(NamedTuple):
 
 
 def combine(
-    scores: tuple[int, ...],
-    dtype: Any,
-    attn_mask: MaskLike = None,
-    key_padding_mask: MaskLike = None,
-    is_causal: bool = False,
-    extra_keys: int = 0,
+    scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike = None,
+    key_padding_mask: MaskLike = None, is_causal: bool = False, extra_keys: int = 0,
     offset: int = 0,
-) -> Mask:
-    """Check the masks of a call, and combine them.
+) -> Mask:  # fmt: skip
+    """Check the masks of a call, and combine them, broadcastable to the scores.
 
-    Args:
-        scores: The shape of the scores, (..., L, S), S being the keys that were given.
-        dtype: The dtype of the scores, to which a float mask is converted.
-        attn_mask: A bool or float mask of pairs, or None.
-        key_padding_mask: A bool mask of keys, or None; only for scores of shape (N, H, L, S).
-        is_causal: Whether query i attends to keys 0 to i only.
-        extra_keys: The number of keys that attention appends.
-        offset: The position of query 0 among the keys, for `is_causal`.
-
-    Returns:
-        The mask for S + extra_keys keys, broadcastable to the scores.
+    `scores` is their shape (..., L, S), S being the keys that were given; attention appends
+    `extra_keys` to them. A float mask is converted to `dtype`. A `key_padding_mask` needs scores
+    of shape (N, H, L, S). `offset` is the position of query 0 among the keys, for `is_causal`.
     """
     bias: Tensor | None = None
     keep: np.ndarray | None = None
@@ -170,11 +158,7 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> np.ndarray:
 def create_causal_mask(seq_length: int) -> Tensor:
     """Create a causal mask, for `attn_mask`; ``is_causal=True`` has the same effect.
 
-    Args:
-        seq_length: The length of the sequence.
-
-    Returns:
-        A bool tensor of shape (seq_length, seq_length), True on and below the diagonal.
+    It is bool, of shape (seq_length, seq_length), True on and below the diagonal.
 
     Example:
         >>> from minigrad.nn import functional as F
@@ -190,15 +174,9 @@ def create_causal_mask(seq_length: int) -> Tensor:
 def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     """Create a padding mask from sequence lengths: True for real tokens, False for padding.
 
-    A `key_padding_mask` is the opposite: ``key_padding_mask=~mask``. As `attn_mask`, pass
+    The lengths are ints of shape (batch,), the mask bool of shape (batch, max_length). A
+    `key_padding_mask` is the opposite: ``key_padding_mask=~mask``. As `attn_mask`, pass
     ``attn_mask=mask[:, None, None, :]``.
-
-    Args:
-        lengths: The number of real tokens of each sequence, ints of shape (batch,).
-        max_length: The length with padding.
-
-    Returns:
-        A bool tensor of shape (batch, max_length): True for real tokens, False for padding.
 
     Raises:
         TypeError: The lengths are not integers.

@@ -21,15 +21,9 @@ __all__ = [
 
 
 def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    margin: float = 1.0,
-    p: float = 2.0,
-    eps: float = 1e-6,
-    swap: bool = False,
-    reduction: Reduction = "mean",
-) -> Tensor:
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
+    eps: float = 1e-6, swap: bool = False, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute the triplet loss max(d(a, p) - d(a, n) + margin, 0) of distances d.
 
     Source: Balntas et al., "Learning local feature descriptors with triplets and shallow
@@ -44,9 +38,6 @@ def triplet_margin_loss(
         eps: Added to the differences: see `pairwise_distance`.
         swap: Whether d(p, n) counts where it is smaller than d(a, n).
         reduction: "mean", "sum", or "none" for one loss per triplet.
-
-    Returns:
-        A scalar, or a tensor of shape (N,) or ().
 
     Example:
         >>> from minigrad import nn, tensor
@@ -104,9 +95,6 @@ def cosine_embedding_loss(
         margin: The cosine up to which other pairs cost nothing, from -1 to 1.
         reduction: "mean", "sum", or "none" for one loss per pair.
 
-    Returns:
-        A scalar, or a tensor of the shape of the target.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x, y = tensor([[1.0, 0.0]]), tensor([[0.0, 2.0]])
@@ -132,13 +120,9 @@ def cosine_embedding_loss(
 
 @spelled
 def gaussian_nll_loss(
-    input_: Tensor,
-    target: Any,
-    var: Any,
-    full: bool = False,
-    eps: float = 1e-6,
+    input_: Tensor, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
     reduction: Reduction = "mean",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of a Gaussian, (log v + (x - y)² / v) / 2.
 
     Source: Nix and Weigend, "Estimating the mean and variance of the target probability

@@ -21,12 +21,9 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize
 
 @spelled
 def layer_norm(
-    input_: Tensor,
-    normalized_shape: int | Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-) -> Tensor:
+    input_: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+    bias: Tensor | None = None, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     r"""Normalize the last axes to mean 0 and variance 1, then scale by `weight`, shift by `bias`.
 
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
@@ -50,11 +47,9 @@ def layer_norm(
 
 @spelled
 def rms_norm(
-    input_: Tensor,
-    normalized_shape: int | Sequence[int],
-    weight: Tensor | None = None,
+    input_: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     eps: float | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     r"""Divide by the root mean square of the last axes, then scale by `weight`.
 
     The arguments are those of `layer_norm`. By default eps, which is added to the mean square, is
@@ -86,15 +81,10 @@ def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) ->
 
 @spelled
 def batch_norm(
-    input_: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input_: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = True,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     r"""Normalize each channel to mean 0 and variance 1 over the batch, then scale and shift it.
 
     In training the statistics of this batch are used, and the running statistics are updated with
@@ -164,12 +154,9 @@ def _check_channels(owner: str, input_: Tensor, **parts: Tensor | None) -> None:
 
 @spelled
 def group_norm(
-    input_: Tensor,
-    num_groups: int,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    input_: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
     eps: float = 1e-5,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     r"""Normalize each group of channels of a sample to mean 0 and variance 1, then scale and shift.
 
     Source: Wu and He, "Group normalization", 2018.
@@ -208,15 +195,10 @@ def group_norm(
 
 @spelled
 def instance_norm(
-    input_: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+    input_: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     r"""Normalize each channel of each sample to mean 0 and variance 1, then scale and shift it.
 
     The arguments are those of `batch_norm`. Without `use_input_stats` the running statistics are
@@ -256,11 +238,7 @@ def instance_norm(
 def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
     r"""Divide vectors by their p-norm: :math:`x / \max(\|x\|_p, \epsilon)`.
 
-    Args:
-        input_: A tensor.
-        p: The p of the p-norm; inf for the largest absolute value.
-        axis: The axis along which the vectors lie; the second by default, as in PyTorch.
-        eps: The lower bound of each norm; a zero vector stays zero.
+    The vectors lie along `axis`, the second by default, as in PyTorch. A zero vector stays zero.
 
     Example:
         >>> from minigrad import nn, tensor

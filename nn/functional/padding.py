@@ -31,9 +31,6 @@ def pad(
         mode: "constant", "reflect" without and "replicate" with the edge, or "circular".
         value: The constant, 0 by default.
 
-    Returns:
-        A tensor with longer axes.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.pad(tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect").tolist()

@@ -27,22 +27,12 @@ Pairs = tuple[tuple[int, int], ...]
 
 @spelled
 def max_pool1d(
-    input_: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    dilation: Sizes = 1,
-    *,
-    ceil_mode: bool = False,
-) -> Tensor:
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, *, ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
     """Apply 1-D max pooling: the largest element of each window.
 
-    Arguments and errors are those of `max_pool2d`, for an input of shape (N, C, L), or (C, L).
-
-    Returns:
-        Shape (N, C, P) with P = (L + 2 · padding - dilation · (K - 1) - 1) // stride + 1, or
-        (C, P).
-        Of equal elements the first receives the gradient.
+    Arguments, errors and sizes are those of `max_pool2d`, for an input (N, C, L) or (C, L).
 
     Example:
         >>> from minigrad import nn, tensor
@@ -54,14 +44,9 @@ def max_pool1d(
 
 @spelled
 def max_pool2d(
-    input_: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    dilation: Sizes = 1,
-    *,
-    ceil_mode: bool = False,
-) -> Tensor:
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, *, ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
     """Apply 2-D max pooling: the largest pixel of each window.
 
     Args:
@@ -90,19 +75,12 @@ def max_pool2d(
 
 @spelled
 def avg_pool1d(
-    input_: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
     """Apply 1-D average pooling: the mean of each window.
 
-    The arguments are those of `avg_pool2d`, for an input of shape (N, C, L), or (C, L).
-
-    Returns:
-        Shape (N, C, P) with P = (L + 2 · padding - K) // stride + 1, or (C, P).
+    Arguments and sizes are those of `avg_pool2d`, for an input of shape (N, C, L) or (C, L).
 
     Example:
         >>> from minigrad import nn, tensor
@@ -116,13 +94,9 @@ def avg_pool1d(
 
 @spelled
 def avg_pool2d(
-    input_: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
     """Apply 2-D average pooling: the mean of each window.
 
     Arguments and errors are those of `max_pool2d`, with a border of zeros; `count_include_pad` says
@@ -146,10 +120,7 @@ def avg_pool2d(
 def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D average pooling to a given output length.
 
-    As `adaptive_avg_pool2d`, from (N, C, L) or (C, L).
-
-    Returns:
-        Shape (N, C, P), or (C, P).
+    As `adaptive_avg_pool2d`, from (N, C, L) or (C, L) to (N, C, P) or (C, P).
 
     Example:
         >>> from minigrad import nn, tensor
@@ -183,10 +154,7 @@ def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
 def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D max pooling to a given output length.
 
-    As `adaptive_max_pool2d`, from (N, C, L) or (C, L).
-
-    Returns:
-        Shape (N, C, P), or (C, P). Of equal elements the first receives the gradient.
+    As `adaptive_max_pool2d`, from (N, C, L) or (C, L) to (N, C, P) or (C, P).
 
     Example:
         >>> from minigrad import nn, tensor
@@ -200,10 +168,8 @@ def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
 def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D max pooling to a given output size.
 
-    The arguments are those of `adaptive_avg_pool2d`.
-
-    Returns:
-        Shape (N, C, P, P'), or (C, P, P'). Of equal pixels the first receives the gradient.
+    Arguments and result are those of `adaptive_avg_pool2d`. Of equal pixels the first receives the
+    gradient.
 
     Example:
         >>> from minigrad import nn, ones
@@ -298,12 +264,9 @@ def parts_per_axis(
 
 
 def _adaptive(
-    owner: str,
-    axes: int,
-    input_: Tensor,
-    output_size: int | Sequence[int | None] | None,
+    owner: str, axes: int, input_: Tensor, output_size: int | Sequence[int | None] | None,
     pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     given = parts_per_axis(owner, axes, output_size)
 
     def over(x: Tensor) -> Tensor:

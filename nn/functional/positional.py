@@ -24,7 +24,7 @@ __all__ = [
 
 
 def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> Tensor:
-    r"""Create sinusoidal positional encodings.
+    r"""Create sinusoidal positional encodings, of shape (max_length, d_model), d_model being even.
 
     .. math::
 
@@ -32,14 +32,6 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
         PE_{pos,\,2i+1} = \cos(pos / 10000^{2i / d_{model}})
 
     Source: Vaswani et al., "Attention is all you need", 2017, section 3.5.
-
-    Args:
-        max_length: The number of positions.
-        d_model: The width; even.
-        dtype: The dtype of the result; the default dtype if None.
-
-    Returns:
-        A tensor of shape (max_length, d_model).
 
     Example:
         >>> from minigrad.nn import functional as F
@@ -123,13 +115,9 @@ def sinusoidal_pos_embedding(
 
 @spelled
 def rotary_pos_embedding(
-    input_: Tensor,
-    position_ids: Any = None,
-    interleaved: bool = True,
-    *,
-    offset: int = 0,
+    input_: Tensor, position_ids: Any = None, interleaved: bool = True, *, offset: int = 0,
     base: float = 10000.0,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     r"""Apply rotary positional embedding (RoPE) to queries or keys.
 
     Pair i of the D features at position p is rotated by the angle :math:`p \cdot base^{-2i/D}`. The
@@ -193,14 +181,10 @@ def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.nda
 
 
 def alibi_bias(
-    num_heads: int,
-    query_len: int,
-    key_len: int | None = None,
-    *,
-    offset: int = 0,
+    num_heads: int, query_len: int, key_len: int | None = None, *, offset: int = 0,
     dtype: Any = None,
-) -> Tensor:
-    r"""Create attention with linear biases (ALiBi), a bias to pass as `attn_mask`.
+) -> Tensor:  # fmt: skip
+    r"""Create attention with linear biases (ALiBi), a bias (1, H, L, S) to pass as `attn_mask`.
 
     Head h gets :math:`-m_h\,|i - j|` for query i and key j, with slopes
     :math:`m_h = 2^{-8h/H}`, h from 1 to H. If H is not a power of two, the slopes of the next
@@ -216,9 +200,6 @@ def alibi_bias(
         key_len: S, the number of keys; L by default.
         offset: The position of query 0: with a cache, the cached length.
         dtype: The dtype of the result; the default dtype if None.
-
-    Returns:
-        A tensor of shape (1, H, L, S).
 
     Example:
         >>> from minigrad import nn, randn

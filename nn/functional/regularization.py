@@ -23,16 +23,11 @@ __all__ = ["drop_path", "dropout", "dropout1d", "dropout2d"]
 def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability p, and scale the others by 1 / (1 - p).
 
-    The mask comes from a key drawn from `minigrad.random`.
+    The mask comes from a key drawn from `minigrad.random`. Without `training` the input is returned
+    unchanged; `inplace` overwrites it with the result.
 
     Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
     2014.
-
-    Args:
-        input_: A tensor of any shape.
-        p: The probability, from 0 to 1.
-        training: If False, the input is returned unchanged.
-        inplace: Whether to overwrite the input with the result.
 
     Example:
         >>> from minigrad import nn, ones
@@ -97,13 +92,10 @@ def drop_path(
 ) -> Tensor:
     """Zero whole samples with probability p: stochastic depth, for the branch of a residual block.
 
-    Source: Huang et al., "Deep networks with stochastic depth", 2016.
+    The input has shape (N, ...). With `scale_by_keep` the other samples are scaled by 1 / (1 - p).
+    Without `training` the input is returned unchanged.
 
-    Args:
-        input_: Shape (N, ...).
-        p: The probability, from 0 to 1.
-        scale_by_keep: Whether to scale the other samples by 1 / (1 - p).
-        training: If False, the input is returned unchanged.
+    Source: Huang et al., "Deep networks with stochastic depth", 2016.
 
     Example:
         >>> from minigrad import nn, ones

@@ -26,13 +26,10 @@ _LINEAR = {1: "linear", 2: "bilinear"}
 
 @spelled
 def interpolate(
-    input_: Tensor,
-    size: int | Sequence[int] | None = None,
-    scale_factor: Scale | None = None,
-    mode: Mode = "nearest",
-    align_corners: bool | None = None,
+    input_: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
+    mode: Mode = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Resize sequences (N, C, L) or images (N, C, H, W).
 
     Args:
@@ -45,9 +42,6 @@ def interpolate(
             otherwise their outer edges do, which is the default.
         recompute_scale_factor: Whether `scale_factor` gives the output size only, and the ratio
             of the sizes the places.
-
-    Returns:
-        Shape (N, C, P) or (N, C, P, P').
 
     Raises:
         ValueError: The mode or the sizes do not fit the input.

@@ -24,9 +24,6 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         axis: The axis along which the vectors lie; the second by default, as in PyTorch.
         eps: The lower bound of each norm; a zero vector has similarity 0.
 
-    Returns:
-        A tensor without that axis; numbers from -1 to 1.
-
     Example:
         >>> from minigrad import nn, tensor
         >>> x, y = tensor([3.0, 4.0]), tensor([4.0, 3.0])
@@ -51,9 +48,6 @@ def pairwise_distance(
         p: The p of the p-norm; inf for the largest absolute value.
         eps: Added to each difference, as in PyTorch.
         keepdims: Whether to keep the last axis, with size 1.
-
-    Returns:
-        A tensor without the last axis.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -57,13 +57,9 @@ def unfold(
 
 @spelled
 def fold(
-    input_: Tensor,
-    output_size: Sizes,
-    kernel_size: Sizes,
-    dilation: Sizes = 1,
-    padding: Sizes = 0,
+    input_: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
     stride: Sizes = 1,
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Add columns up to an image (col2im), the transpose of `unfold`: sums where windows overlap.
 
     The input has shape (N, C · K · K', L), or (C · K · K', L), and the image `output_size`, (H, W).

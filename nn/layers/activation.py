@@ -139,8 +139,6 @@ class SELU(UnaryLayer):
 class GELU(UnaryLayer):
     r"""The Gaussian error linear unit :math:`x\,\Phi(x)`.
 
-    Source: Hendrycks and Gimpel, "Gaussian error linear units", 2016.
-
     Args:
         approximate: "none" for the exact function, "tanh" for the approximation of the paper.
 
@@ -162,8 +160,6 @@ class GELU(UnaryLayer):
 @layer_of(F.silu)
 class SiLU(UnaryLayer):
     """The sigmoid linear unit x · σ(x).
-
-    Source: Elfwing, Uchibe and Doya, "Sigmoid-weighted linear units", 2017.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -241,9 +237,6 @@ class Sigmoid(UnaryLayer):
 @layer_of(F.softplus)
 class Softplus(UnaryLayer):
     r"""A smooth approximation of ReLU, :math:`\log(1 + e^{\beta x}) / \beta`.
-
-    Source: Dugas et al., "Incorporating second-order functional knowledge for better option
-    pricing", 2000.
 
     Args:
         beta: The sharpness; for large beta it approaches ReLU.

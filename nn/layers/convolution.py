@@ -75,17 +75,10 @@ class _Convolution(_Kernels):
     """A convolution along `axes` axes."""
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Border = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Border = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
         padding_mode: PaddingMode = "zeros",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, kernel_size, stride, dilation, groups, bias, False
         )
@@ -138,14 +131,11 @@ class Conv2d(_Convolution):
     of kernels, and (K, K') `kernel_size`. `padding_mode` is "zeros", "reflect" (mirrored),
     "replicate" (the edge value repeated) or "circular" (values from the other side).
 
-    Weight and bias are initialized uniformly from ±1/√(in_channels / groups · K · K'), as in
-    PyTorch. Options take one int for both axes, or one per axis.
+    The weight has shape (O, C / groups, K, K'). It and the bias are initialized uniformly from
+    ±1/√(in_channels / groups · K · K'), as in PyTorch. Options take one int for both axes, or one
+    per axis.
 
     Source: LeCun et al., "Backpropagation applied to handwritten zip code recognition", 1989.
-
-    Attributes:
-        weight: Shape (O, C / groups, K, K').
-        bias: Shape (O,), or None.
 
     Example:
         >>> from minigrad import nn, ones
@@ -160,17 +150,10 @@ class _Transposed(_Kernels):
     """A transposed convolution along `axes` axes."""
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
+        self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+        padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True,
         dilation: Sizes = 1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(
             in_channels, out_channels, kernel_size, stride, dilation, groups, bias, True
         )
@@ -207,11 +190,7 @@ class ConvTranspose2d(_Transposed):
     """Apply a 2-D transposed convolution: see `functional.conv_transpose2d`.
 
     The options are those of `functional.conv_transpose2d`; K and K' are the size of a kernel, C and
-    O the numbers of channels in and out.
-
-    Attributes:
-        weight: Shape (C, O / groups, K, K').
-        bias: Shape (O,), or None.
+    O the numbers of channels in and out. The weight has shape (C, O / groups, K, K').
 
     Example:
         >>> from minigrad import nn, ones

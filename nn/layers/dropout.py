@@ -17,10 +17,6 @@ class Dropout(FunctionLayer):
 
     In evaluation mode it returns the input unchanged. See `functional.dropout`.
 
-    Args:
-        p: The probability, from 0 to 1.
-        inplace: Whether to overwrite the input with the result.
-
     Example:
         >>> from minigrad import nn, ones
         >>> drop = nn.Dropout(0.5)
@@ -65,9 +61,7 @@ class Dropout2d(Dropout):
 class DropPath(Module):
     """Zero whole samples in training, for residual branches: see `functional.drop_path`.
 
-    Args:
-        drop_prob: The probability, from 0 to 1.
-        scale_by_keep: Whether to scale the other samples by 1 / (1 - p).
+    `drop_prob` is its p.
 
     Example:
         >>> from minigrad import nn, ones

@@ -213,12 +213,9 @@ def _axes(side: str) -> list[str]:
 
 
 def _check_axes(
-    inputs: list[str],
-    outputs: list[str],
-    weights: list[str],
-    biases: list[str],
+    inputs: list[str], outputs: list[str], weights: list[str], biases: list[str],
     lengths: dict[str, int],
-) -> None:
+) -> None:  # fmt: skip
     """Raise for axes of an EinMix that are undefined, unused, or without a length."""
     known = {*inputs, *weights}
     behind = outputs[outputs.index("...") + 1 :] if "..." in outputs else outputs

@@ -21,14 +21,8 @@ __all__ = ["Embedding"]
 class Embedding(Module):
     """A lookup table of learned vectors, initialized from the standard normal distribution.
 
-    Args:
-        num_embeddings: The number of vectors; indices run from 0 to num_embeddings - 1.
-        embedding_dim: The size of each vector.
-        padding_idx: An index whose vector starts as zeros and gets no gradient; negative values
-            count from the end.
-        max_norm: Looked-up vectors with a larger norm are scaled to this norm, in the table
-            itself.
-        norm_type: The p of the p-norm.
+    Indices run from 0 to num_embeddings - 1. The vector of `padding_idx` starts as zeros; the other
+    options are those of `functional.embedding`.
 
     Attributes:
         weight: The table, of shape (num_embeddings, embedding_dim).
@@ -42,13 +36,9 @@ class Embedding(Module):
     """
 
     def __init__(
-        self,
-        num_embeddings: Count,
-        embedding_dim: Count,
-        padding_idx: int | None = None,
-        max_norm: Positive | None = None,
-        norm_type: NormType = 2.0,
-    ) -> None:
+        self, num_embeddings: Count, embedding_dim: Count, padding_idx: int | None = None,
+        max_norm: Positive | None = None, norm_type: NormType = 2.0,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
@@ -83,11 +73,7 @@ class Embedding(Module):
             self.weight.data[self.padding_idx] = 0.0
 
     def forward(self, input_: Tensor | np.ndarray) -> Tensor:
-        """Look up vectors: integers of any shape get an axis of size embedding_dim at the end.
-
-        Raises:
-            IndexError: An index is outside the table.
-        """
+        """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
         return F.embedding(input_, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
     def extra_repr(self) -> str:

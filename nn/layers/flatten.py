@@ -29,11 +29,7 @@ class Flatten(UnaryLayer):
 
 
 class Unflatten(Module):
-    """Split one axis into several.
-
-    Args:
-        axis: The axis.
-        unflattened_size: The new sizes; one may be -1, to be inferred.
+    """Split one axis into several; one of the new sizes may be -1, to be inferred.
 
     Example:
         >>> from minigrad import nn, ones

@@ -13,6 +13,8 @@ from minigrad.nn.module.base import Module
 __all__: list[str] = []
 
 L = TypeVar("L", bound="FunctionLayer")
+Buffered = Any
+"""The annotation of a field that is a buffer: a tensor or array, or None."""
 
 
 class FunctionLayer(Module):
@@ -68,7 +70,8 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
             given.apply_defaults()
             super(cls, self).__init__()
             for name in fields:
-                setattr(self, name, given.arguments[name])
+                store = self.register_buffer if kinds[name] == "Buffered" else self.__setattr__
+                store(name, given.arguments[name])
             self._check()
 
         __init__.__signature__ = signature  # type: ignore[attr-defined]

@@ -1,38 +1,39 @@
-"""Loss layers.
+"""Loss layers, and cosine similarity.
 
 The functions of the same names explain the arguments; weights are buffers.
 """
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal
 
-from minigrad._checks import check_probability
+from minigrad._checks import check_number
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.loss import Reduction
-from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
-from minigrad.nn.module.argument_checks import NonNegative, Positive
-from minigrad.nn.module.base import Module
+from minigrad.nn.layers.function_layer import Buffered, FunctionLayer, layer_of
+from minigrad.nn.module.argument_checks import NonNegative, NormType, Positive, Probability
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HuberLoss", "KLDivLoss", "L1Loss",
-    "MSELoss", "NLLLoss", "SmoothL1Loss",
+    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss",
+    "GaussianNLLLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss",
+    "NLLLoss", "SmoothL1Loss", "TripletMarginLoss",
 ]  # fmt: skip
 
 
-class _Elementwise(FunctionLayer):
-    """A loss of predictions and targets of the same shape."""
+class _Loss(FunctionLayer):
+    """A loss of predictions and targets."""
 
     repr_fields: ClassVar[tuple[str, ...]] = ("reduction",)
 
     def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare predictions with targets of the same shape."""
+        """Compare predictions with targets; most losses need targets of the same shape."""
         return self._result(input_, target)
 
 
 @layer_of(F.mse_loss)
-class MSELoss(_Elementwise):
+class MSELoss(_Loss):
     """The squared error: see `functional.mse_loss`.
 
     Example:
@@ -45,7 +46,7 @@ class MSELoss(_Elementwise):
 
 
 @layer_of(F.l1_loss)
-class L1Loss(_Elementwise):
+class L1Loss(_Loss):
     """The absolute error: see `functional.l1_loss`.
 
     Example:
@@ -58,7 +59,7 @@ class L1Loss(_Elementwise):
 
 
 @layer_of(F.huber_loss)
-class HuberLoss(_Elementwise):
+class HuberLoss(_Loss):
     """Squared error for small, absolute error for large differences: see `functional.huber_loss`.
 
     Example:
@@ -72,7 +73,7 @@ class HuberLoss(_Elementwise):
 
 
 @layer_of(F.smooth_l1_loss)
-class SmoothL1Loss(_Elementwise):
+class SmoothL1Loss(_Loss):
     """The Huber loss divided by its threshold: see `functional.smooth_l1_loss`.
 
     Example:
@@ -86,7 +87,7 @@ class SmoothL1Loss(_Elementwise):
 
 
 @layer_of(F.kl_div)
-class KLDivLoss(_Elementwise):
+class KLDivLoss(_Loss):
     """The Kullback-Leibler divergence: see `functional.kl_div`.
 
     Example:
@@ -109,20 +110,9 @@ class KLDivLoss(_Elementwise):
             )
 
 
-class _Weighted(Module):
-    """A loss with a weight, which is a buffer, and a reduction."""
-
-    repr_fields = ("reduction",)
-    weight: Tensor | None
-
-    def __init__(self, weight: Any = None, reduction: Reduction = "mean") -> None:
-        super().__init__()
-        self.register_buffer("weight", weight)
-        self.reduction = reduction
-
-
-class CrossEntropyLoss(_Weighted):
-    """Cross-entropy of logits and class indices, or class probabilities.
+@layer_of(F.cross_entropy)
+class CrossEntropyLoss(_Loss):
+    """Cross-entropy of logits (N, C, ...) and class indices (N, ...), or class probabilities.
 
     See `functional.cross_entropy`.
 
@@ -133,29 +123,15 @@ class CrossEntropyLoss(_Weighted):
         1.3863
     """
 
-    def __init__(
-        self,
-        weight: Any = None,
-        reduction: Reduction = "mean",
-        *,
-        ignore_index: int | None = -100,
-        label_smoothing: float = 0.0,
-    ) -> None:
-        super().__init__(weight, reduction)
-        self.ignore_index = ignore_index
-        self.label_smoothing = check_probability(
-            type(self).__name__, "label_smoothing", label_smoothing
-        )
-
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare logits (N, C, ...) with classes (N, ...) or probabilities (N, C, ...)."""
-        return F.cross_entropy(
-            input_, target, self.weight, self.reduction, ignore_index=self.ignore_index,
-            label_smoothing=self.label_smoothing,
-        )  # fmt: skip
+    weight: Buffered = None
+    reduction: Reduction = "mean"
+    _: KW_ONLY
+    ignore_index: int | None = -100
+    label_smoothing: Probability = 0.0
 
 
-class NLLLoss(_Weighted):
+@layer_of(F.nll_loss)
+class NLLLoss(_Loss):
     """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
     Example:
@@ -164,24 +140,14 @@ class NLLLoss(_Weighted):
         1.5
     """
 
-    def __init__(
-        self,
-        weight: Any = None,
-        reduction: Reduction = "mean",
-        *,
-        ignore_index: int | None = -100,
-    ) -> None:
-        super().__init__(weight, reduction)
-        self.ignore_index = ignore_index
-
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare log-probabilities of shape (N, C, ...) with classes of shape (N, ...)."""
-        return F.nll_loss(
-            input_, target, self.weight, self.reduction, ignore_index=self.ignore_index
-        )
+    weight: Buffered = None
+    reduction: Reduction = "mean"
+    _: KW_ONLY
+    ignore_index: int | None = -100
 
 
-class BCELoss(_Weighted):
+@layer_of(F.binary_cross_entropy)
+class BCELoss(_Loss):
     """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
 
     Example:
@@ -190,12 +156,12 @@ class BCELoss(_Weighted):
         0.6931
     """
 
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare probabilities with targets of the same shape."""
-        return F.binary_cross_entropy(input_, target, self.weight, self.reduction)
+    weight: Buffered = None
+    reduction: Reduction = "mean"
 
 
-class BCEWithLogitsLoss(_Weighted):
+@layer_of(F.binary_cross_entropy_with_logits)
+class BCEWithLogitsLoss(_Loss):
     """The binary cross-entropy of logits: see `functional.binary_cross_entropy_with_logits`.
 
     Example:
@@ -204,16 +170,108 @@ class BCEWithLogitsLoss(_Weighted):
         0.6931
     """
 
-    pos_weight: Tensor | None
+    weight: Buffered = None
+    reduction: Reduction = "mean"
+    _: KW_ONLY
+    pos_weight: Buffered = None
 
-    def __init__(
-        self, weight: Any = None, reduction: Reduction = "mean", *, pos_weight: Any = None
-    ) -> None:
-        super().__init__(weight, reduction)
-        self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
-        """Compare logits with targets of the same shape."""
-        return F.binary_cross_entropy_with_logits(
-            input_, target, self.weight, self.reduction, pos_weight=self.pos_weight
-        )
+@layer_of(F.triplet_margin_loss)
+class TripletMarginLoss(FunctionLayer):
+    """The triplet loss max(d(a, p) - d(a, n) + margin, 0): see `functional.triplet_margin_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> a, n = tensor([[0.0, 0.0]]), tensor([[0.0, 0.25]])
+        >>> round(nn.TripletMarginLoss()(a, a, n).item(), 4)
+        0.75
+    """
+
+    repr_fields = ("margin", "p", "reduction")
+
+    margin: Positive = 1.0
+    p: NormType = 2.0
+    eps: NonNegative = 1e-6
+    swap: bool = False
+    reduction: Reduction = "mean"
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """Compare three tensors of shape (N, D) or (D,)."""
+        return self._result(anchor, positive, negative)
+
+
+@layer_of(F.margin_ranking_loss)
+class MarginRankingLoss(FunctionLayer):
+    """The ranking loss max(-y (x1 - x2) + margin, 0): see `functional.margin_ranking_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.MarginRankingLoss()(tensor([3.0]), tensor([1.0]), [-1.0]).item()
+        2.0
+    """
+
+    margin: float = 0.0
+    reduction: Reduction = "mean"
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Any) -> Tensor:
+        """Compare two tensors of one shape; the target, 1 or -1, has it too."""
+        return self._result(input1, input2, target)
+
+
+@layer_of(F.cosine_embedding_loss)
+class CosineEmbeddingLoss(FunctionLayer):
+    """The loss of the cosine of pairs of vectors: see `functional.cosine_embedding_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.CosineEmbeddingLoss()(tensor([[1.0, 0.0]]), tensor([[0.0, 2.0]]), [1]).item()
+        1.0
+    """
+
+    margin: float = 0.0
+    reduction: Reduction = "mean"
+
+    def _check(self) -> None:
+        check_number("CosineEmbeddingLoss", "margin", self.margin, -1.0, below=1.0 + 1e-9)
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Any) -> Tensor:
+        """Compare tensors of shape (N, D) or (D,); the target, of shape (N,) or (), is 1 or -1."""
+        return self._result(input1, input2, target)
+
+
+@layer_of(F.gaussian_nll_loss)
+class GaussianNLLLoss(FunctionLayer):
+    """The negative log-likelihood of a Gaussian: see `functional.gaussian_nll_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.GaussianNLLLoss()(tensor([0.0]), [2.0], tensor([1.0])).item()
+        2.0
+    """
+
+    _: KW_ONLY
+    full: bool = False
+    eps: Positive = 1e-6
+    reduction: Reduction = "mean"
+
+    def forward(self, input_: Tensor, target: Any, var: Any) -> Tensor:
+        """Compare means with samples of the same shape, given the variances."""
+        return self._result(input_, target, var)
+
+
+@layer_of(F.cosine_similarity)
+class CosineSimilarity(FunctionLayer):
+    """The cosine of the angle between vectors: see `functional.cosine_similarity`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> round(nn.CosineSimilarity(axis=0)(tensor([3.0, 4.0]), tensor([4.0, 3.0])).item(), 4)
+        0.96
+    """
+
+    axis: int = 1
+    eps: NonNegative = 1e-8
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """Compare two tensors that broadcast with each other."""
+        return self._result(x1, x2)

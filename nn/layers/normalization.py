@@ -1,4 +1,4 @@
-"""Normalization layers: LayerNorm, RMSNorm, BatchNorm and GroupNorm."""
+"""Normalization layers: LayerNorm, RMSNorm, BatchNorm, GroupNorm and InstanceNorm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm"]
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "LayerNorm",
+    "RMSNorm",
+]  # fmt: skip
 
 
 class _Normalization(Module):
@@ -58,12 +61,9 @@ class LayerNorm(_Normalization):
     """
 
     def __init__(
-        self,
-        normalized_shape: int | Sequence[int],
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-    ) -> None:
+        self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
+        elementwise_affine: bool = True, bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = _checked_shape("LayerNorm", normalized_shape)
         self.eps = check_number("LayerNorm", "eps", eps, 0.0)
@@ -97,11 +97,9 @@ class RMSNorm(_Normalization):
     """
 
     def __init__(
-        self,
-        normalized_shape: int | Sequence[int],
-        eps: float | None = None,
+        self, normalized_shape: int | Sequence[int], eps: float | None = None,
         elementwise_affine: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = _checked_shape("RMSNorm", normalized_shape)
         self.eps = None if eps is None else check_number("RMSNorm", "eps", eps, 0.0)
@@ -129,13 +127,9 @@ class _BatchNorm(_Normalization):
     num_batches_tracked: Tensor | None
 
     def __init__(
-        self,
-        num_features: Count,
-        eps: NonNegative = 1e-5,
-        momentum: Probability | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-    ) -> None:
+        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        affine: bool = True, track_running_stats: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_features = size = num_features
         self.eps = eps
@@ -246,14 +240,11 @@ class BatchNorm2d(_BatchNorm):
 class GroupNorm(_Normalization):
     r"""Group normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
-    `num_channels` is C, the size of axis 1 of the input; `affine` says whether to learn γ and β.
+    `num_channels` is C, the size of axis 1 of the input; `affine` says whether to learn γ and β,
+    the weight and the bias, of shape (C,).
 
     Mean and (biased) variance are taken over each group of channels of each sample; scale and shift
     are per channel.
-
-    Attributes:
-        weight: γ, of shape (C,), initialized to ones; or None.
-        bias: β, of shape (C,), initialized to zeros; or None.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -285,3 +276,53 @@ class GroupNorm(_Normalization):
             f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
             f"affine={self.weight is not None}"
         )
+
+
+class _InstanceNorm(_BatchNorm):
+    """Instance normalization of inputs of certain layouts."""
+
+    def __init__(
+        self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
+        affine: bool = False, track_running_stats: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Normalize: by the statistics of the input, or in evaluation by running ones if kept."""
+        self._check_layout(input_)
+        single = input_.ndim == len(self.layouts[1].split(","))
+        by_input = self.training or not self.track_running_stats
+        out = F.instance_norm(
+            input_[None] if single else input_, self.running_mean, self.running_var, self.weight,
+            self.bias, by_input, self.momentum or 0.0, self.eps,
+        )  # fmt: skip
+        return out[0] if single else out
+
+
+class InstanceNorm1d(_InstanceNorm):
+    r"""Instance normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    Arguments and attributes are those of `BatchNorm1d`, but no batches are counted, and with
+    momentum None the running statistics stay as they are. See `functional.instance_norm`.
+
+    Mean and (biased) variance are taken over each channel of each sample.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.InstanceNorm1d(2, eps=0.0)(tensor([[[1.0, 3.0], [10.0, 30.0]]])).tolist()
+        [[[-1.0, 1.0], [-1.0, 1.0]]]
+    """
+
+    layouts = ("(N, C, L)", "(C, L)")
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Instance normalization of images, with the arguments and attributes of `InstanceNorm1d`.
+
+    Example:
+        >>> from minigrad import nn, randn
+        >>> nn.InstanceNorm2d(8)(randn(2, 8, 5, 5)).shape
+        (2, 8, 5, 5)
+    """
+
+    layouts = ("(N, C, H, W)", "(C, H, W)")

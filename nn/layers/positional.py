@@ -65,11 +65,9 @@ class SinusoidalPosEmbedding(Module):
 class LearnedPosEmbedding(Module):
     """Add a learned vector per position, initialized from a normal distribution with σ = 0.02.
 
-    Source: Radford et al., "Improving language understanding by generative pre-training", 2018.
+    There are `max_len` positions; the vectors are `embed_dim` wide.
 
-    Args:
-        max_len: The number of positions.
-        embed_dim: The width.
+    Source: Radford et al., "Improving language understanding by generative pre-training", 2018.
 
     Attributes:
         pos_emb: An `Embedding` whose weight holds the vectors, of shape (max_len, embed_dim).
@@ -97,9 +95,6 @@ class LearnedPosEmbedding(Module):
         """Add the learned vector of its position to each vector.
 
         The arguments are those of `SinusoidalPosEmbedding`.
-
-        Raises:
-            ValueError: The shape does not fit, or the positions exceed the limit.
         """
         rows, _ = _rows(
             "LearnedPosEmbedding", input_, offset, position_ids, self.max_len, self.embed_dim
@@ -113,8 +108,6 @@ class RotaryPosEmbedding(Module):
     Args:
         embed_dim: D, the width of a head, even; by default that of the input.
         max_seq_len: The number of positions; by default unlimited.
-        interleaved: Pair i consists of features 2i and 2i + 1; otherwise of i and i + D/2.
-        base: The base of the frequencies; a larger base turns the last pairs more slowly.
 
     Example:
         >>> from minigrad import nn, randn
@@ -128,13 +121,9 @@ class RotaryPosEmbedding(Module):
     repr_fields = ("embed_dim", "max_seq_len", "interleaved", "base")
 
     def __init__(
-        self,
-        embed_dim: Count | None = None,
-        max_seq_len: Count | None = None,
-        interleaved: bool = True,
-        *,
-        base: Positive = 10000.0,
-    ) -> None:
+        self, embed_dim: Count | None = None, max_seq_len: Count | None = None,
+        interleaved: bool = True, *, base: Positive = 10000.0,
+    ) -> None:  # fmt: skip
         super().__init__()
         if embed_dim is not None and embed_dim % 2:
             raise ValueError(
@@ -146,13 +135,9 @@ class RotaryPosEmbedding(Module):
         self.base = base
 
     def forward(self, input_: Tensor, position_ids: Any = None, *, offset: int = 0) -> Tensor:
-        """Rotate each vector by the angles of its position.
+        """Rotate each vector of a tensor (..., L, D) by the angles of its position.
 
-        Args:
-            input_: A tensor of shape (..., L, D), such as (N, H, L, D).
-            position_ids: The positions, of shape (L,) or (N, L); by default `offset`, `offset` + 1
-                and so on.
-            offset: The first position: with a cache, the cached length.
+        The arguments are those of `functional.rotary_pos_embedding`.
         """
         end = offset + input_.shape[-2] if input_.ndim > 1 else 0
         if position_ids is not None:
@@ -172,13 +157,9 @@ class RotaryPosEmbedding(Module):
 
 
 def _rows(
-    owner: str,
-    input_: Tensor,
-    offset: int,
-    position_ids: Any,
-    limit: int | None,
+    owner: str, input_: Tensor, offset: int, position_ids: Any, limit: int | None,
     width: int | None,
-) -> tuple[slice | np.ndarray, int]:
+) -> tuple[slice | np.ndarray, int]:  # fmt: skip
     """Check the input; return the rows of the table that it needs, and the end of the last."""
     if (
         input_.ndim not in (2, 3)

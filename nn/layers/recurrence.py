@@ -41,15 +41,9 @@ class _Recurrent(Module):
     """Whether batch_first was omitted."""
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool | None = None,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-    ) -> None:
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
+        batch_first: bool | None = None, dropout: float = 0.0, bidirectional: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
         self.input_size = check_size(owner, "input_size", input_size)
@@ -247,16 +241,10 @@ class RNN(_HiddenState):
     gates = 1
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        nonlinearity: Literal["tanh", "relu"] = "tanh",
-        bias: bool = True,
-        batch_first: bool | None = None,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-    ) -> None:
+        self, input_size: int, hidden_size: int, num_layers: int = 1,
+        nonlinearity: Literal["tanh", "relu"] = "tanh", bias: bool = True,
+        batch_first: bool | None = None, dropout: float = 0.0, bidirectional: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
         )
@@ -304,11 +292,7 @@ class LSTM(_Recurrent):
     def forward(
         self, input_: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Any, tuple[Tensor, Tensor]]:
-        """Process a sequence.
-
-        Arguments and results are those of `RNN`, with a pair of states: the hidden and the cell
-        states before the first step, and after the last.
-        """
+        """Process a sequence as `RNN`, with a pair of states: the hidden and the cell states."""
         output, (h_n, c_n) = self._read(input_, pair("LSTM", hx))
         return output, (h_n, c_n)
 

@@ -81,13 +81,7 @@ class _HiddenStateCell(_Cell):
 
 
 class RNNCell(_HiddenStateCell):
-    """One step of `RNN`.
-
-    Args:
-        input_size: I, the size of the last axis of the input.
-        hidden_size: H, the size of the last axis of the state.
-        bias: Whether to add biases.
-        nonlinearity: "tanh" or "relu".
+    """One step of `RNN`, whose arguments it takes.
 
     Attributes:
         weight_ih: The weight of the input, of shape (H, I).
@@ -104,12 +98,9 @@ class RNNCell(_HiddenStateCell):
     gates = 1
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
+        self, input_size: int, hidden_size: int, bias: bool = True,
         nonlinearity: Literal["tanh", "relu"] = "tanh",
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias)
         self.nonlinearity = check_nonlinearity("RNNCell", nonlinearity)
 

@@ -40,12 +40,7 @@ def _pull(g: Sequence[Any], needed: Sequence[bool], pull: Callable[..., Any]) ->
 
 
 class BackwardHooks:
-    """The backward hooks of one call of a module.
-
-    Args:
-        module: The module.
-        hooks: Pairs (whether it is a pre-hook, the hook).
-    """
+    """The backward hooks of one call of a module, each with whether it is a pre-hook."""
 
     def __init__(self, module: Module, hooks: Sequence[tuple[bool, Callable[..., Any]]]) -> None:
         self.module = module

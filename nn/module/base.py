@@ -171,10 +171,8 @@ class Module(Registry):
 
         Both are tuples: the gradients of the positional arguments and those of the outputs, None
         for what has none, zeros for an output that was not used. The hook runs when the gradients
-        of all inputs are known, or, if no input requires one, those of the outputs.
-
-        Args:
-            hook: If it does not return None, the result replaces `grad_input`.
+        of all inputs are known, or, if no input requires one, those of the outputs. What it
+        returns, if not None, replaces `grad_input`.
 
         Example:
             >>> from minigrad import nn, ones
@@ -190,8 +188,7 @@ class Module(Registry):
     def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> Removable:
         """Register a hook ``hook(module, grad_output)`` that runs before those of the inputs.
 
-        Args:
-            hook: If it does not return None, the result replaces `grad_output`.
+        What it returns, if not None, replaces `grad_output`.
 
         Example:
             >>> from minigrad import nn, ones
@@ -233,11 +230,7 @@ class Module(Registry):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the ``.grad`` of every parameter to None.
-
-        Args:
-            set_to_none: False to make the gradients that are there zeros instead.
-        """
+        """Set the ``.grad`` of every parameter to None; with ``set_to_none=False`` to zeros."""
         for parameter in self.parameters():
             parameter.zero_grad(set_to_none)
 

@@ -185,10 +185,7 @@ class Sequential(_ModuleSequence):
 
 
 class ModuleList(_ModuleSequence):
-    """A list of modules, registered as children "0", "1" and so on.
-
-    Args:
-        modules: The initial modules; None keeps a place free.
+    """A list of modules, registered as children "0", "1" and so on; None keeps a place free.
 
     Example:
         >>> from minigrad import nn
@@ -210,9 +207,6 @@ class ModuleList(_ModuleSequence):
 
 class ModuleDict(Module, MutableMapping[str, Module]):
     """A dict of modules. Keys are non-empty strings without a dot.
-
-    Args:
-        modules: The initial modules by name.
 
     Example:
         >>> from minigrad import nn

@@ -13,11 +13,7 @@ from minigrad.nn.module.base import Module
 def evaluating(model: Any) -> Iterator[None]:
     """Put a model into evaluation mode within a block, then restore each module's mode.
 
-    Args:
-        model: A module; anything else is left alone.
-
-    Returns:
-        A context manager.
+    Anything that is not a module is left alone.
 
     Example:
         >>> from minigrad import nn

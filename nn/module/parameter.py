@@ -29,13 +29,8 @@ class Parameter(Tensor):
     """
 
     def __init__(
-        self,
-        data: Any,
-        dtype: Any = None,
-        device: str = "cpu",
-        *,
-        requires_grad: bool = True,
-    ) -> None:
+        self, data: Any, dtype: Any = None, device: str = "cpu", *, requires_grad: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(data, requires_grad=requires_grad, dtype=dtype, device=device)
 
 
@@ -43,13 +38,7 @@ class Buffer(Tensor):
     """A tensor of a module that is not trained, but converted by `Module.to` and saved.
 
     Assigned to an attribute of a `Module`, it is registered: see `Module.register_buffer`. `data`
-    is copied.
-
-    Args:
-        data: A number, a nested list, an ndarray or a Tensor, of any shape and dtype.
-        dtype: The dtype to store; by default that of `data`.
-        device: "cpu".
-        persistent: Whether it is part of the state dict.
+    is copied; a buffer that is not `persistent` is no part of the state dict.
 
     Example:
         >>> from minigrad import nn

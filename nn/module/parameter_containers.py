@@ -33,8 +33,7 @@ class _Parameters(Module):
 class ParameterList(_Parameters, MutableSequence[Parameter]):
     """A list of parameters, called "0", "1" and so on. It has all methods of a list.
 
-    Args:
-        values: The initial parameters; tensors become parameters.
+    Tensors become parameters.
 
     Example:
         >>> from minigrad import nn, ones
@@ -105,8 +104,7 @@ class ParameterList(_Parameters, MutableSequence[Parameter]):
 class ParameterDict(_Parameters, MutableMapping[str, Parameter]):
     """A dict of parameters. Keys are non-empty strings without a dot, and no names of methods.
 
-    Args:
-        parameters: The initial parameters by key; tensors become parameters.
+    Tensors become parameters.
 
     Example:
         >>> from minigrad import nn, ones

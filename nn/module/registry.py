@@ -116,11 +116,8 @@ class Registry:
     ) -> None:
         """Register a buffer: a tensor that is not trained, but converted by `to` and saved.
 
-        Args:
-            name: The attribute's name.
-            buffer: A Tensor or array; None to reserve the name.
-            dtype: The dtype to store; by default that of `buffer`.
-            persistent: Whether it is part of the state dict.
+        `buffer` is a tensor or array, or None to reserve the name. One that is not `persistent` is
+        no part of the state dict.
 
         Example:
             >>> import numpy as np
@@ -159,9 +156,8 @@ class Registry:
     ) -> Iterator[tuple[str, Module]]:
         """Iterate over this module and all below it, each once, with its first path.
 
-        Args:
-            prefix: The path of this module itself.
-            remove_duplicate: False to iterate over all paths of what is shared.
+        `prefix` is the path of this module itself. Without `remove_duplicate`, all paths of what is
+        shared come.
         """
         found = walk(cast("Module", self), prefix)
         return _once(found) if remove_duplicate else found
@@ -180,12 +176,9 @@ class Registry:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Iterate over the parameters, each once, with its first path.
+        """Iterate over the parameters, each once, with its first path; `recurse`: also those below.
 
-        Args:
-            prefix: The path of this module itself.
-            recurse: Whether to include the modules below.
-            remove_duplicate: False to iterate over all paths of what is shared.
+        The other arguments are those of `named_modules`.
         """
         found = (
             (join(path, name), parameter)
@@ -226,11 +219,7 @@ class Registry:
         return sum(parameter.size for parameter in self.parameters(recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``.
-
-        Raises:
-            AttributeError: There is none; the message says up to where the path exists.
-        """
+        """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``."""
         module = cast("Module", self)
         passed = ""
         for name in target.split(".") if target else ():

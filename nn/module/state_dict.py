@@ -69,7 +69,7 @@ def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
 
 
 def to_pytorch(module: Module) -> dict[str, np.ndarray]:
-    """Return the state of a module under PyTorch's names and in PyTorch's shapes.
+    """Return the state of a module, as ndarrays, under PyTorch's names and in PyTorch's shapes.
 
     A PyTorch model with the same layers and attribute names loads it::
 
@@ -77,12 +77,6 @@ def to_pytorch(module: Module) -> dict[str, np.ndarray]:
         theirs.load_state_dict({name: torch.from_numpy(array) for name, array in state.items()})
 
     The opposite direction is ``ours.load_state_dict(theirs.state_dict())``.
-
-    Args:
-        module: The module.
-
-    Returns:
-        Parameters and persistent buffers by path, copies as ndarrays.
 
     Raises:
         ValueError: PyTorch has no such layer.

@@ -25,11 +25,9 @@ _running: ContextVar[tuple[tuple[Module, dict[str, Any]], ...]] = ContextVar(
 
 
 def functional_call(
-    module: Module,
-    parameters_and_buffers: Mapping[str, Any],
-    args: Any = (),
+    module: Module, parameters_and_buffers: Mapping[str, Any], args: Any = (),
     kwargs: Mapping[str, Any] | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Call a module with the given tensors in place of its parameters and buffers.
 
     A model becomes a function of its parameters, which function transforms can differentiate:
@@ -45,9 +43,6 @@ def functional_call(
             stay as they are. A shared tensor is given under one of its paths, and replaced in all.
         args: The positional arguments of the call: a tuple, or a single argument.
         kwargs: The keyword arguments of the call.
-
-    Returns:
-        The output of the module.
 
     Raises:
         ValueError: A path is unknown, a tensor is given under two paths, or a shape differs.
@@ -96,11 +91,9 @@ def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
 def _fitting(
     module: Module, tensors: dict[str, Any]
 ) -> tuple[list[tuple[Tensor, Tensor]], dict[int, list[tuple[Module, str]]]]:
-    """Check the given tensors before any is replaced.
+    """Check the given tensors before any is replaced; return pairs (own tensor, replacement).
 
-    Returns:
-        Pairs (tensor of the module, its replacement); and for the id of each tensor of the module,
-        the modules and names that hold it.
+    Also, for the id of each tensor of the module, the modules and names that hold it.
     """
     own: dict[str, Tensor] = {}
     places: dict[int, list[tuple[Module, str]]] = {}

@@ -65,16 +65,9 @@ class AdditiveAttention(Module):
         init.uniform(self.v, -bound, bound)
 
     def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: MaskLike = None,
-        attn_mask: MaskLike = None,
-        is_causal: bool = False,
-        *,
-        need_weights: bool = False,
-    ) -> Any:
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
+        attn_mask: MaskLike = None, is_causal: bool = False, *, need_weights: bool = False,
+    ) -> Any:  # fmt: skip
         """Apply attention.
 
         Args:

@@ -69,16 +69,9 @@ class DotProductAttention(Module):
             init.xavier_uniform(projection)
 
     def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: MaskLike = None,
-        attn_mask: MaskLike = None,
-        is_causal: bool = False,
-        *,
-        need_weights: bool = False,
-    ) -> Any:
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
+        attn_mask: MaskLike = None, is_causal: bool = False, *, need_weights: bool = False,
+    ) -> Any:  # fmt: skip
         """Apply attention.
 
         Args:
@@ -157,16 +150,9 @@ class MultiHeadDotProductAttention(Module):
         )
 
     def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: MaskLike = None,
-        attn_mask: MaskLike = None,
-        is_causal: bool = False,
-        *,
-        need_weights: bool = False,
-    ) -> Any:
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
+        attn_mask: MaskLike = None, is_causal: bool = False, *, need_weights: bool = False,
+    ) -> Any:  # fmt: skip
         """Apply attention in every head.
 
         The arguments are those of `DotProductAttention`, the same for every head.

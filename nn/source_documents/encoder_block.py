@@ -79,13 +79,9 @@ class TransformerEncoderBlock(Module):
         self.linear2 = Linear(self.d_ff, d_model)
 
     def forward(
-        self,
-        x: Tensor,
-        mask: MaskLike = None,
-        *,
-        key_padding_mask: MaskLike = None,
+        self, x: Tensor, mask: MaskLike = None, *, key_padding_mask: MaskLike = None,
         is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Transform a batch of sequences.
 
         Args:

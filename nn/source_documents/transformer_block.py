@@ -92,12 +92,9 @@ class TransformerBlock(Module):
         self.norm2 = LayerNorm(output_dim)
 
     def forward(
-        self,
-        input_: Tensor,
-        key_padding_mask: MaskLike = None,
-        attn_mask: MaskLike = None,
+        self, input_: Tensor, key_padding_mask: MaskLike = None, attn_mask: MaskLike = None,
         is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Transform a sequence, or a batch of them.
 
         Args:

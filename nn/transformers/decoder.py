@@ -33,20 +33,12 @@ class TransformerDecoderLayer(Layer):
     branches = 3
 
     def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: MaskLike = None,
-        mem_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        mem_key_padding_mask: MaskLike = None,
-        tgt_is_causal: bool = False,
-        mem_is_causal: bool = False,
-        kv_cache: KVCache | EncoderDecoderCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_layer_idx: int | None = None,
-    ) -> Tensor:
+        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, mem_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, mem_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool = False, mem_is_causal: bool = False,
+        kv_cache: KVCache | EncoderDecoderCache | None = None, use_cache: bool = False,
+        cache_position: Any = None, cache_layer_idx: int | None = None,
+    ) -> Tensor:  # fmt: skip
         """Transform a batch of target sequences, attending to the memory.
 
         Args:
@@ -65,9 +57,6 @@ class TransformerDecoderLayer(Layer):
             use_cache: Whether to store the positions of `tgt` in the cache.
             cache_position: Their positions, ints of shape (T,), by default after the cached ones.
             cache_layer_idx: The index of this layer in the cache, 0 by default.
-
-        Returns:
-            A tensor of the shape of `tgt`.
         """
         own: KVCache | None
         if isinstance(kv_cache, EncoderDecoderCache):
@@ -92,17 +81,9 @@ class TransformerDecoderLayer(Layer):
         return self.norm3(x + self._feed_forward(x))
 
     def _attend_memory(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        cache: KVCache | None,
-        use_cache: bool,
-        layer_idx: int,
-        start: int,
-        padding: MaskLike,
-        mask: MaskLike,
-        causal: bool,
-    ) -> Tensor:
+        self, x: Tensor, memory: Tensor, cache: KVCache | None, use_cache: bool, layer_idx: int,
+        start: int, padding: MaskLike, mask: MaskLike, causal: bool,
+    ) -> Tensor:  # fmt: skip
         """Cross-attention of positions from `start` on; a cache keeps the projected memory."""
         if cache is None:
             use_cache = False
@@ -116,13 +97,7 @@ class TransformerDecoderLayer(Layer):
 
 
 class TransformerDecoder(Module):
-    """A stack of transformer decoder layers.
-
-    Args:
-        decoder_layer: The first layer. The others are copies of it with parameters initialized
-            again, so that no two layers are equal.
-        num_layers: The number of layers.
-        norm: A module for the output, such as the LayerNorm that pre-norm layers need.
+    """A stack of transformer decoder layers, made as a `TransformerEncoder`.
 
     Example:
         >>> from minigrad import nn, randn
@@ -141,20 +116,12 @@ class TransformerDecoder(Module):
         self.norm = norm
 
     def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: MaskLike = None,
-        mem_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        mem_key_padding_mask: MaskLike = None,
-        tgt_is_causal: bool = False,
-        mem_is_causal: bool = False,
-        kv_cache: KVCache | EncoderDecoderCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_start_layer_idx: int = 0,
-    ) -> Tensor:
+        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, mem_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, mem_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool = False, mem_is_causal: bool = False,
+        kv_cache: KVCache | EncoderDecoderCache | None = None, use_cache: bool = False,
+        cache_position: Any = None, cache_start_layer_idx: int = 0,
+    ) -> Tensor:  # fmt: skip
         """Apply all layers to a batch of target sequences, with the same memory.
 
         The arguments are those of `TransformerDecoderLayer`, the same for every layer; the first

@@ -39,18 +39,10 @@ class Layer(PyTorchArguments, Module):
     dropout3: Dropout
 
     def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        norm_first: bool = False,
-        bias: bool = True,
-        *,
-        num_kv_heads: int | None = None,
-    ) -> None:
+        self, d_model: int, num_heads: int, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu, layer_norm_eps: float = 1e-5,
+        norm_first: bool = False, bias: bool = True, *, num_kv_heads: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.norm_first = norm_first
         self.self_attn = MultiHeadAttention(
@@ -111,16 +103,10 @@ class TransformerEncoderLayer(Layer):
     branches = 2
 
     def forward(
-        self,
-        src: Tensor,
-        src_mask: MaskLike = None,
-        src_key_padding_mask: MaskLike = None,
-        is_causal: bool = False,
-        kv_cache: KVCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_layer_idx: int | None = None,
-    ) -> Tensor:
+        self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
+        is_causal: bool = False, kv_cache: KVCache | None = None, use_cache: bool = False,
+        cache_position: Any = None, cache_layer_idx: int | None = None,
+    ) -> Tensor:  # fmt: skip
         """Transform a batch of sequences.
 
         Args:
@@ -173,16 +159,10 @@ class TransformerEncoder(Module):
         self.norm = norm
 
     def forward(
-        self,
-        src: Tensor,
-        src_mask: MaskLike = None,
-        src_key_padding_mask: MaskLike = None,
-        is_causal: bool = False,
-        kv_cache: KVCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_start_layer_idx: int = 0,
-    ) -> Tensor:
+        self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
+        is_causal: bool = False, kv_cache: KVCache | None = None, use_cache: bool = False,
+        cache_position: Any = None, cache_start_layer_idx: int = 0,
+    ) -> Tensor:  # fmt: skip
         """Apply all layers to a batch of sequences.
 
         The arguments are those of `TransformerEncoderLayer`, the same for every layer; the first

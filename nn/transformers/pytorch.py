@@ -34,17 +34,10 @@ class _Layer(Module):
     """PyTorch's constructor of both layers."""
 
     def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-    ) -> None:
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: Activation = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__(
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
             norm_first=norm_first, bias=bias,
@@ -56,12 +49,9 @@ class TransformerEncoderLayer(_Layer, encoder.TransformerEncoderLayer):
     """An encoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
-        self,
-        src: Tensor,
-        src_mask: MaskLike = None,
-        src_key_padding_mask: MaskLike = None,
+        self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
         is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Transform a sequence of shape (L, N, d_model), (N, L, d_model) or (L, d_model)."""
         x = batch_first(src, self.batch_first)
         mask, padding = _masks(x, src_mask, src_key_padding_mask)
@@ -73,16 +63,10 @@ class TransformerDecoderLayer(_Layer, decoder.TransformerDecoderLayer):
     """A decoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: MaskLike = None,
-        memory_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        memory_key_padding_mask: MaskLike = None,
-        tgt_is_causal: bool = False,
-        memory_is_causal: bool = False,
-    ) -> Tensor:
+        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, memory_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, memory_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool = False, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
         """Transform a target sequence by the memory of a source, in PyTorch's layouts."""
         x, source = (batch_first(each, self.batch_first) for each in (tgt, memory))
         mask, padding = _masks(x, tgt_mask, tgt_key_padding_mask)
@@ -97,21 +81,12 @@ class Transformer(transformer.Transformer):
     """An encoder-decoder with PyTorch's contract."""
 
     def __init__(
-        self,
-        d_model: int = 512,
-        nhead: int = 8,
-        num_encoder_layers: int = 6,
-        num_decoder_layers: int = 6,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        custom_encoder: Module | None = None,
-        custom_decoder: Module | None = None,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-    ) -> None:
+        self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: Activation = F.relu, custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None, layer_norm_eps: float = 1e-5,
+        batch_first: bool = False, norm_first: bool = False, bias: bool = True,
+    ) -> None:  # fmt: skip
         sizes: Any = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
         options: Any = {"batch_first": batch_first, "norm_first": norm_first, "bias": bias}
         if custom_encoder is None:
@@ -128,19 +103,12 @@ class Transformer(transformer.Transformer):
         self.batch_first = batch_first
 
     def forward(  # type: ignore[override]
-        self,
-        src: Tensor,
-        tgt: Tensor,
-        src_mask: MaskLike = None,
-        tgt_mask: MaskLike = None,
-        memory_mask: MaskLike = None,
-        src_key_padding_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        memory_key_padding_mask: MaskLike = None,
-        src_is_causal: bool | None = None,
-        tgt_is_causal: bool | None = None,
+        self, src: Tensor, tgt: Tensor, src_mask: MaskLike = None, tgt_mask: MaskLike = None,
+        memory_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, memory_key_padding_mask: MaskLike = None,
+        src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         """Transform a target sequence by a source sequence, in PyTorch's layouts."""
         return super().forward(
             src, tgt, src_mask, tgt_mask, memory_mask,

@@ -33,10 +33,6 @@ class Transformer(PyTorchArguments, Module):
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 
-    Attributes:
-        encoder: A `TransformerEncoder`, or the one given.
-        decoder: A `TransformerDecoder`, or the one given.
-
     Example:
         >>> from minigrad import nn, randn
         >>> model = nn.Transformer(32, 4, 2, 2, dim_feedforward=64)
@@ -49,20 +45,12 @@ class Transformer(PyTorchArguments, Module):
     decoder: Module
 
     def __init__(
-        self,
-        d_model: int = 512,
-        num_heads: int = 8,
-        num_encoder_layers: int = 6,
-        num_decoder_layers: int = 6,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        norm_first: bool = False,
-        bias: bool = True,
-        custom_encoder: Module | None = None,
+        self, d_model: int = 512, num_heads: int = 8, num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu, layer_norm_eps: float = 1e-5,
+        norm_first: bool = False, bias: bool = True, custom_encoder: Module | None = None,
         custom_decoder: Module | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         sizes: Any = (d_model, num_heads, dim_feedforward, dropout, activation, layer_norm_eps)
         options: dict[str, Any] = {"norm_first": norm_first, "bias": bias}
@@ -94,28 +82,15 @@ class Transformer(PyTorchArguments, Module):
         return ops.where(ops.tril(ones(sz, sz)), 0.0, -math.inf)
 
     def forward(
-        self,
-        src: Tensor,
-        tgt: Tensor,
-        src_mask: MaskLike = None,
-        tgt_mask: MaskLike = None,
-        mem_mask: MaskLike = None,
-        src_key_padding_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None,
-        mem_key_padding_mask: MaskLike = None,
-        kv_cache: KVCache | EncoderDecoderCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_start_layer_idx: int = 0,
-        encoder_kv_cache: KVCache | None = None,
-        use_encoder_cache: bool = False,
-        encoder_cache_position: Any = None,
-        encoder_cache_start_layer_idx: int = 0,
-        *,
-        src_is_causal: bool = False,
-        tgt_is_causal: bool = False,
-        mem_is_causal: bool = False,
-    ) -> Tensor:
+        self, src: Tensor, tgt: Tensor, src_mask: MaskLike = None, tgt_mask: MaskLike = None,
+        mem_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, mem_key_padding_mask: MaskLike = None,
+        kv_cache: KVCache | EncoderDecoderCache | None = None, use_cache: bool = False,
+        cache_position: Any = None, cache_start_layer_idx: int = 0,
+        encoder_kv_cache: KVCache | None = None, use_encoder_cache: bool = False,
+        encoder_cache_position: Any = None, encoder_cache_start_layer_idx: int = 0, *,
+        src_is_causal: bool = False, tgt_is_causal: bool = False, mem_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
         """Encode the source and decode the target.
 
         The arguments that begin with `encoder_` or `use_encoder` are for the encoder's cache, the
@@ -123,9 +98,6 @@ class Transformer(PyTorchArguments, Module):
 
         The masks are those of `TransformerEncoderLayer` and `TransformerDecoderLayer`. Pass the
         padding of the source as `mem_key_padding_mask` too.
-
-        Returns:
-            A tensor of the shape of `tgt`.
         """
         memory = self.encoder(
             src, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,

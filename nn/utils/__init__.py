@@ -28,11 +28,7 @@ __all__ = [
 
 
 def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
-    """Return the norm of several tensors, as if they were one vector.
-
-    Args:
-        tensors: Tensors of any shapes.
-        norm_type: The p of the p-norm; inf for the largest absolute value.
+    """Return the p-norm of several tensors, as if they were one vector; `norm_type` is p or inf.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -68,14 +64,10 @@ def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> 
 
 
 def clip_grad_norm(
-    parameters: Tensor | Iterable[Tensor],
-    max_norm: float,
-    norm_type: float = 2.0,
-    eps: float = 1e-7,
-    *,
-    error_if_nonfinite: bool = False,
-) -> float:
-    """Scale gradients in place so that their total norm is at most `max_norm`.
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+    eps: float = 1e-7, *, error_if_nonfinite: bool = False,
+) -> float:  # fmt: skip
+    """Scale gradients in place so that their total norm is at most `max_norm`; return it before.
 
     Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks",
     2013.
@@ -86,12 +78,6 @@ def clip_grad_norm(
         norm_type: The p of the p-norm; inf for the largest absolute value.
         eps: Added to the norm before dividing by it.
         error_if_nonfinite: Raise if the norm is infinite or not a number.
-
-    Returns:
-        The norm before clipping.
-
-    Raises:
-        RuntimeError: The norm is not finite, and `error_if_nonfinite`.
 
     Example:
         >>> from minigrad import nn, tensor

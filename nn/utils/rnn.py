@@ -41,9 +41,7 @@ class PackedSequence(NamedTuple):
 class Packing:
     """Where the elements of a `PackedSequence` lie among steps (rows) and sequences (columns).
 
-    Args:
-        batch_sizes: How many sequences each step has.
-        order: The position in the batch of each sequence, the longest first.
+    `order` is the position in the batch of each sequence, the longest first.
 
     Attributes:
         steps: The step of each element.
@@ -90,11 +88,9 @@ def packing_of(packed: PackedSequence) -> Packing:
 
 
 def pad_sequence(
-    sequences: Sequence[Tensor],
-    batch_first: bool = False,
-    padding_value: float = 0.0,
+    sequences: Sequence[Tensor], batch_first: bool = False, padding_value: float = 0.0,
     padding_side: Literal["right", "left"] = "right",
-) -> Tensor:
+) -> Tensor:  # fmt: skip
     """Stack sequences of unequal length, padded to the longest.
 
     Args:
@@ -201,11 +197,9 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
 
 
 def pad_packed_sequence(
-    sequence: PackedSequence,
-    batch_first: bool = False,
-    padding_value: float = 0.0,
+    sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
     total_length: int | None = None,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Undo `pack_padded_sequence`.
 
     Args:

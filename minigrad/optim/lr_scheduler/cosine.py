@@ -18,13 +18,8 @@ class CosineAnnealingLR(LRScheduler):
     which this is one run, without restarts); as in PyTorch.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         T_max: The number of steps after which the minimum is reached.
         eta_min: The minimum learning rate.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `T_max` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -39,8 +34,7 @@ class CosineAnnealingLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        self._check_count("T_max", T_max)
-        self.T_max = T_max
+        self.T_max = self._check_count("T_max", T_max)
         self.eta_min = self._check_number("eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -68,18 +62,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     in PyTorch.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         T_0: The number of steps before the first restart.
         T_mult: The factor by which each run is longer than the one before.
         eta_min: The minimum learning rate.
-        last_epoch: The number of steps already done, minus one.
 
     Attributes:
         T_cur: The steps since the last restart.
         T_i: The length of the current run, in steps.
-
-    Raises:
-        ValueError: `T_0` or `T_mult` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -97,9 +86,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self._check_count("T_0", T_0)
-        self._check_count("T_mult", T_mult)
-        self.T_0, self.T_mult = T_0, T_mult
+        self.T_0 = self._check_count("T_0", T_0)
+        self.T_mult = self._check_count("T_mult", T_mult)
         self.eta_min = self._check_number("eta_min", eta_min, 0.0)
         self.T_cur: float = 0
         self.T_i = T_0
@@ -111,9 +99,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         Args:
             epoch: The number of the step, which may have a fraction: ``epoch + i / len(loader)``.
                 None for the next step.
-
-        Raises:
-            ValueError: `epoch` is negative or not a number.
         """
         if epoch is None:
             epoch = self.last_epoch + 1 + self.T_cur % 1

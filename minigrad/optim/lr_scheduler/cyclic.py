@@ -49,7 +49,6 @@ class CyclicLR(_WithMomentum):
     Source: Smith, "Cyclical learning rates for training neural networks", 2015; as in PyTorch.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         base_lr: The lower learning rate, or one for each group.
         max_lr: The upper learning rate, or one for each group.
         step_size_up: The number of rising steps.
@@ -63,10 +62,6 @@ class CyclicLR(_WithMomentum):
         cycle_momentum: Lower the momentum while the learning rate rises.
         base_momentum: The lower momentum, or one for each group.
         max_momentum: The upper momentum, or one for each group.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: The optimizer has no momentum, or an option is out of range.
 
     Example:
         >>> from minigrad import ones, optim
@@ -97,10 +92,9 @@ class CyclicLR(_WithMomentum):
             )
         if scale_mode not in ("cycle", "iterations"):
             raise ValueError(f"CyclicLR: scale_mode is 'cycle' or 'iterations', got {scale_mode!r}")
-        self._check_count("step_size_up", step_size_up)
-        if step_size_down is not None:
-            self._check_count("step_size_down", step_size_down)
-        self.step_size_up, self.step_size_down = step_size_up, step_size_down or step_size_up
+        self.step_size_up = self._check_count("step_size_up", step_size_up)
+        down = step_size_up if step_size_down is None else step_size_down
+        self.step_size_down = self._check_count("step_size_down", down)
         if scale_fn is not None and not callable(scale_fn):
             raise TypeError(f"CyclicLR: scale_fn must be a function, got {scale_fn!r}")
         self.mode, self.gamma = mode, self._check_number("gamma", gamma, 0.0)
@@ -147,7 +141,6 @@ class OneCycleLR(_WithMomentum):
     learning rates", 2017; as in PyTorch.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         max_lr: The maximum learning rate, or one for each group.
         total_steps: The total number of steps.
         epochs: The number of epochs; with `steps_per_epoch`, instead of `total_steps`.
@@ -161,11 +154,6 @@ class OneCycleLR(_WithMomentum):
         final_div_factor: The last learning rate is the initial one divided by this.
         three_phase: Fall in as many steps as the rise to the initial learning rate, then to the
             last.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: The optimizer has no momentum, an option is out of range, or `step` was called
-            more than `total_steps` times.
 
     Example:
         >>> from minigrad import ones, optim
@@ -193,7 +181,7 @@ class OneCycleLR(_WithMomentum):
             self._check_count("epochs", epochs)
             self._check_count("steps_per_epoch", steps_per_epoch)
             total_steps = epochs * steps_per_epoch
-        self._check_count("total_steps", total_steps)
+        self.total_steps = self._check_count("total_steps", total_steps)
         check_probability("OneCycleLR", "pct_start", pct_start)
         self._check_number("div_factor", div_factor, above=0.0)
         self._check_number("final_div_factor", final_div_factor, above=0.0)
@@ -201,7 +189,7 @@ class OneCycleLR(_WithMomentum):
             raise ValueError(
                 f"OneCycleLR: anneal_strategy is 'cos' or 'linear', got {anneal_strategy!r}"
             )
-        self.total_steps, self.pct_start = total_steps, float(pct_start)
+        self.pct_start = float(pct_start)
         self.anneal_strategy, self.three_phase = anneal_strategy, bool(three_phase)
         self._take(optimizer)
         self._take_momentum(cycle_momentum, base_momentum, max_momentum)

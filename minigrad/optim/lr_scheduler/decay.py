@@ -12,15 +12,10 @@ from minigrad.optim.optimizer import Optimizer
 class LambdaLR(LRScheduler):
     """Multiply the initial learning rate by a function of the step.
 
-    Args:
-        optimizer: The optimizer whose learning rates are set. It comes first, as in
-            PyTorch; Lucid has it second.
-        lr_lambda: A function from the number of steps done to the factor, or one for each group.
-        last_epoch: The number of steps already done, minus one.
+    The optimizer comes first, as in PyTorch; Lucid has it second.
 
-    Raises:
-        TypeError: `optimizer` is not an optimizer, or `lr_lambda` not a function.
-        ValueError: The number of functions is not the number of groups.
+    Args:
+        lr_lambda: A function from the number of steps done to the factor, or one for each group.
 
     Example:
         >>> from minigrad import ones, optim
@@ -71,13 +66,8 @@ class StepLR(LRScheduler):
     """Multiply the learning rate by a factor every `step_size` steps.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         step_size: The number of steps between two decays.
         gamma: The factor.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `step_size` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -92,8 +82,7 @@ class StepLR(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        self._check_count("step_size", step_size)
-        self.step_size = step_size
+        self.step_size = self._check_count("step_size", step_size)
         self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -106,10 +95,8 @@ class MultiStepLR(LRScheduler):
     """Multiply the learning rate by a factor at each milestone.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         milestones: The steps at which to multiply; a repeated one multiplies repeatedly.
         gamma: The factor.
-        last_epoch: The number of steps already done, minus one.
 
     Example:
         >>> from minigrad import ones, optim
@@ -127,10 +114,7 @@ class MultiStepLR(LRScheduler):
     ) -> None:  # fmt: skip
         if not isinstance(milestones, Iterable):
             raise TypeError(f"MultiStepLR: milestones must be whole numbers, got {milestones!r}")
-        given = list(milestones)
-        for step in given:
-            self._check_count("each of milestones", step, 0)
-        self.milestones = sorted(given)
+        self.milestones = sorted(self._check_count("each of milestones", n, 0) for n in milestones)
         self.gamma = self._check_number("gamma", gamma, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -143,9 +127,7 @@ class ExponentialLR(LRScheduler):
     """Multiply the learning rate by a factor in every step.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         gamma: The factor.
-        last_epoch: The number of steps already done, minus one.
 
     Example:
         >>> from minigrad import ones, optim

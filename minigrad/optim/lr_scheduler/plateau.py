@@ -13,7 +13,6 @@ class ReduceLROnPlateau(LRScheduler):
     """Multiply the learning rate by a factor when a metric has not improved for some steps.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         mode: "min" if a lower metric is better, "max" if a higher one is.
         factor: The factor, below 1.
         patience: The number of steps without improvement to tolerate.
@@ -27,9 +26,6 @@ class ReduceLROnPlateau(LRScheduler):
     Attributes:
         best: The best value of the metric so far.
         num_bad_epochs: The number of steps without improvement since then.
-
-    Raises:
-        ValueError: An option is out of range.
 
     Example:
         >>> from minigrad import ones, optim
@@ -50,13 +46,12 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"{self._name}: mode is 'min' or 'max', got {mode!r}")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"{self._name}: threshold_mode is 'rel' or 'abs'")
-        self._check_count("patience", patience, 0)
-        self._check_count("cooldown", cooldown, 0)
-        self.mode, self.patience = mode, patience
+        self.mode, self.patience = mode, self._check_count("patience", patience, 0)
         self.factor = self._check_number("factor", factor, 0.0, below=1.0)
         self.threshold = self._check_number("threshold", threshold, 0.0)
         self.threshold_mode = threshold_mode
-        self.cooldown, self.cooldown_counter = cooldown, 0
+        self.cooldown = self._check_count("cooldown", cooldown, 0)
+        self.cooldown_counter = 0
         self.eps = self._check_number("eps", eps, 0.0)
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = 0
@@ -67,14 +62,7 @@ class ReduceLROnPlateau(LRScheduler):
         return self._lrs
 
     def step(self, metrics: Any = None) -> None:
-        """Pass the latest value of the metric; reduces the learning rates if needed.
-
-        Args:
-            metrics: The metric: a number, or a tensor with one element.
-
-        Raises:
-            TypeError: `metrics` is missing.
-        """
+        """Pass the latest metric, a number or a tensor with one element; may reduce the rates."""
         if self._step_count > 0:
             if metrics is None:
                 raise TypeError(f"{self._name}: step() needs the metric: scheduler.step(loss)")

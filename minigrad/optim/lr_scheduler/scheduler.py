@@ -14,7 +14,8 @@ class LRScheduler:
     """The base class of schedulers: a subclass defines `get_lr`, the learning rates of a step.
 
     Creating a scheduler sets the initial learning rates. Call `step` after the optimizer's `step`
-    to set the next ones. A step may be a batch or an epoch.
+    to set the next ones. A step may be a batch or an epoch. Every scheduler takes `optimizer` and
+    `last_epoch`.
 
     Args:
         optimizer: The optimizer whose learning rates are set.
@@ -22,12 +23,10 @@ class LRScheduler:
             the optimizer must have its "initial_lr", as in a loaded state.
 
     Attributes:
-        optimizer: The optimizer.
         base_lrs: The initial learning rate of each group.
         last_epoch: The number of steps done.
 
     Raises:
-        TypeError: `optimizer` is not an optimizer.
         ValueError: `last_epoch` is above -1 and a group has no "initial_lr".
 
     Example:
@@ -51,7 +50,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self._take(optimizer)
-        self._check_count("last_epoch", last_epoch, -1)
+        self.last_epoch = self._check_count("last_epoch", last_epoch, -1)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", group["lr"])
@@ -61,7 +60,6 @@ class LRScheduler:
                     f"'initial_lr'; load the optimizer's state first"
                 )
         self.base_lrs = [float(group["initial_lr"]) for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
         self._step_count = 0
         self.step()
 
@@ -111,11 +109,12 @@ class LRScheduler:
     ) -> float:  # fmt: skip
         return check_number(self._name, name, value, least, above=above, below=below)
 
-    def _check_count(self, name: str, value: Any, least: int = 1) -> None:
+    def _check_count(self, name: str, value: Any, least: int = 1) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise ValueError(
                 f"{self._name}: {name} must be a whole number of at least {least}, got {value!r}"
             )
+        return value
 
     def get_lr(self) -> list[float]:
         """The learning rates of step number `last_epoch`, one for each group."""
@@ -163,14 +162,9 @@ class LRScheduler:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state. Load the optimizer's state too, before or after.
+        """Load a saved state of the same class; if it does not fit, nothing is changed.
 
-        Args:
-            state_dict: What `state_dict` returned, for a scheduler of the same class whose
-                optimizer has as many groups.
-
-        Raises:
-            ValueError: It does not fit; nothing was changed.
+        Load the optimizer's state too, before or after.
         """
         own = self.state_dict()
         if not isinstance(state_dict, Mapping) or state_dict.keys() != own.keys():

@@ -17,16 +17,10 @@ class SequentialLR(LRScheduler):
     Each scheduler starts from the initial learning rate, and counts its own steps.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         schedulers: The schedulers, made for this optimizer.
         milestones: The number of steps after which the second scheduler starts, the third, and so
             on.
         last_epoch: Must be -1. To resume, call `load_state_dict`.
-
-    Raises:
-        TypeError: An entry is not a scheduler.
-        ValueError: The number of milestones is wrong, they do not rise, or a scheduler belongs to
-            another optimizer or needs a metric.
 
     Example:
         >>> import minigrad
@@ -97,23 +91,12 @@ class SequentialLR(LRScheduler):
         return self._lrs
 
     def state_dict(self) -> dict[str, Any]:
-        """The state, as plain values.
-
-        Returns:
-            The attributes; "_schedulers" is the list of the states of the schedulers.
-        """
+        """The state, as plain values; "_schedulers" is the list of the states of the schedulers."""
         states = [scheduler.state_dict() for scheduler in self._schedulers]
         return {**super().state_dict(), "_schedulers": states}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state. The optimizer's state must be loaded too.
-
-        Args:
-            state_dict: What `state_dict` returned, for the same kinds of schedulers.
-
-        Raises:
-            ValueError: It does not fit; nothing was changed.
-        """
+        """Load a saved state, besides the optimizer's; if it does not fit, nothing is changed."""
         before, schedulers = self.state_dict(), self._schedulers
         super().load_state_dict(state_dict)
         self._schedulers = schedulers

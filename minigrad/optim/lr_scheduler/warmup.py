@@ -16,14 +16,9 @@ class LinearLR(LRScheduler):
     Each step starts from the current rate, so schedulers can be combined.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         start_factor: The first factor, above 0 and at most 1.
         end_factor: The last factor, from 0 to 1.
         total_iters: The number of steps after which the last factor is reached.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: A factor is out of range, or `total_iters` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -44,8 +39,7 @@ class LinearLR(LRScheduler):
         self.start_factor = check_probability(self._name, "start_factor", start_factor)
         self._check_number("start_factor", start_factor, above=0.0)
         self.end_factor = check_probability(self._name, "end_factor", end_factor)
-        self._check_count("total_iters", total_iters)
-        self.total_iters = total_iters
+        self.total_iters = self._check_count("total_iters", total_iters)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -69,14 +63,9 @@ class NoamScheduler(LRScheduler):
     Source: Vaswani et al., "Attention is all you need", 2017, section 5.3.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         model_size: The width of the model.
         warmup_steps: The number of rising steps.
         factor: Multiplies every learning rate.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `model_size` or `warmup_steps` is not a positive whole number.
 
     Example:
         >>> from minigrad import ones, optim
@@ -92,10 +81,8 @@ class NoamScheduler(LRScheduler):
         self, optimizer: Optimizer, model_size: int, warmup_steps: int, factor: float = 1.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self._check_count("model_size", model_size)
-        self._check_count("warmup_steps", warmup_steps)
-        self.model_size = model_size
-        self.warmup_steps = warmup_steps
+        self.model_size = self._check_count("model_size", model_size)
+        self.warmup_steps = self._check_count("warmup_steps", warmup_steps)
         self.factor = self._check_number("factor", factor, 0.0)
         super().__init__(optimizer, last_epoch)
 
@@ -116,14 +103,9 @@ class WarmupCosineLR(LRScheduler):
     the cosine; Goyal et al., "Accurate, large minibatch SGD", 2017, for the beginning.
 
     Args:
-        optimizer: The optimizer whose learning rates are set.
         warmup_steps: The number of rising steps.
         total_steps: The step at which the minimum is reached.
         eta_min: The minimum learning rate.
-        last_epoch: The number of steps already done, minus one.
-
-    Raises:
-        ValueError: `warmup_steps` is not a whole number below `total_steps`.
 
     Example:
         >>> from minigrad import ones, optim
@@ -141,10 +123,8 @@ class WarmupCosineLR(LRScheduler):
         self, optimizer: Optimizer, warmup_steps: int, total_steps: int, eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self._check_count("warmup_steps", warmup_steps, 0)
-        self._check_count("total_steps", total_steps, warmup_steps + 1)
-        self.warmup_steps = warmup_steps
-        self.total_steps = total_steps
+        self.warmup_steps = self._check_count("warmup_steps", warmup_steps, 0)
+        self.total_steps = self._check_count("total_steps", total_steps, warmup_steps + 1)
         self.eta_min = self._check_number("eta_min", eta_min, 0.0)
         super().__init__(optimizer, last_epoch)
 
