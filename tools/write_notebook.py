@@ -118,7 +118,9 @@ def indent_of(line: str) -> int:
 def prose(markdown: str) -> Iterator[Cell]:
     """A text cell; links point to the pages of the documentation."""
     if markdown.strip():
-        yield text(re.sub(r"\]\((?!\w+:)([\w./]+\.md)", r"](../docs/guide/\1", markdown).strip())
+        yield text(
+            re.sub(r"\]\((?!\w+:)([\w./]+\.(?:md|svg))", r"](../docs/guide/\1", markdown).strip()
+        )
 
 
 def conversation(block: Block) -> Iterator[Cell]:
