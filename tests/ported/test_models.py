@@ -41,8 +41,6 @@ def load(name: str, world: str) -> ModuleType:
 
 def imported(verb: str, theirs: str, rest: str, world: str) -> str:
     """An import line for a world; ``import torch`` keeps the name ``torch``."""
-    if world == "minigrad":
-        rest = rest.replace(".utils.data", ".data")
     if verb == "from" or " as " in rest:
         return f"{verb} {world}{rest}"
     return f"import {world} as {theirs}"
