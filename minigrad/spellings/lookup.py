@@ -233,6 +233,8 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
         target, keys = found
         if target is not function and args and isinstance(args[0], np.ndarray):
             args = answers.as_tensor(args[0], None, None), *args[1:]  # x.data is an ndarray here
+        if keys is None:
+            return target(*args, **kwargs)
         pairs = zip(keys, kwargs.values(), strict=True)
         return target(*args, **{key: value for key, value in pairs if key})
     signature = inspect.signature(function)
@@ -250,14 +252,17 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
 @functools.lru_cache(maxsize=4096)
 def _translation(
     name: str, function: Callable[..., Any], count: int, keys: tuple[str, ...]
-) -> tuple[Callable[..., Any], tuple[str, ...]] | None:
-    """What answers a call with these keywords, and its own names for them; "" for one left out."""
+) -> tuple[Callable[..., Any], tuple[str, ...] | None] | None:
+    """What answers a call with these keywords, and its own names for them; "" for one left out.
+
+    None stands for the same names.
+    """
     kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
     open_ended = inspect.Parameter.VAR_KEYWORD in kinds
     fits_ours = not open_ended and _fits(function, count, keys)  # but for a tensor as its axis
     for line in spellings().get(name, ()):
         if _fits(compiled(line), count, keys) and ("*_" in line.call) == fits_ours:
-            return compiled(line), keys
+            return compiled(line), None
     names = list(inspect.signature(function).parameters)
     ours = tuple("".join(renamed(name, names, {key: None})) for key in keys)
     used = [key for key in ours if key]
