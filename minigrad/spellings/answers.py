@@ -126,11 +126,6 @@ def refuse_gpu(device: Any) -> NoReturn:
     )
 
 
-def one_tuple(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """``f(2, 3)`` and ``f((2, 3))`` alike."""
-    return tuple(values[0]) if len(values) == 1 and isinstance(values[0], Sequence) else values
-
-
 def tuple_of(dim: Any) -> Any:
     """Axes as a tuple, if they came as a list."""
     return tuple(dim) if isinstance(dim, list) else dim

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as ours
+from minigrad._spelling import fits
 from minigrad.spellings import answers
 from minigrad.spellings.table import (
     ABSENT,
@@ -116,11 +117,8 @@ def _lines(name: str, as_method: bool) -> list[Spelling]:
 
 
 def _fits(function: Callable[..., Any], count: int, keys: Iterable[str]) -> bool:
-    try:
-        inspect.signature(function).bind(*[None] * count, **dict.fromkeys(keys))
-    except TypeError:
-        return False
-    return True
+    """Whether a call with so many positional arguments and these keywords fits a signature."""
+    return fits(function, [None] * count, dict.fromkeys(keys))
 
 
 @functools.cache
