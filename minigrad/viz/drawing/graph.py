@@ -167,7 +167,7 @@ class Graph(Diagram):
         Args:
             path: The ending says what to write: ``.svg`` a picture, ``.html`` a page to explore,
                 ``.dot`` Graphviz's language, ``.png`` or ``.pdf`` the same picture, converted by
-                cairosvg: ``pip install 'minigrad-numpy[pictures]'``.
+                cairosvg (``pip install cairosvg``).
             depth: How many levels of modules to open; None for about 40 boxes.
             title: What stands above it.
             engine: What makes a picture: see `to_svg`.
@@ -176,7 +176,8 @@ class Graph(Diagram):
             The path.
 
         Raises:
-            RuntimeError: What converts the picture, or the program of Graphviz, is not installed.
+            ImportError: cairosvg is needed and not installed.
+            RuntimeError: The library of cairosvg, or the program of Graphviz, is not there.
             ValueError: The ending is none of these, or `depth` is negative, or there is no such
                 engine.
 

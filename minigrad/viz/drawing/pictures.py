@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from minigrad._checks import optional_package
 from minigrad.viz.drawing.style import FONT
 
 __all__ = ["convert"]
 
 SCALE = 2
 """Pixels of a PNG for each unit of its picture: sharp on a dense screen, and when zoomed in."""
-
-INSTALL = "pip install 'minigrad-numpy[pictures]'; an .svg needs nothing"
 
 COMPLETE = "'DejaVu Sans'"
 """Cairo takes the letters of a text from one font: this one has ∂, σ, ×, and →."""
@@ -21,15 +20,16 @@ def convert(svg: str, form: Literal["png", "pdf"], width: int | None = None) -> 
     """Convert a picture; a PNG is `width` pixels wide, or has twice the picture's own size.
 
     Raises:
-        RuntimeError: cairosvg is not installed, or the Cairo library that it calls.
+        ImportError: cairosvg is not installed.
+        RuntimeError: It does not find the library Cairo.
     """
+    what = f"a graph as {form.upper()}"
     try:
-        import cairosvg
-    except ImportError:
-        raise RuntimeError(f"a graph as {form.upper()} needs cairosvg: {INSTALL}") from None
+        cairosvg = optional_package(what, "cairosvg")
     except OSError:
-        library = "the library Cairo: apt install libcairo2, or brew install cairo"
-        raise RuntimeError(f"a graph as {form.upper()} needs {library}") from None
+        raise RuntimeError(
+            f"{what}: the library Cairo is missing: apt install libcairo2, or brew install cairo"
+        ) from None
     picture = svg.replace(FONT, COMPLETE).encode()
     if form == "pdf":
         return bytes(cairosvg.svg2pdf(picture))
