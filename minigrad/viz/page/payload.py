@@ -1,4 +1,4 @@
-"""What the explorer page knows: a graph, its layout, its steps and the reasons for them, as JSON."""
+"""What the explorer page knows: a graph, its layout, its steps and their reasons, as JSON."""
 
 from __future__ import annotations
 
