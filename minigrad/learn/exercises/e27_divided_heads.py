@@ -11,11 +11,13 @@ from minigrad.learn.answer import Answer, Failure, numbers, show
 from minigrad.learn.drawing import traced
 from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.learn.exercises.e26_collectives import compare_ranks
-from minigrad.learn.solutions.e18_attention_backward import multi_head, multi_head_backward
+from minigrad.learn.solutions import e18_attention_backward
 from minigrad.viz import Graph
 
 Weights = Mapping[str, np.ndarray]
 NAMES = ("W_Q", "W_K", "W_V", "W_O")
+one_machine: Any = e18_attention_backward
+"""`multi_head` and `multi_head_backward`, written as a learner does, without types."""
 
 
 def cut(p: Weights, ranks: int) -> list[dict[str, np.ndarray]]:
@@ -33,12 +35,12 @@ def check(answer: Answer) -> None:
     bias = numbers(random, width)
     _check_divide(answer, p, ranks)
     parts = cut(p, ranks)
-    output, cache = multi_head(x, p, heads)
-    own = [multi_head(x, part, heads // ranks) for part in parts]
+    output, cache = one_machine.multi_head(x, p, heads)
+    own = [one_machine.multi_head(x, part, heads // ranks) for part in parts]
     outputs, caches = answer.unpack(
         answer.forward(x, parts, bias, heads), "the outputs", "the caches"
     )
-    narrow = sum(multi_head(x, part, heads)[0] for part in parts)
+    narrow = sum(one_machine.multi_head(x, part, heads)[0] for part in parts)
     compare_ranks(answer, "forward", outputs, [output + bias] * ranks, {
         "not reduced": [out + bias for out, _ in own],
         "bias on each": [output + ranks * bias] * ranks, "no bias": [output] * ranks,
@@ -74,9 +76,9 @@ def _check_backward(
     answer: Answer, g: np.ndarray, p: Weights, cache: Any, caches: Sequence[Any]
 ) -> None:
     ranks, parts = len(caches), cut(p, len(caches))
-    grad_x, grads = multi_head_backward(g, p, cache)
+    grad_x, grads = one_machine.multi_head_backward(g, p, cache)
     of_ranks = cut(grads, ranks)
-    own = [multi_head_backward(g, *pair)[0] for pair in zip(parts, caches, strict=True)]
+    own = [one_machine.multi_head_backward(g, *pair)[0] for pair in zip(parts, caches, strict=True)]
     got_x, got_grads, got_bias = answer.unpack(
         answer.backward(g, parts, caches), "grad_x", "the gradients of the weights", "grad_b_O"
     )
