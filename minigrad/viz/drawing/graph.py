@@ -67,9 +67,9 @@ class Graph(Diagram):
             >>> mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
             >>> [box.label for box in viz.graph(mlp, ones(5, 3)).collapse(depth=1).nodes]
             ['input', '0', '1', '2', 'output']
-            >>> smaller = viz.graph(mlp, ones(5, 3)).collapse(1, open=["0"], hide=[nn.ReLU])
+            >>> smaller = viz.graph(mlp, ones(5, 3)).collapse(depth=1, hide=[nn.ReLU])
             >>> [box.label for box in smaller.nodes]
-            ['input', '0.weight', '0.bias', 'linear', '2', 'output']
+            ['input', '0', '2', 'output']
         """
         return collapse(self, depth, open, hide)
 
