@@ -27,7 +27,7 @@ from minigrad.viz.record.steps import Summary
 __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
-    "data", "player", "pack", "draw", "gradients", "elements", "step", "box",
+    "data", "player", "pack", "elements", "draw", "visible", "gradients", "step", "box",
     "heatmap", "camera", "address", "search", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
@@ -84,7 +84,7 @@ def static(name: str) -> str:
 @cache
 def _script() -> str:
     parts = "\n".join(static(f"{name}.js") for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();'
+    return f'(async () => {{\n"use strict";\n{parts}}})();'
 
 
 def colours() -> str:
