@@ -90,9 +90,9 @@ def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyD
     added = {group.id for group in diagram.groups} - set(levels)
     levels = _levels(diagram)
     repeats = {group.id for group in diagram.groups if is_repeat(group)}
-    shut = decompositions | repeats | {group for group in single if levels[group]}
-    shut -= chosen
-    closed = shut | ({group for group in levels if levels[group] > 0 or group in added} - chosen)
+    shut = (decompositions | repeats | {group for group in single if levels[group]}) - chosen
+    closed = shut | added | {group for group, level in levels.items() if level > 0}
+    closed -= chosen
     seen = set()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
         candidate = group.id in closed and group.id not in shut and group.parent not in closed
