@@ -47,6 +47,10 @@ class Naive:
     embedding = staticmethod(lambda ids, weight, padding_idx=None: weight[ids])
     masked_fill = staticmethod(lambda x, mask, value: np.where(mask, np.reshape(value, ()), x))
 
+    # Of the collectives, what they do on one rank.
+    all_reduce = all_gather = reduce_scatter = broadcast = staticmethod(lambda x, *_, **__: x)
+    reduce_to_root = all_to_all = ppermute = broadcast
+
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 

@@ -69,6 +69,9 @@ class Torch:
 
     alias = clone = staticmethod(lambda x: x * 1)
     astype = staticmethod(lambda x, dtype: x.double())
+    # Of the collectives, what they do on one rank.
+    all_reduce = all_gather = reduce_scatter = staticmethod(lambda x, *_, **__: x * 1)
+    broadcast = reduce_to_root = all_to_all = ppermute = all_reduce
     negative = staticmethod(lambda x: -x)
     silu, relu = staticmethod(F.silu), staticmethod(F.relu)
     clip = staticmethod(lambda x, low=None, high=None: torch.clamp(x, low, high))
