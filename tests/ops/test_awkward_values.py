@@ -291,13 +291,14 @@ ULPS = {
     "vecdot": 8, "attention_weights": 8, "put_along_axis": 4,
     # a kernel beside its decomposition
     "cross_entropy": 8, "batch_norm": 8, "rnn": 8, "gru": 16, "lstm": 16, "convolution": 16,
-    "attention": 64,
+    "attention": 64, "ring_attention": 64,
     # the kernel rounds to float16 in between, also where that is subnormal
     "layer_norm": 256, "rms_norm": 256,
 }  # fmt: skip
 
 EXEMPT = {
     ("attention", "huge"): "the log-sum-exp is rounded, and with it the weights of huge scores",
+    ("ring_attention", "huge"): "the same",
     ("lstm", "-inf"): "a product of 0 and an infinity within a matrix product: BLAS may skip it",
 }
 
