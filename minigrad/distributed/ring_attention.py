@@ -118,8 +118,7 @@ def _ring_attention_pull(
 
 _ring_attention.defformula(
     """
-    allowed = True  # which keys each query may attend: with `causal`, none of a later position
-    key, value = key, value  # those of all ranks
+    allowed = True  # which keys of all ranks each query may attend
     P = where(allowed, exp(scale * (query @ key.mT) - lse), 0)
     A = g @ value.mT
     D = P * (A - sum(A * P, -1))

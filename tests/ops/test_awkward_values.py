@@ -137,6 +137,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "relu": (BRANCH,),
     "remainder": (NUMBER, NUMBER),
     "repeat": (BRANCH,),
+    "ring_attention": (NUMBER, NUMBER),
     "rms_norm": (NUMBER, NUMBER),
     "rnn": (BRANCH, SKIPPED, SKIPPED),
     "round": (BRANCH,),
