@@ -36,14 +36,18 @@ LISTED = 4
 
 
 def collapse(
-    diagram: AnyDiagram, depth: int | None = None, also: Choice = (), hide: Choice = ()
+    diagram: AnyDiagram,
+    depth: int | None = None,
+    also: Choice = (),
+    hide: Choice = (),
+    room: int | None = None,
 ) -> AnyDiagram:
     """Replace each module that is closed (see `view`) by one box, and leave out what is hidden.
 
     The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
     groups of the result are the open and the closed ones.
     """
-    return _close(*view(hidden(diagram, hide), depth, also))
+    return _close(*view(hidden(diagram, hide), depth, also, room))
 
 
 def view(
