@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 import math
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from typing import Any
+
+import numpy as np
 
 from minigrad.viz.drawing.labels import cost
 from minigrad.viz.drawing.svg import heading, insides
@@ -20,6 +23,7 @@ from minigrad.viz.explanation.report import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.steps import Summary
 
 __all__ = ["payload"]
 
@@ -52,7 +56,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "groups": list(map(about, diagram.groups)),
         "edges": list(map(_read, diagram.edges)),
         "steps": list(_steps(diagram, boxes)),
-        "skeleton": asdict(layout),
+        "skeleton": _plain(layout),
         "closed": sorted(closed),
     }
     return _pooled(data | more)
@@ -61,7 +65,39 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
     unread = ("primitive", "seconds", "flops", "output", "op")
-    return {name: value for name, value in asdict(record).items() if name not in unread}
+    return {name: value for name, value in _plain(record).items() if name not in unread}
+
+
+def _plain(record: Any) -> Any:
+    """A record, and what is in it, as dicts."""
+    if isinstance(record, tuple | list):
+        return [_plain(one) for one in record]
+    if isinstance(record, Mapping):
+        return {name: _plain(value) for name, value in record.items()}
+    if not is_dataclass(record):
+        return record
+    plain = {one.name: _plain(getattr(record, one.name)) for one in fields(record)}
+    if isinstance(record, Summary):
+        del plain["data"], plain["dtype"]
+        plain["values"] = _entries(record)
+    return plain
+
+
+def _entries(summary: Summary) -> tuple[float, ...] | str | None:
+    """The elements that are known: as numbers if they are few or integers, or as text.
+
+    The text is an exponent, a space, and in base64 each element over two to this power in float16:
+    three digits, which is what the page shows.
+    """
+    entries = summary.entries()
+    if not entries.size:
+        return None
+    if summary.values is not None or entries.dtype.kind != "f":
+        return tuple(entries.astype(np.float64 if entries.dtype.kind == "f" else int).tolist())
+    finite = np.abs(entries[np.isfinite(entries)], dtype=np.float64)
+    exponent = math.frexp(finite.max(initial=0.0))[1] - 15
+    half = np.ldexp(entries.astype(np.float64), -exponent).astype("<f2")
+    return f"{exponent} {b64encode(half.tobytes()).decode('ascii')}"
 
 
 def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, Any]]:
@@ -75,9 +111,9 @@ def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, An
         for part in step.parts:
             formula = formula_of((node or boxes[step.node]).primitive, part.name)
             notes = step_notes(step, part, node, into[step.node])._asdict()
-            written = None if formula is None else asdict(formula)
-            parts.append(asdict(part) | notes | {"formula": written})
-        yield asdict(step) | {"parts": parts}
+            written = _plain(formula)
+            parts.append(_plain(part) | notes | {"formula": written})
+        yield _plain(step) | {"parts": parts}
 
 
 def _pooled(data: Any) -> str:
