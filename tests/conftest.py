@@ -36,7 +36,8 @@ OPTIONAL = {
     "chromium": "the explorer page is not tried in a browser: install Chromium",
     "playwright": "the explorer page is not tried in a browser: pip install playwright",
     "node": "the explorer page's functions are not compared with Python's: install Node.js",
-    "dot": "pictures of graphs are not rendered: install Graphviz (apt, brew or winget)",
+    "cairosvg": "graphs are not saved as PNG and PDF: pip install cairosvg",
+    "dot": "pictures of graphs are not rendered by it: install Graphviz (apt, brew or winget)",
 }
 
 hypothesis.settings.register_profile("short", max_examples=50, deadline=None, derandomize=True)

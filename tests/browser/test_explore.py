@@ -44,7 +44,8 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Open]:
         file = tmp_path / f"page{len(contexts)}.html"
         file.write_text(graph if isinstance(graph, str) else graph.to_html(), encoding="utf-8")
         given = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"}
-        context = browser.new_context(**given | options)
+        given |= options
+        context = browser.new_context(**given)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text))
@@ -59,6 +60,8 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[Open]:
             ),
         )
         page.goto(file.as_uri() + address)
+        if given.get("java_script_enabled", True) and page.locator("#data").count():
+            page.wait_for_selector("html.scripted")  # the data of the page is unpacked by then
         return page
 
     yield opened

@@ -21,8 +21,8 @@ Engine = Literal["minigrad", "dot"]
 ENDINGS = ".svg, .html, .dot, .png, .pdf"
 
 REMEDY = (
-    "needs the program dot: write an .svg with the default engine, which needs nothing, or install "
-    "Graphviz (apt install graphviz, brew install graphviz, or winget install Graphviz.Graphviz)"
+    "needs the program dot: use the default engine, or install Graphviz (apt install graphviz, "
+    "brew install graphviz, or winget install Graphviz.Graphviz)"
 )
 
 DRAWABLE = 400
@@ -111,12 +111,16 @@ class Graph(Diagram):
 
         return to_text(self, depth)
 
-    def to_svg(self, depth: int | None = None, *, engine: Engine = "minigrad") -> str:
+    def to_svg(
+        self, depth: int | None = None, *, title: str = "", engine: Engine = "minigrad"
+    ) -> str:
         """Draw the graph as SVG.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
-            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz.
+            title: What stands above the picture.
+            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz, which
+                takes `depth` only.
 
         Returns:
             The text of the picture.
@@ -131,7 +135,7 @@ class Graph(Diagram):
             raise ValueError(f"to_svg: engine should be 'minigrad' or 'dot', not {engine!r}")
         from minigrad.viz.drawing.svg import draw
 
-        return draw(collapse(self, depth))
+        return draw(collapse(self, depth), title=title)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.
@@ -151,21 +155,29 @@ class Graph(Diagram):
         return write_page(self, depth, title)
 
     def save(
-        self, path: str | PathLike[str], *, depth: int | None = None, engine: Engine = "minigrad"
+        self,
+        path: str | PathLike[str],
+        *,
+        depth: int | None = None,
+        title: str = "",
+        engine: Engine = "minigrad",
     ) -> Path:
         """Write the graph to a file.
 
         Args:
             path: The ending says what to write: ``.svg`` a picture, ``.html`` a page to explore,
-                ``.dot`` Graphviz's language, ``.png`` or ``.pdf`` a picture by Graphviz.
+                ``.dot`` Graphviz's language, ``.png`` or ``.pdf`` the same picture, converted by
+                cairosvg (``pip install cairosvg``).
             depth: How many levels of modules to open; None for about 40 boxes.
-            engine: What makes an ``.svg``: see `to_svg`.
+            title: What stands above it.
+            engine: What makes a picture: see `to_svg`.
 
         Returns:
             The path.
 
         Raises:
-            RuntimeError: Graphviz is needed and its program is not there.
+            ImportError: cairosvg is needed and not installed.
+            RuntimeError: The library of cairosvg, or the program of Graphviz, is not there.
             ValueError: The ending is none of these, or `depth` is negative, or there is no such
                 engine.
 
@@ -180,13 +192,18 @@ class Graph(Diagram):
         path = Path(path)
         match path.suffix:
             case ".svg":
-                content = self.to_svg(depth, engine=engine).encode()
+                content = self.to_svg(depth, title=title, engine=engine).encode()
             case ".html":
-                content = self.to_html(depth).encode()
+                content = self.to_html(depth, title=title or "Compute graph").encode()
             case ".dot":
                 content = self.to_dot(depth).source.encode()
-            case ".png" | ".pdf":
-                content = self._pipe(path.suffix[1:], depth)
+            case ".png" | ".pdf" as ending if engine == "dot":
+                content = self._pipe(ending[1:], depth)
+            case ".png" | ".pdf" as ending:
+                from minigrad.viz.drawing.pictures import convert
+
+                svg = self.to_svg(depth, title=title, engine=engine)
+                content = convert(svg, "png" if ending == ".png" else "pdf")
             case _:
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
         path.write_bytes(content)

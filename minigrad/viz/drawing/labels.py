@@ -20,15 +20,15 @@ from minigrad.viz.record.model import Diagram, Edge, Group, Node
 __all__ = [
     "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
     "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "tensor_texts",
-    "text_width", "title",
+    "text_width", "title_of",
 ]  # fmt: skip
 
-Style = Literal["name", "bold", "small"]
+Style = Literal["name", "bold", "small", "title"]
 
-SIZES: dict[Style, int] = {"name": 12, "bold": 12, "small": 10}
+SIZES: dict[Style, int] = {"name": 12, "bold": 12, "small": 10, "title": 18}
 """The size of the type of each style."""
 
-LEADING: dict[Style, int] = {"name": 16, "bold": 16, "small": 13}
+LEADING: dict[Style, int] = {"name": 16, "bold": 16, "small": 13, "title": 34}
 """From one line to the next."""
 
 GLYPH, SLANT, SLOTS = 15, 8, 12
@@ -106,7 +106,7 @@ def cost(node: Node) -> str:
     return ", ".join([time_text(node.seconds), *[nbytes] * (node.kind != "module"), *flops])
 
 
-def title(group: Group) -> tuple[Line, Line, Line]:
+def title_of(group: Group) -> tuple[Line, Line, Line]:
     """Write what stands above an open group: name, class and call, number of parameters.
 
     All but the name may be empty.
@@ -170,12 +170,12 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape)) or "scalar"
 
 
-def shorten(text: str) -> str:
+def shorten(text: str, longest: int = LONGEST) -> str:
     """Make a text printable, and take out the middle of a long one."""
     text = printable(text)
-    if len(text) <= LONGEST:
+    if len(text) <= longest:
         return text
-    return f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 + 1 :]}"
+    return f"{text[: longest // 2]}…{text[-longest // 2 + 1 :]}"
 
 
 def printable(text: str) -> str:
@@ -197,7 +197,7 @@ def text_width(text: str, style: Style) -> int:
         else 0.63
         for c in text
     )  # fmt: skip
-    return math.ceil(ems * SIZES[style] * (1.1 if style == "bold" else 1))
+    return math.ceil(ems * SIZES[style] * (1.1 if style in ("bold", "title") else 1))
 
 
 def box_size(node: Node, written: Content) -> tuple[int, int]:

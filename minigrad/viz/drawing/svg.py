@@ -14,6 +14,7 @@ from minigrad.viz.drawing.labels import (
     GLYPH,
     GLYPHS,
     LEADING,
+    LONGEST,
     SLANT,
     SLOTS,
     Content,
@@ -23,8 +24,9 @@ from minigrad.viz.drawing.labels import (
     operand_name,
     printable,
     shape_text,
+    shorten,
     text_width,
-    title,
+    title_of,
 )
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Placement, Point, Skeleton, place, skeleton
@@ -42,6 +44,9 @@ WIDTH, HEIGHT, ROW = 26, 14, 22
 SPACE, MARGIN = 18, 16
 """Between two entries of the legend, and at the sides."""
 
+HEADLINE = 34
+"""The height of the title of a picture."""
+
 LEAST = 320
 """A legend may be wider than its picture, up to this."""
 
@@ -56,12 +61,13 @@ NAMES: dict[Kind, str] = {
 }
 
 
-def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
+def draw(diagram: Diagram, closed: Collection[str] = (), title: str = "") -> str:
     """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
     Args:
         diagram: What to draw, whole or collapsed.
         closed: The ids of groups to close, beside those that are closed in it.
+        title: What stands above it.
 
     Raises:
         ValueError: Two groups feed each other.
@@ -72,18 +78,22 @@ def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
     shown = [nodes[item] for item in placement.boxes]
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
-    legend, width, rows = _legend(shown, bool(thick), placement.width, placement.height)
-    width, height = max(placement.width, width), placement.height + rows
+    top = HEADLINE if title else 0
+    legend, width, rows = _legend(shown, bool(thick), placement.width, top + placement.height)
+    above = shorten(title, 2 * LONGEST)
+    width = max(placement.width, width, text_width(above, "title") + 2 * MARGIN * bool(title))
+    height = top + placement.height + rows
     kinds: Counter[str] = Counter(node.kind for node in shown)
     kinds["open module"] = len(placement.frames)
     count = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-graph" role="group" '
-        f'aria-label="Compute graph: {count}" '
+        f'aria-label="{_escape(title or "Compute graph")}: {count}" '
         f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
         f"<style>{STYLE}</style>",
         f'<rect class="page" width="{width}" height="{height}"/>',
-        f'<g transform="translate({(width - placement.width) // 2} 0)">',
+        _text(width // 2, top - 6, Line(above, "title")),
+        f'<g transform="translate({(width - placement.width) // 2} {top})">',
         *_frames(diagram, placement),
         *_edges(diagram, placement, nodes, thick),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
@@ -119,7 +129,7 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
 
 def heading(group: Group) -> str:
     """Draw the title of an open group, from its upper left corner."""
-    name, kind, size = title(group)
+    name, kind, size = title_of(group)
     spans = f'<tspan class="bold">{_escape(name.text)}</tspan>'
     if kind.text:
         spans += f' <tspan class="small">{_escape(kind.text)}</tspan>'

@@ -17,7 +17,7 @@ from minigrad.viz.drawing.labels import (
     named_operands,
     tensor_texts,
     text_width,
-    title,
+    title_of,
 )
 from minigrad.viz.layout.align import Segment, align
 from minigrad.viz.layout.model import TOP, Block, Box, End, Joint, Line, Scope, Skeleton
@@ -56,7 +56,7 @@ def skeleton(diagram: Diagram) -> Skeleton:
 
 
 def _title_size(group: Group) -> tuple[int, int]:
-    name, kind, size = (text_width(line.text, line.style) for line in title(group))
+    name, kind, size = (text_width(line.text, line.style) for line in title_of(group))
     return max(name + 6 + kind, size), 32 if size else 20
 
 

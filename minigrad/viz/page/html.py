@@ -11,7 +11,6 @@ import html
 import math
 import re
 from collections import defaultdict
-from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
@@ -27,7 +26,7 @@ from minigrad.viz.record.steps import Summary
 __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
-    "data", "player", "pack", "draw", "gradients", "elements", "step", "box",
+    "data", "player", "pack", "elements", "draw", "visible", "gradients", "step", "box",
     "heatmap", "camera", "address", "search", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
@@ -66,7 +65,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
             closed,
             residuals=sorted(residuals(diagram)),
             start=start,
-            heatmaps=[asdict(heatmap) for heatmap in diagram.heatmaps],
+            heatmaps=diagram.heatmaps,
             scales=_scales(),
         ),
         "script": _script(),
@@ -84,7 +83,7 @@ def static(name: str) -> str:
 @cache
 def _script() -> str:
     parts = "\n".join(static(f"{name}.js") for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();'
+    return f'(async () => {{\n"use strict";\n{parts}}})();'
 
 
 def colours() -> str:

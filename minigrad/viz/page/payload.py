@@ -1,13 +1,11 @@
-"""What the explorer page knows: a graph, its layout, its steps and the reasons for them, as JSON.
-
-Graphs repeat themselves: names, shapes, whole boxes. So each value stands once.
-"""
+"""What the explorer page knows: a graph, its layout, its steps and their reasons, as JSON."""
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-from base64 import b64encode
+import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -27,9 +25,12 @@ from minigrad.viz.record.steps import Summary
 
 __all__ = ["payload"]
 
+RAW = -15
+"""The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
+
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
-    """Write all that the page needs, and `more` as it is, as JSON that can stand within HTML.
+    """Write all that the page needs, and `more` as it is, as text that can stand within HTML.
 
     `closed` are the ids of the groups that are closed at first. Equal graphs give equal texts.
     """
@@ -56,31 +57,64 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "groups": list(map(about, diagram.groups)),
         "edges": list(map(_read, diagram.edges)),
         "steps": list(_steps(diagram, boxes)),
-        "skeleton": _plain(layout),
+        "skeleton": layout,
         "closed": sorted(closed),
     }
-    return _pooled(data | more)
+    return _compressed(data | more)
 
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
     unread = ("primitive", "seconds", "flops", "output", "op")
-    return {name: value for name, value in _plain(record).items() if name not in unread}
+    return {name: value for name, value in _fields(record).items() if name not in unread}
 
 
-def _plain(record: Any) -> Any:
-    """A record, and what is in it, as dicts."""
-    if isinstance(record, tuple | list):
-        return [_plain(one) for one in record]
-    if isinstance(record, Mapping):
-        return {name: _plain(value) for name, value in record.items()}
-    if not is_dataclass(record):
-        return record
-    plain = {one.name: _plain(getattr(record, one.name)) for one in fields(record)}
-    if isinstance(record, Summary):
-        del plain["data"], plain["dtype"]
-        plain["values"] = _entries(record)
-    return plain
+def _fields(record: Any) -> dict[str, Any]:
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, Any]]:
+    """The steps, with the notes and the formula of each part."""
+    nodes = {node.id: node for node in diagram.nodes}
+    into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
+    for edge in diagram.edges:
+        into[edge.target][edge.name] = edge.shape
+    for step in diagram.steps:
+        node, parts = nodes.get(step.node), []
+        for part in step.parts:
+            formula = formula_of((node or boxes[step.node]).primitive, part.name)
+            notes = step_notes(step, part, node, into[step.node])._asdict()
+            parts.append(_fields(part) | notes | {"formula": formula})
+        yield _fields(step) | {"parts": parts}
+
+
+def _compressed(data: Any) -> str:
+    """Write data as JSON, deflated and in base64: graphs repeat themselves, so little is left."""
+    text = json.dumps(_plain(data), separators=(",", ":"), ensure_ascii=False)
+    return base64.b64encode(zlib.compress(text.encode(), wbits=RAW)).decode()
+
+
+def _plain(value: Any) -> Any:
+    """Data as JSON has it: records as objects, numbers with seven digits: float32 has no more.
+
+    What is not finite is null.
+    """
+    if isinstance(value, Summary):
+        unread = ("data", "dtype")
+        held = {name: one for name, one in _fields(value).items() if name not in unread}
+        return _plain(held | {"values": _entries(value)})
+    if is_dataclass(value):
+        value = _fields(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.7g}")
+    return int(short) if short.is_integer() and abs(short) < 1e6 else short
 
 
 def _entries(summary: Summary) -> tuple[float, ...] | str | None:
@@ -97,53 +131,4 @@ def _entries(summary: Summary) -> tuple[float, ...] | str | None:
     finite = np.abs(entries[np.isfinite(entries)], dtype=np.float64)
     exponent = math.frexp(finite.max(initial=0.0))[1] - 15
     half = np.ldexp(entries.astype(np.float64), -exponent).astype("<f2")
-    return f"{exponent} {b64encode(half.tobytes()).decode('ascii')}"
-
-
-def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, Any]]:
-    """The steps, with the notes and the formula of each part."""
-    nodes = {node.id: node for node in diagram.nodes}
-    into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
-    for edge in diagram.edges:
-        into[edge.target][edge.name] = edge.shape
-    for step in diagram.steps:
-        node, parts = nodes.get(step.node), []
-        for part in step.parts:
-            formula = formula_of((node or boxes[step.node]).primitive, part.name)
-            notes = step_notes(step, part, node, into[step.node])._asdict()
-            written = _plain(formula)
-            parts.append(_plain(part) | notes | {"formula": written})
-        yield _plain(step) | {"parts": parts}
-
-
-def _pooled(data: Any) -> str:
-    """Write data as JSON in which every value stands once: in one list, the inner ones first.
-
-    Where a value holds others, their places in the list stand: a list of places is a list, and
-    ``{names: values}`` an object, by the places of its names and of its values. A list of numbers
-    is kept whole, in another list.
-    """
-    places: dict[str, int] = {}  # by the JSON of each value
-    encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-
-    def place(value: Any) -> int:
-        if isinstance(value, Mapping):
-            value = {place(list(value)): [place(one) for one in value.values()]}
-        elif isinstance(value, list | tuple):
-            whole = all(isinstance(one, int | float | None) for one in value)
-            value = [list(map(_rounded, value))] if whole else [place(one) for one in value]
-        text = encode(_rounded(value))
-        return places.setdefault(text, len(places))
-
-    place(data)
-    return f"[{','.join(places)}]".replace("<", "\\u003c")
-
-
-def _rounded(value: Any) -> Any:
-    """Write a number with seven digits: float32 has no more. What is not finite is null."""
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return None
-    short = float(f"{value:.7g}")
-    return int(short) if short.is_integer() and abs(short) < 1e6 else short
+    return f"{exponent} {base64.b64encode(half.tobytes()).decode('ascii')}"

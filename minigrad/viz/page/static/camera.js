@@ -4,9 +4,10 @@ const NEAREST = 3;
 const FARTHEST = 0.05;
 const LARGEST = 1.25;
 const LEGIBLE = 0.75;
+const NEAR = 400; // pixels
 
-/** Let a picture be moved within its stage; `canvas` holds all that is drawn. */
-function camera(stage, svgElement, canvas) {
+/** Let a picture be moved within its stage; `canvas` holds all that is drawn, `moved` is told. */
+function camera(stage, svgElement, canvas, told) {
   const view = { x: 0, y: 0, scale: 1 };
   let size = [1, 1];
   const pointers = new Map();
@@ -17,10 +18,13 @@ function camera(stage, svgElement, canvas) {
     const { x, y, scale } = view;
     canvas.classList.toggle("gliding", slowly);
     canvas.style.transform = `scale(${scale}) translate(${-x}px, ${-y}px)`;
+    told();
   }
+  /** Move there, slowly where what lies between is drawn. */
   function glide(target) {
+    const far = max(abs(target.x - view.x), abs(target.y - view.y)) * target.scale > NEAR;
     Object.assign(view, target);
-    show(true);
+    show(!far);
   }
   function zoom(factor, at = [stage.clientWidth / 2, stage.clientHeight / 2]) {
     const scale = min(NEAREST, max(FARTHEST, view.scale * factor));
@@ -32,7 +36,7 @@ function camera(stage, svgElement, canvas) {
   /** Where all of the picture can be seen, in the middle of the stage. */
   function whole(scale) {
     const [width, height] = [stage.clientWidth, stage.clientHeight];
-    scale ??= min(width / size[0], height / size[1], LARGEST);
+    scale ??= max(FARTHEST, min(width / size[0], height / size[1], LARGEST));
     return { scale, x: (size[0] - width / scale) / 2, y: (size[1] - height / scale) / 2 };
   }
   const at = (event) => {
@@ -73,6 +77,11 @@ function camera(stage, svgElement, canvas) {
   }
   return {
     zoom,
+    /** What is in view, in the picture's own units: left, top, right, bottom. */
+    area() {
+      const { x, y, scale } = view;
+      return [x, y, x + stage.clientWidth / scale, y + stage.clientHeight / scale];
+    },
     /** Whether the last press was a drag, which is no click. */
     dragged: () => moved > 4,
     resize(width, height) {

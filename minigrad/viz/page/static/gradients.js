@@ -36,22 +36,19 @@ function widthOf(norm) {
   return 1.25 + 1.1 * min(4, max(0, floor(Math.log10(norm)) + 3));
 }
 
-/** Draw the state after some steps into the layers of the picture. */
-function drawGradients(now, layers, norms) {
-  const arrows = new Map();
-  for (const [index, way] of now.edges) {
-    const points = placement.edges[index];
-    if (!points) continue;
-    const line = path(points);
-    const before = arrows.get(line);
-    if (!before || before.state === "done") arrows.set(line, { points, ...way });
+/** Draw the state after some steps on what of the picture is in the document. */
+function drawGradients(now, norms) {
+  const arrows = [];
+  for (const { edges = [], points } of inDocument("edges")) {
+    const ways = edges.map((index) => now.edges.get(index)).filter(Boolean);
+    const way = ways.find(({ state }) => state !== "done") ?? ways.at(-1);
+    if (way) arrows.push(drawArrow({ points, ...way }, norms));
   }
-  layers.gradients.replaceChildren(...[...arrows.values()].map((way) => drawArrow(way, norms)));
-  const badges = Object.entries(placement.boxes).map(([id, area]) => drawBadge(id, area, now));
+  layers.gradients.replaceChildren(...arrows);
+  const badges = inDocument("boxes").map(({ id, area }) => drawBadge(id, area, now));
   layers.badges.replaceChildren(...badges.filter(Boolean));
   const lit = now.step && shownAs(now.step.node);
-  for (const element of [...layers.boxes.children, ...layers.frames.children]) {
-    const { id } = element.dataset;
+  for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {
     element.classList.toggle("ran", now.done.has(id));
     element.classList.toggle("lit", id === lit);
   }
