@@ -8,7 +8,7 @@ import math
 import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.steps import Summary
 
-__all__ = ["payload"]
+__all__ = ["born", "payload"]
 
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
@@ -59,8 +59,24 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "steps": list(_steps(diagram, boxes)),
         "skeleton": layout,
         "closed": sorted(closed),
+        "born": [{"id": node.id, "what": node.born} for node in born(diagram)],
     }
     return _compressed(data | more)
+
+
+def born(diagram: Diagram) -> list[Node]:
+    """The boxes where a NaN or an infinity came into the forward pass, the first one first."""
+    fused = {group.id: group.op for group in diagram.groups if group.op is not None}
+    found: dict[str, Node] = {}
+    for node in diagram.nodes:
+        op = fused.get(node.group or "")
+        if op is not None and op.born and not node.born:
+            found.setdefault(op.id, op)
+        elif node.born:
+            found[node.id] = node
+        elif node.kind in ("input", "parameter", "buffer") and node.value and node.value.nans:
+            found[node.id] = replace(node, born="NaN")
+    return list(found.values())
 
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:

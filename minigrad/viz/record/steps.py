@@ -25,7 +25,7 @@ IN_FULL = 64
 VALUE_IN_FULL = 4096
 """The most elements of a value of the forward pass of which all are kept, unless asked for."""
 
-ROOM = 1_000_000
+ROOM = 60_000
 """The most elements of all values of a graph together; the largest arrays give way."""
 
 FEW = 8

@@ -24,6 +24,7 @@ function health(summary) {
 /** A number with three digits, as people write it. */
 function number(value) {
   if (value === null) return "> 1e308";
+  if (!Number.isFinite(value)) return String(value).replace("Infinity", "∞").replace("-", "−");
   if (value === 0) return "0";
   const usual = abs(value) >= 1e-3 && abs(value) < 1e5;
   const text = usual ? +value.toPrecision(3) : value.toExponential(1).replace("e+", "e");
@@ -72,7 +73,9 @@ function drawArrow({ points, state, sent }, norms) {
 function drawBadge(id, [x, y, width, height], now) {
   const [came, inside, all] = [now.came.get(id), now.inside.get(id), data.inside.get(id)];
   const group = data.group.has(id);
-  if (!came && !(inside && group)) return null;
+  const plain = !["module", "output"].includes(data.box(id).kind);
+  const scalar = plain && isScalar(data.box(id)) && data.order(id) <= ranAt(state.step);
+  if (!scalar && !came && !(inside && group)) return null;
   let [kind, waits, text] = ["good", inside < all, `∂ ${inside}/${all}`];
   if (came) {
     const { arrival, arrivals, total } = came;
@@ -81,10 +84,14 @@ function drawBadge(id, [x, y, width, height], now) {
     const norm = `${sign} ${arrivals > 1 ? "Σ " : ""}‖ḡ‖ ${words}`.trim();
     text = waits ? `Σ ${arrival}/${arrivals}` : norm;
   }
+  if (scalar && !(came && waits)) {
+    [waits, text] = [false, scalarText(id, now.came)];
+    if (!text.includes("grad")) kind = "value";
+  }
   const long = Math.ceil(10 + 5.6 * [...text].length);
   // On top of a leaf, where nothing comes in; at the foot of an op, where its gradient arrives.
   let place = [x + floor((width - long) / 2), y - 13];
-  if (!came) place = [x + width - long + 6, y - 9];
+  if (!came && !scalar) place = [x + width - long + 6, y - 9];
   else if (group || data.into.has(id)) place = [x + width / 2 - 12 - long, y + height + 4];
   return svg.g(
     { class: `badge ${kind}${waits ? " waits" : ""}`, transform: `translate(${place})` },
