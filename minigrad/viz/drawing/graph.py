@@ -8,8 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from minigrad.viz.drawing.pictures import convert
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.selection import Choice
 
 if TYPE_CHECKING:
     import graphviz
@@ -44,25 +46,32 @@ class Graph(Diagram):
         Graph(3 ops, 4 parameters, 1 input, 1 output, 4 modules)
     """
 
-    def collapse(self, depth: int | None = None) -> Graph:
+    def collapse(self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()) -> Graph:
         """Close the modules deeper than `depth`, each to one box.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
+            open: Modules to open all the same: paths such as ``"layers.0"``, patterns such as
+                ``"*.self_attn"``, classes or their names.
+            hide: Modules, ops and tensors to leave out, by path, name, pattern or class, such as
+                ``["reshape", "*.bias", nn.Dropout]``: lines go on to what read them.
 
         Returns:
             The smaller graph; this one stays as it is.
 
         Raises:
-            ValueError: `depth` is negative.
+            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
 
         Example:
             >>> from minigrad import nn, ones, viz
             >>> mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
             >>> [box.label for box in viz.graph(mlp, ones(5, 3)).collapse(depth=1).nodes]
             ['input', '0', '1', '2', 'output']
+            >>> smaller = viz.graph(mlp, ones(5, 3)).collapse(depth=1, hide=[nn.ReLU])
+            >>> [box.label for box in smaller.nodes]
+            ['input', '0', '2', 'output']
         """
-        return collapse(self, depth)
+        return collapse(self, depth, open, hide)
 
     def to_dot(self, depth: int | None = None) -> graphviz.Digraph:
         """Draw the graph in Graphviz's language, which needs no Graphviz program.
@@ -76,9 +85,7 @@ class Graph(Diagram):
         Raises:
             ValueError: `depth` is negative.
         """
-        from minigrad.viz.drawing.dot import digraph
-
-        return digraph(collapse(self, depth))
+        return collapse(self, depth)._digraph()
 
     def to_text(self, depth: int | None = None) -> str:
         """Write the graph for a terminal: a line for each op, in order, indented by module.
@@ -112,30 +119,38 @@ class Graph(Diagram):
         return to_text(self, depth)
 
     def to_svg(
-        self, depth: int | None = None, *, title: str = "", engine: Engine = "minigrad"
+        self,
+        depth: int | None = None,
+        *,
+        open: Choice = (),
+        hide: Choice = (),
+        title: str = "",
+        engine: Engine = "minigrad",
     ) -> str:
         """Draw the graph as SVG.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
+            open: Modules to open all the same: see `collapse`.
+            hide: Modules, ops and tensors to leave out: see `collapse`.
             title: What stands above the picture.
             engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz, which
-                takes `depth` only.
+                writes no title.
 
         Returns:
             The text of the picture.
 
         Raises:
             RuntimeError: Graphviz is asked and its program is not there.
-            ValueError: `depth` is negative, or there is no such engine.
+            ValueError: `depth` is negative, or there is no such module or engine.
         """
         if engine == "dot":
-            return self._pipe("svg", depth).decode()
+            return self.collapse(depth, open=open, hide=hide)._pipe("svg").decode()
         if engine != "minigrad":
             raise ValueError(f"to_svg: engine should be 'minigrad' or 'dot', not {engine!r}")
         from minigrad.viz.drawing.svg import draw
 
-        return draw(collapse(self, depth), title=title)
+        return draw(collapse(self, depth, open, hide), title=title)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.
@@ -159,6 +174,8 @@ class Graph(Diagram):
         path: str | PathLike[str],
         *,
         depth: int | None = None,
+        open: Choice = (),
+        hide: Choice = (),
         title: str = "",
         engine: Engine = "minigrad",
     ) -> Path:
@@ -169,6 +186,8 @@ class Graph(Diagram):
                 ``.dot`` Graphviz's language, ``.png`` or ``.pdf`` the same picture, converted by
                 cairosvg (``pip install cairosvg``).
             depth: How many levels of modules to open; None for about 40 boxes.
+            open: Modules to open all the same: see `collapse`.
+            hide: Modules, ops and tensors to leave out of a picture: see `collapse`.
             title: What stands above it.
             engine: What makes a picture: see `to_svg`.
 
@@ -179,7 +198,7 @@ class Graph(Diagram):
             ImportError: cairosvg is needed and not installed.
             RuntimeError: The library of cairosvg, or the program of Graphviz, is not there.
             ValueError: The ending is none of these, or `depth` is negative, or there is no such
-                engine.
+                module or engine.
 
         Example:
             >>> import tempfile, minigrad
@@ -191,30 +210,32 @@ class Graph(Diagram):
         """
         path = Path(path)
         match path.suffix:
-            case ".svg":
-                content = self.to_svg(depth, title=title, engine=engine).encode()
             case ".html":
                 content = self.to_html(depth, title=title or "Compute graph").encode()
             case ".dot":
-                content = self.to_dot(depth).source.encode()
+                content = self.collapse(depth, open=open, hide=hide)._digraph().source.encode()
             case ".png" | ".pdf" as ending if engine == "dot":
-                content = self._pipe(ending[1:], depth)
-            case ".png" | ".pdf" as ending:
-                from minigrad.viz.drawing.pictures import convert
-
-                svg = self.to_svg(depth, title=title, engine=engine)
-                content = convert(svg, "png" if ending == ".png" else "pdf")
+                content = self.collapse(depth, open=open, hide=hide)._pipe(ending[1:])
+            case ".svg" | ".png" | ".pdf" as ending:
+                svg = self.to_svg(depth, open=open, hide=hide, title=title, engine=engine)
+                content = svg.encode() if ending == ".svg" else convert(svg, ending[1:])
             case _:
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
         path.write_bytes(content)
         return path
 
-    def _pipe(self, form: str, depth: int | None) -> bytes:
-        """Let Graphviz draw."""
+    def _digraph(self) -> graphviz.Digraph:
+        """All of the graph in Graphviz's language."""
+        from minigrad.viz.drawing.dot import digraph
+
+        return digraph(self)
+
+    def _pipe(self, form: str) -> bytes:
+        """Let Graphviz draw all of the graph."""
         import graphviz
 
         try:
-            return bytes(self.to_dot(depth).pipe(format=form))
+            return bytes(self._digraph().pipe(format=form))
         except graphviz.ExecutableNotFound:
             raise RuntimeError(f"a graph as {form.upper()} by Graphviz {REMEDY}") from None
 

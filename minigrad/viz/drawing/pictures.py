@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from minigrad._checks import optional_package
 from minigrad.viz.drawing.style import FONT
 
 __all__ = ["convert"]
 
 SCALE = 2
-"""Pixels of a PNG for each unit of its picture: sharp on a dense screen, and when zoomed in."""
+"""Pixels of a PNG for each unit of a picture: sharp on a dense screen, and when zoomed in."""
 
 COMPLETE = "'DejaVu Sans'"
 """Cairo takes the letters of a text from one font: this one has ∂, σ, ×, and →."""
 
 
-def convert(svg: str, form: Literal["png", "pdf"], width: int | None = None) -> bytes:
-    """Convert a picture; a PNG is `width` pixels wide, or has twice the picture's own size.
+def convert(svg: str, form: str, scale: float = SCALE) -> bytes:
+    """Convert a picture to ``"png"`` or ``"pdf"``; a PNG has `scale` pixels for each unit.
 
     Raises:
         ImportError: cairosvg is not installed.
@@ -33,5 +31,4 @@ def convert(svg: str, form: Literal["png", "pdf"], width: int | None = None) -> 
     picture = svg.replace(FONT, COMPLETE).encode()
     if form == "pdf":
         return bytes(cairosvg.svg2pdf(picture))
-    size = {"output_width": width} if width else {"scale": SCALE}
-    return bytes(cairosvg.svg2png(picture, **size))
+    return bytes(cairosvg.svg2png(picture, scale=scale))

@@ -16,7 +16,7 @@ from importlib.resources import files
 
 from minigrad.viz.drawing.colour_scale import diverging, sequential
 from minigrad.viz.drawing.labels import printable, shape_text
-from minigrad.viz.drawing.style import DARK, LIGHT
+from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import born, payload
 from minigrad.viz.record.fold import closed_boxes, residuals, view
@@ -33,6 +33,9 @@ SCRIPTS = (
 
 STOPS = 33
 """How many colours a heatmap has."""
+
+LARGE = 500
+"""Of a graph with more ops, the picture and the table are read only where no script runs."""
 
 
 def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -> str:
@@ -53,18 +56,19 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
     diagram, closed = view(graph, depth)
     steps = graph.steps
     start = start or (f"the output of {steps[0].op}" if steps else "No backward pass was traced.")
+    still = "<noscript>{}</noscript>".format if len(graph.nodes) > LARGE else str
     fields = {
         "title": _text(title),
-        "style": colours() + static("mathml.css") + static("explore.css"),
+        "style": colours() + STYLE + static("mathml.css") + static("explore.css"),
         "facts": _text(_facts(graph)),
         "born": "".join(
             f'<button class="born" data-id="{_text(node.id)}">⬣ {node.born} born in '
             f"{_text(node.label)}: go there</button>"
             for node in born(diagram)[:1]
         ),
-        "picture": draw(diagram, closed),
+        "picture": still(draw(diagram, closed).replace(f"<style>{STYLE}</style>", "")),
         "guide": _guide(diagram, start),
-        "table": _table(graph),
+        "table": still(_table(graph)),
         "data": payload(
             diagram,
             closed,

@@ -8,7 +8,6 @@ const data = await unpack($("data").textContent);
 const total = data.steps.length;
 const first = -1 - data.forward.length; // before the forward pass; 0 is between the two
 const stage = $("stage");
-const picture = stage.querySelector("svg");
 const state = {
   closed: new Set(data.closed),
   step: 0,
@@ -18,6 +17,8 @@ const state = {
   traced: null,
 };
 const canvas = svg.g(Object.values(layers));
+const label = `Compute graph: ${$("facts").textContent}`;
+const picture = svg.svg({ class: "minigrad-graph", role: "group", "aria-label": label }, canvas);
 const look = camera(stage, picture, canvas, followCamera);
 let placement; // where everything lies
 let now; // what has happened in the backward pass
@@ -25,8 +26,7 @@ let joined; // what reads what
 let playing = 0;
 
 document.documentElement.classList.add("scripted");
-picture.replaceChildren(picture.querySelector("style"), canvas);
-for (const size of ["width", "height", "viewBox"]) picture.removeAttribute(size);
+stage.firstElementChild.replaceWith(picture); // the one that shows without a script
 
 // Drawing -----------------------------------------------------------------------------------------
 
@@ -166,7 +166,9 @@ const go = {
 function closeOnly(groups) {
   state.closed = new Set(groups);
   redraw();
-  look.fit();
+  look.begin();
+  const at = state.box === null ? now.step?.node : state.box;
+  if (at) look.reveal(areaOf(shownAs(at)));
 }
 
 // The panel and the player ------------------------------------------------------------------------
@@ -185,6 +187,22 @@ function turnTo(tab) {
   showPanel();
 }
 
+/** The list, if it is too long to stand in the page: more of it as one reads on. */
+function showList() {
+  const long = $("list").querySelector("noscript");
+  if (!long) return;
+  long.replaceWith(filled(e.div(), long.textContent));
+  const rows = [...$("list").querySelectorAll("tbody tr")];
+  const body = rows[0].parentNode;
+  const more = () => body.append(...rows.splice(0, 100));
+  body.replaceChildren();
+  more();
+  $("list").addEventListener("scroll", () => {
+    const { scrollTop, clientHeight, scrollHeight } = $("list");
+    if (scrollTop + 2 * clientHeight > scrollHeight) more();
+  });
+}
+
 function showPanel() {
   for (const tab of $("tabs").children) {
     const on = tab.id === `tab-${state.tab}`;
@@ -192,6 +210,7 @@ function showPanel() {
     tab.tabIndex = on ? 0 : -1;
     $(tab.getAttribute("aria-controls")).hidden = !on;
   }
+  if (state.tab === "list") showList();
   const node = nodeAt(state.step);
   fill("step", `${state.step} ${node && go.hidden(node)}`, () => stepView(state.step));
   fill("box", `${state.box} ${go.isOpen(state.box)} ${state.step}`, () => boxView(state.box));

@@ -20,17 +20,14 @@ function drawForward(at) {
     element.classList.toggle("later", !!edges && !edges.some(ready));
     element.classList.toggle("flows", !!current && !!edges?.some(into));
   }
-  layers.badges.append(...data.born.map(drawBorn).filter(Boolean));
 }
 
 /** The mark of a NaN or an infinity on the box that made it. */
-function drawBorn({ id, what }) {
-  const area = placement.boxes[shownAs(id)];
-  if (!area) return null;
-  const [words, [x, y, width]] = [`⬣ ${what}`, area];
+function drawBorn({ what }, width) {
+  const words = `⬣ ${what}`;
   const long = 14 + 6 * words.length;
   return svg.g(
-    { class: "badge born", transform: `translate(${x + width - long + 8} ${y - 9})` },
+    { class: "badge born", transform: `translate(${width - long + 8} -9)` },
     svg.rect({ width: long, height: 15, rx: 3 }),
     svg.text({ class: "small", x: long / 2, y: 11 }, words),
   );
