@@ -95,7 +95,7 @@ def test_the_list_grows_as_one_reads_on(chain: str, open_page: Callable[..., Any
     assert rows.count() == 100
     for count in (200, 300):
         page.locator("#list").evaluate("(list) => list.scrollTo(0, list.scrollHeight)")
-        page.wait_for_function(f"document.querySelectorAll('#list tbody tr').length >= {count}")
+        rows.nth(count - 1).wait_for(state="attached")
     rows.nth(150).click()
     assert in_view(page, "#stage .box.selected")
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Graph"]
 
 Engine = Literal["minigrad", "dot"]
+Direction = Literal["down", "right"]
 
 ENDINGS = ".svg, .html, .dot, .png, .pdf"
 
@@ -124,6 +125,7 @@ class Graph(Diagram):
         *,
         open: Choice = (),
         hide: Choice = (),
+        direction: Direction = "down",
         title: str = "",
         engine: Engine = "minigrad",
     ) -> str:
@@ -133,24 +135,27 @@ class Graph(Diagram):
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
             hide: Modules, ops and tensors to leave out: see `collapse`.
+            direction: Where tensors run: ``"down"`` or ``"right"``.
             title: What stands above the picture.
-            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz, which
-                writes no title.
+            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz, to
+                which `title` and `direction` are not passed on.
 
         Returns:
             The text of the picture.
 
         Raises:
             RuntimeError: Graphviz is asked and its program is not there.
-            ValueError: `depth` is negative, or there is no such module or engine.
+            ValueError: `depth` is negative, or there is no such module, direction or engine.
         """
         if engine == "dot":
             return self.collapse(depth, open=open, hide=hide)._pipe("svg").decode()
         if engine != "minigrad":
             raise ValueError(f"to_svg: engine should be 'minigrad' or 'dot', not {engine!r}")
+        if direction not in ("down", "right"):
+            raise ValueError(f"to_svg: direction should be 'down' or 'right', not {direction!r}")
         from minigrad.viz.drawing.svg import draw
 
-        return draw(collapse(self, depth, open, hide), title=title)
+        return draw(collapse(self, depth, open, hide), title=title, direction=direction)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.
@@ -176,6 +181,7 @@ class Graph(Diagram):
         depth: int | None = None,
         open: Choice = (),
         hide: Choice = (),
+        direction: Direction = "down",
         title: str = "",
         engine: Engine = "minigrad",
     ) -> Path:
@@ -188,6 +194,7 @@ class Graph(Diagram):
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
             hide: Modules, ops and tensors to leave out of a picture: see `collapse`.
+            direction: Where tensors run in a picture: ``"down"`` or ``"right"``.
             title: What stands above it.
             engine: What makes a picture: see `to_svg`.
 
@@ -198,7 +205,7 @@ class Graph(Diagram):
             ImportError: cairosvg is needed and not installed.
             RuntimeError: The library of cairosvg, or the program of Graphviz, is not there.
             ValueError: The ending is none of these, or `depth` is negative, or there is no such
-                module or engine.
+                module, direction or engine.
 
         Example:
             >>> import tempfile, minigrad
@@ -217,7 +224,9 @@ class Graph(Diagram):
             case ".png" | ".pdf" as ending if engine == "dot":
                 content = self.collapse(depth, open=open, hide=hide)._pipe(ending[1:])
             case ".svg" | ".png" | ".pdf" as ending:
-                svg = self.to_svg(depth, open=open, hide=hide, title=title, engine=engine)
+                svg = self.to_svg(
+                    depth, open=open, hide=hide, direction=direction, title=title, engine=engine
+                )
                 content = svg.encode() if ending == ".svg" else convert(svg, ending[1:])
             case _:
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")

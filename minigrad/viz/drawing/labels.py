@@ -19,8 +19,8 @@ from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "tensor_texts",
-    "text_width", "title_of",
+    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "shorten",
+    "slots_width", "tensor_texts", "text_width", "title_of",
 ]  # fmt: skip
 
 Style = Literal["name", "bold", "small", "title"]
@@ -65,16 +65,21 @@ class Content(NamedTuple):
     slots: tuple[str, ...] = ()
 
 
-def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
+def contents(
+    diagram: Diagram, nodes: Iterable[Node], direction: str = "down"
+) -> dict[str, Content]:
     """Write what stands in boxes, by their ids; very long texts are shortened.
 
-    `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
+    `nodes` are what the boxes stand for: nodes of the diagram, or closed groups. Where lines run to
+    the right, the shapes of tensors stand in the boxes that compute them.
     """
+    shapes = tensor_texts(diagram) if direction == "right" else {}
     groups = {group.id: group for group in diagram.groups}
     named = named_operands(diagram)
     found = {}
     for node in nodes:
-        small = [*node.notes, cost(node), f"✕ {node.error}" if node.error else ""]
+        shape = f"→ {shapes[node.id]}" if node.id in shapes else ""
+        small = [*node.notes, cost(node), f"✕ {node.error}" if node.error else "", shape]
         notes = [Line(shorten(text), "small") for text in small if text]
         slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
         lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *notes
@@ -197,21 +202,29 @@ def text_width(text: str, style: Style) -> int:
         else 0.63
         for c in text
     )  # fmt: skip
-    return math.ceil(ems * SIZES[style] * (1.1 if style in ("bold", "title") else 1))
+    return math.ceil(ems * SIZES[style] * (1.15 if style in ("bold", "title") else 1))
 
 
-def box_size(node: Node, written: Content) -> tuple[int, int]:
+def box_size(node: Node, written: Content, direction: str = "down") -> tuple[int, int]:
     """Width and height of a box, both even, so that the middle is a whole number."""
     widths = [text_width(line.text, line.style) for line in written.lines]
     if written.glyph:
         widths[0] += GLYPH
-    if written.slots:
-        cell = max(text_width(slot, "small") for slot in written.slots) + 8
-        widths.append(cell * len(written.slots) - 2 * SIDE)
+    cell = slots_width(written)
     sides = SIDE + (SLANT if node.kind in ("input", "output") else 0)
     ends = END - (2 if node.kind == "constant" else 0)
-    height = sum(LEADING[line.style] for line in written.lines) + SLOTS * bool(written.slots)
-    return _even(max(*widths, 16) + 2 * sides), _even(height + 2 * ends)
+    width = max(*widths, 16) + 2 * sides
+    height = sum(LEADING[line.style] for line in written.lines) + 2 * ends
+    if direction == "right":
+        width, height = width + cell, max(height, (SLOTS + 2) * len(written.slots))
+    elif cell:
+        width, height = max(width, cell * len(written.slots)), height + SLOTS
+    return _even(width), _even(height)
+
+
+def slots_width(written: Content) -> int:
+    """The room for the widest name of an operand."""
+    return max((text_width(slot, "small") + 8 for slot in written.slots), default=0)
 
 
 def _even(size: int) -> int:

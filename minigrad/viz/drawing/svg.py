@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from minigrad.viz.drawing.labels import (
     GLYPH,
@@ -25,11 +26,12 @@ from minigrad.viz.drawing.labels import (
     printable,
     shape_text,
     shorten,
+    slots_width,
     text_width,
     title_of,
 )
 from minigrad.viz.drawing.style import STYLE
-from minigrad.viz.layout import Placement, Point, Skeleton, place, skeleton
+from minigrad.viz.layout import Direction, Placement, Point, Skeleton, place, skeleton
 from minigrad.viz.record.fold import closed_boxes, residuals
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 
@@ -61,18 +63,24 @@ NAMES: dict[Kind, str] = {
 }
 
 
-def draw(diagram: Diagram, closed: Collection[str] = (), title: str = "") -> str:
+def draw(
+    diagram: Diagram,
+    closed: Collection[str] = (),
+    title: str = "",
+    direction: Direction = "down",
+) -> str:
     """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
     Args:
         diagram: What to draw, whole or collapsed.
         closed: The ids of groups to close, beside those that are closed in it.
         title: What stands above it.
+        direction: Where tensors run.
 
     Raises:
         ValueError: Two groups feed each other.
     """
-    layout = skeleton(diagram)
+    layout = skeleton(diagram, direction)
     placement = place(layout, closed)
     nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
     shown = [nodes[item] for item in placement.boxes]
@@ -95,7 +103,7 @@ def draw(diagram: Diagram, closed: Collection[str] = (), title: str = "") -> str
         _text(width // 2, top - 6, Line(above, "title")),
         f'<g transform="translate({(width - placement.width) // 2} {top})">',
         *_frames(diagram, placement),
-        *_edges(diagram, placement, nodes, thick),
+        *_edges(diagram, placement, nodes, thick, direction),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
         *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
         *(  # shapes, beside the lines
@@ -137,10 +145,15 @@ def heading(group: Group) -> str:
 
 
 def _edges(
-    diagram: Diagram, placement: Placement, nodes: Mapping[str, Node], thick: Collection[int]
+    diagram: Diagram,
+    placement: Placement,
+    nodes: Mapping[str, Node],
+    thick: Collection[int],
+    direction: Direction,
 ) -> Iterator[str]:
     """The tensors; those that run together into a closed group are drawn once."""
     drawn = set()
+    arrow = f"l{-HEAD - 1} -4v8z" if direction == "right" else f"l-4 {-HEAD - 1}h8z"
     for index, points in placement.edges.items():
         if (key := (*points, index in thick)) in drawn:
             continue
@@ -152,21 +165,24 @@ def _edges(
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
             f'<g class="{kind}" data-edge="{index}"><title>{_escape(label)}</title>'
-            f'<path class="line" d="{_path(points)}"/>'
-            f'<path class="head" d="M{x} {y}l-4 {-HEAD - 1}h8z"/></g>'
+            f'<path class="line" d="{_path(points, direction)}"/>'
+            f'<path class="head" d="M{x} {y}{arrow}"/></g>'
         )
 
 
-def _path(points: list[Point]) -> str:
-    """Straight down where x stays, in a bow where it does not; it ends within the arrow's head."""
-    (x, y), *rest = points
-    rest[-1] = rest[-1][0], rest[-1][1] - HEAD
-    written = [f"M{x} {y}"]
-    for right, down in rest:
-        middle = (y + down) // 2
-        bow = f"C{x} {middle} {right} {middle} {right} {down}"
-        written.append(f"V{down}" if right == x else bow)
-        x, y = right, down
+def _path(points: list[Point], direction: Direction) -> str:
+    """Straight on where it can be, in a bow where not; it ends within the arrow's head."""
+    across = direction == "right"
+    *rest, (x, y) = points
+    rest.append((x - HEAD, y) if across else (x, y - HEAD))
+    written = ["M{} {}".format(*rest[0])]
+    for (x, y), (right, down) in pairwise(rest):
+        if x == right or y == down:
+            written.append(f"V{down}" if x == right else f"H{right}")
+        elif across:
+            written.append(f"C{(x + right) // 2} {y} {(x + right) // 2} {down} {right} {down}")
+        else:
+            written.append(f"C{x} {(y + down) // 2} {right} {(y + down) // 2} {right} {down}")
     return "".join(written)
 
 
@@ -178,11 +194,12 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
     `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
     """
-    named, written = named_operands(diagram), contents(diagram, nodes)
-    sizes, ways = {}, {}  # of each operand, how far from the left of its box it comes in
+    named, written = named_operands(diagram), contents(diagram, nodes, layout.direction)
+    sizes, ways = {}, {}  # of each operand, how far along the side of its box it comes in
     for scope in layout.scopes.values():
         for shown in scope.items:
-            sizes[shown.id] = shown.width, shown.height
+            size = shown.width, shown.height
+            sizes[shown.id] = size[::-1] if layout.direction == "right" else size
         for line in scope.lines:
             target = scope.items[line.way[-1]]
             if target.id and target.id not in layout.scopes:
@@ -193,6 +210,7 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
             *sizes[node.id],
             written[node.id],
             [(ways[i], operand_name(diagram.edges[i])) for i in named.get(node.id, ())],
+            layout.direction,
         )
         for node in nodes
     }
@@ -209,15 +227,27 @@ def _box(node: Node, left: int, top: int, inside: str) -> str:
 
 
 def _inside(
-    node: Node, width: int, height: int, content: Content, slots: Sequence[tuple[int, str]]
+    node: Node,
+    width: int,
+    height: int,
+    content: Content,
+    slots: Sequence[tuple[int, str]],
+    direction: Direction,
 ) -> str:
-    """What a box shows; `slots` are its operands' names, and how far from the left they come in."""
+    """What a box shows; `slots` are its operands' names, and where along its side they come in."""
     parts = _outline(node.kind, width, height)
     if node.saved:
-        parts.append(f'<rect class="saved" x="8" y="{height - 4}" width="10" height="7"/>')
-    parts += [_text(right, 11, Line(name, "small"), "slot") for right, name in slots]
+        at = width - 18 if direction == "right" else 8
+        parts.append(f'<rect class="saved" x="{at}" y="{height - 4}" width="10" height="7"/>')
+    left, above = slots_width(content), SLOTS * bool(slots)
+    if direction == "right":
+        above = 0
+        parts += [_text(5, at + 3, Line(name, "small"), "slot start") for at, name in slots]
+    else:
+        left = 0
+        parts += [_text(at, 11, Line(name, "small"), "slot") for at, name in slots]
     lines = sum(LEADING[line.style] for line in content.lines)
-    base, middle = (height - lines + SLOTS * bool(slots)) // 2, width // 2
+    base, middle = (height - lines + above) // 2, (width + left) // 2
     for index, line in enumerate(content.lines):
         base += LEADING[line.style]
         if index or not content.glyph:
