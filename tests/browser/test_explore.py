@@ -363,7 +363,11 @@ class TestAddress:
     )
     def test_nonsense_does_no_harm(self, open_page: Open, address: str) -> None:
         page = open_page(perceptron(), address)
-        assert status(page) in {"before the first of 4 steps", "step 4 of 4: linear", "forward 0 of 4"}
+        assert status(page) in {
+            "before the first of 4 steps",
+            "step 4 of 4: linear",
+            "forward 0 of 4",
+        }
 
     def test_it_can_be_changed_by_hand(self, open_page: Open) -> None:
         page = open_page(perceptron())

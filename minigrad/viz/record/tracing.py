@@ -19,7 +19,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.flops import count_flops
 from minigrad.debugging.lines import user_line
@@ -67,9 +67,7 @@ class Trace(Observer):
         [('input', 'x'), ('constant', 'b'), ('op', 'multiply'), ('output', 'output')]
     """
 
-    def __init__(
-        self, heatmap: int = 32, timed: bool = False, values: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, heatmap: int = 32, timed: bool = False, values: Iterable[str] = ()) -> None:
         self._weights, self._timed = Weights(heatmap), timed
         self._asked = tuple(values)
         self._whole: dict[Entry, np.ndarray] = {}  # every array, where some are asked for
@@ -199,12 +197,17 @@ class Trace(Observer):
     def _entry_of(self, node: Edge) -> Entry:
         """The entry of a node, also of one from before the trace."""
         new = read([node], self._made)
-        for entry in dict.fromkeys(new.values()):
-            if entry.leaf is not None and entry.leaf.tensor is not None:
-                self._keep(entry, entry.leaf.tensor._data)
-            self._entries.append(entry)
+        self._entries += dict.fromkeys(new.values())
         self._made.update(new)
         self._held += new
+        for edge, entry in new.items():
+            if isinstance(edge, Leaf) and edge.tensor is not None:
+                self._keep(entry, edge.tensor._data)
+            elif isinstance(edge, Node) and edge.saved is not FREED:
+                known = {name: self._made[one] for one, _, name in edges_of(edge)} | {"out": entry}
+                for name, value in zip(edge.plan.saved_names, edge.saved, strict=True):
+                    if name in known and isinstance(value, np.ndarray):
+                        self._keep(known[name], value)
         return self._made[node]
 
     def _source(self, value: Any, name: str) -> Entry:
@@ -256,22 +259,20 @@ class Trace(Observer):
             >>> traced.graph(x=x)
             Graph(2 ops, 1 input, 1 output)
         """
-        if not self._entries:
+        ends = [self._source(tensor, "output") for tensor in outputs]
+        if not any(entry.box.kind == "op" for entry in self._entries):
             raise RuntimeError("trace: no op ran within the block")
         for name, value in names.items():
             self.name(value, name)
         for key, name in self._names.items():
             self._constant_is(key, "input", name)
         self._name_what_modules_own()
-        if outputs:
-            lasts = [self._source(tensor, "output") for tensor in outputs]
-        else:
+        if not outputs:
             inputs = {one.source for entry in self._entries for one in entry.every_input()}
             ops = [e for e in self._entries if e.box.kind == "op" and not e.box.error]
-            lasts = [entry for entry in ops if entry not in inputs]
-        single = len(lasts) == 1
-        ends = [("output" if single else f"output {i}", end) for i, end in enumerate(lasts)]
-        drawing, ids = assemble(self._entries, ends, self._names)
+            ends = [entry for entry in ops if entry not in inputs]
+        named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
+        drawing, ids = assemble(self._entries, named, self._names)
         drawing = self._with_values(drawing, {ids[entry]: entry for entry in self._whole})
         steps = tuple(
             step
