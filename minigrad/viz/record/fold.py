@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from minigrad.viz.drawing.labels import shape_text
+from minigrad.viz.record.loops import wrap_loops
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.selection import Choice, hidden, opened
 
@@ -70,25 +71,31 @@ def view(
     return diagram, {group for group in levels if levels[group] >= depth} - chosen
 
 
-def _fit(diagram: AnyDiagram, chosen: set[str], room: int | None) -> tuple[AnyDiagram, set[str]]:
+def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyDiagram, set[str]]:
     """Open as many modules as can be read, and those that are chosen."""
     levels = _levels(diagram)
     decompositions = {group.id for group in diagram.groups if group.op is not None} - chosen
     single = _single(diagram) - chosen
     depth = max((levels[g] for g in levels if g not in decompositions | single), default=0)
-    room = room or (BLOCK if depth < 2 else BUDGET)
+    room = given or (BLOCK if depth < 2 else BUDGET)
     for closed in (decompositions, decompositions | {group for group in single if levels[group]}):
         if _boxes(diagram, closed) <= room:
             return diagram, closed
 
     diagram = wrap_repeats(diagram, chosen)
-    repeats = {group.id for group in diagram.groups} - set(levels)
+    if (folded := wrap_loops(diagram, BLOCK)) is not diagram:
+        diagram, room = folded, given or BUDGET
+        enclosing = diagram.enclosing()
+        chosen = {outer.id for group in chosen for outer in enclosing[group]}
+    added = {group.id for group in diagram.groups} - set(levels)
     levels = _levels(diagram)
-    shut = decompositions | repeats | {group for group in single if levels[group]}
-    closed = shut | {group for group, level in levels.items() if level > 0} - chosen
+    repeats = {group.id for group in diagram.groups if is_repeat(group)}
+    shut = (decompositions | repeats | {group for group in single if levels[group]}) - chosen
+    closed = shut | added | {group for group, level in levels.items() if level > 0}
+    closed -= chosen
     seen = set()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
-        candidate = group.id in closed - shut and group.parent not in closed
+        candidate = group.id in closed and group.id not in shut and group.parent not in closed
         if candidate and group.module not in seen:
             seen.add(group.module)
             if _boxes(diagram, closed - {group.id}) <= room:
@@ -162,23 +169,48 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         box = node if outer is None else boxes[outer.id]
         place[node.id] = box.id
         nodes.setdefault(box.id, box)
-    edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
+    edges: dict[tuple[object, str, int | None, str], Edge] = {}  # equal ones into a module merge
+    positions = _positions(diagram, outermost)
     for edge in diagram.edges:
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
-        moved = edge
+        moved, tensor = edge, positions.get(edge.source, edge.source)
         if source != edge.source:
             moved = replace(moved, source=source, output=edge.output or edge.source)
         if target != edge.target:
             moved = replace(moved, target=target, slot=None, name="")
-        edges.setdefault((edge.source, target, moved.slot, moved.name), moved)
+        slot, name = moved.slot, moved.name
+        if tensor != edge.source and "[" in name:  # of one op's many operands, those of all steps
+            slot, name = None, name.partition("[")[0]
+            if (tensor, target, slot, name) in edges:
+                before = edges[tensor, target, slot, name]
+                names = before.name.partition("…")[0].rstrip("]"), edge.name.rpartition("[")[2]
+                edges[tensor, target, slot, name] = replace(before, name="…".join(names))
+        edges.setdefault((tensor, target, slot, name), moved)
     return replace(
         diagram,
         nodes=tuple(reversed(nodes.values())),
         edges=tuple(edges.values()),
         groups=tuple(group for group in diagram.groups if outermost[group.id] in (None, group)),
     )
+
+
+def _positions(
+    diagram: Diagram, outermost: Mapping[str | None, Group | None]
+) -> dict[str, tuple[str, int]]:
+    """For each box in a closed group of repetitions: the group, and its place in its repetition."""
+    enclosing = diagram.enclosing()
+    counts: dict[str, int] = defaultdict(int)
+    found = {}
+    for node in diagram.nodes:
+        outer = outermost[node.group]
+        if outer is not None and is_repeat(outer):
+            around = enclosing[node.group]
+            step = around[around.index(outer) - 1].id if around[0] is not outer else node.id
+            found[node.id] = outer.id, counts[step]
+            counts[step] += 1
+    return found
 
 
 def _box(
@@ -191,7 +223,7 @@ def _box(
     parameters = [node for node in inside if node.kind == "parameter"]
     size = sum(math.prod(node.shape) for node in parameters)
     if is_repeat(group) and size:
-        count = sum(other.parent == group.id for other in groups.values())
+        count = sum(other.parent == group.id for other in groups.values()) or len(parameters)
         notes: tuple[str, ...] = (f"{count} × {size // count:,} parameters",)
     elif len(parameters) > LISTED:
         notes = (f"{size:,} parameters",)
