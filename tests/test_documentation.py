@@ -43,6 +43,7 @@ PUBLIC = [
     "minigrad.autograd.functional",
     "minigrad.data",
     "minigrad.debugging",
+    "minigrad.distributed",
     "minigrad.distributions",
     "minigrad.io",
     "minigrad.learn",

@@ -11,15 +11,14 @@ import html
 import math
 import re
 from collections import defaultdict
-from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
 from minigrad.viz.drawing.colour_scale import diverging, sequential
 from minigrad.viz.drawing.labels import printable, shape_text
-from minigrad.viz.drawing.style import DARK, LIGHT
+from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
-from minigrad.viz.page.payload import payload
+from minigrad.viz.page.payload import born, payload
 from minigrad.viz.record.fold import closed_boxes, residuals, view
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import Summary
@@ -27,13 +26,16 @@ from minigrad.viz.record.steps import Summary
 __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
-    "data", "player", "pack", "elements", "draw", "visible", "gradients", "step", "box",
-    "heatmap", "camera", "address", "search", "listen", "explore",
+    "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
+    "step", "box", "heatmap", "camera", "address", "search", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
 STOPS = 33
 """How many colours a heatmap has."""
+
+LARGE = 500
+"""Of a graph with more ops, the picture and the table are read only where no script runs."""
 
 
 def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -> str:
@@ -54,19 +56,25 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
     diagram, closed = view(graph, depth)
     steps = graph.steps
     start = start or (f"the output of {steps[0].op}" if steps else "No backward pass was traced.")
+    still = "<noscript>{}</noscript>".format if len(graph.nodes) > LARGE else str
     fields = {
         "title": _text(title),
-        "style": colours() + static("mathml.css") + static("explore.css"),
+        "style": colours() + STYLE + static("mathml.css") + static("explore.css"),
         "facts": _text(_facts(graph)),
-        "picture": draw(diagram, closed),
+        "born": "".join(
+            f'<button class="born" data-id="{_text(node.id)}">⬣ {node.born} born in '
+            f"{_text(node.label)}: go there</button>"
+            for node in born(diagram)[:1]
+        ),
+        "picture": still(draw(diagram, closed).replace(f"<style>{STYLE}</style>", "")),
         "guide": _guide(diagram, start),
-        "table": _table(graph),
+        "table": still(_table(graph)),
         "data": payload(
             diagram,
             closed,
             residuals=sorted(residuals(diagram)),
             start=start,
-            heatmaps=[asdict(heatmap) for heatmap in diagram.heatmaps],
+            heatmaps=diagram.heatmaps,
             scales=_scales(),
         ),
         "script": _script(),
@@ -110,11 +118,22 @@ def _facts(graph: Diagram) -> str:
     ops = sum(node.kind == "op" and not node.error for node in graph.nodes)
     size = sum(math.prod(node.shape) for node in graph.nodes if node.kind == "parameter")
     parts = [
+        *_numbers(graph),
         _count(ops, "op"),
         _count(size, "parameter value") if size else "",
         _count(len(graph.steps), "backward step") if graph.steps else "no backward pass",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _numbers(graph: Diagram) -> list[str]:
+    """The loss, or what else comes out as one number."""
+    scalars = [
+        f"{node.label} = {node.value.entries().item():.7g}"
+        for node in graph.nodes
+        if node.kind == "output" and node.value is not None and math.prod(node.shape) == 1
+    ]
+    return [text for text in scalars if "loss" in text] or scalars
 
 
 def _count(count: int, word: str) -> str:

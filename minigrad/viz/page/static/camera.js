@@ -2,9 +2,11 @@
 
 const NEAREST = 3;
 const FARTHEST = 0.05;
+const FAR = 0.25; // no text can be read
 const LARGEST = 1.25;
 const LEGIBLE = 0.75;
 const NEAR = 400; // pixels
+const LARGE = 4e6; // square pixels
 
 /** Let a picture be moved within its stage; `canvas` holds all that is drawn, `moved` is told. */
 function camera(stage, svgElement, canvas, told) {
@@ -17,14 +19,15 @@ function camera(stage, svgElement, canvas, told) {
   function show(slowly = false) {
     const { x, y, scale } = view;
     canvas.classList.toggle("gliding", slowly);
+    canvas.classList.toggle("far", scale < FAR);
     canvas.style.transform = `scale(${scale}) translate(${-x}px, ${-y}px)`;
     told();
   }
-  /** Move there, slowly where what lies between is drawn. */
+  /** Move there, slowly unless it is far or the picture large: a browser paints all that moves. */
   function glide(target) {
-    const far = max(abs(target.x - view.x), abs(target.y - view.y)) * target.scale > NEAR;
+    const way = max(abs(target.x - view.x), abs(target.y - view.y)) * target.scale;
     Object.assign(view, target);
-    show(!far);
+    show(way < NEAR && size[0] * size[1] < LARGE);
   }
   function zoom(factor, at = [stage.clientWidth / 2, stage.clientHeight / 2]) {
     const scale = min(NEAREST, max(FARTHEST, view.scale * factor));
@@ -89,11 +92,10 @@ function camera(stage, svgElement, canvas, told) {
     },
     /** All of the picture. */
     fit: () => glide(whole()),
-    /** At first: all of the picture, or as much of it from the top as can be read. */
+    /** All of the picture, or as much of it from the top as can be read. */
     begin() {
       Object.assign(view, whole());
-      const scale = max(view.scale, min(LEGIBLE, stage.clientWidth / size[0]));
-      if (scale > view.scale) Object.assign(view, whole(scale), { y: 0 });
+      if (view.scale < LEGIBLE) Object.assign(view, whole(LEGIBLE), { y: 0 });
       show();
     },
     /** Bring an area to where it can be seen, moving no more than needed. */

@@ -39,7 +39,8 @@ function drawVisible([left, top, right, bottom], rim = AROUND) {
       else layers[item.layer].prepend(item.element);
     } else if (!seen && item.element && !item.element.contains(document.activeElement)) {
       item.element.remove();
-      item.element = null;
+      item.mark?.remove();
+      item.element = item.mark = null;
     }
     if (item.element) last[item.layer] = item.element;
   }
