@@ -63,17 +63,11 @@ NAMES: dict[Kind, str] = {
 }
 
 
-def draw(
-    diagram: Diagram,
-    closed: Collection[str] = (),
-    title: str = "",
-    direction: Direction = "down",
-) -> str:
+def draw(diagram: Diagram, title: str = "", direction: Direction = "down") -> str:
     """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
     Args:
         diagram: What to draw, whole or collapsed.
-        closed: The ids of groups to close, beside those that are closed in it.
         title: What stands above it.
         direction: Where tensors run.
 
@@ -81,7 +75,7 @@ def draw(
         ValueError: Two groups feed each other.
     """
     layout = skeleton(diagram, direction)
-    placement = place(layout, closed)
+    placement = place(layout)
     nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
     shown = [nodes[item] for item in placement.boxes]
     drawn = insides(diagram, layout, shown)
