@@ -34,14 +34,18 @@ LISTED = 4
 
 
 def collapse(
-    diagram: AnyDiagram, depth: int | None = None, also: Choice = (), hide: Choice = ()
+    diagram: AnyDiagram,
+    depth: int | None = None,
+    also: Choice = (),
+    hide: Choice = (),
+    room: int | None = None,
 ) -> AnyDiagram:
     """Replace each module that is closed (see `view`) by one box, and leave out what is hidden.
 
     The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
     groups of the result are the open and the closed ones.
     """
-    return close(*view(hidden(diagram, hide), depth, also))
+    return close(*view(hidden(diagram, hide), depth, also, room))
 
 
 def view(
@@ -235,7 +239,7 @@ def _box(
     return Node(
         group.id, "module", group.name, last.shape, last.dtype, group.parent, notes,
         seconds=sum(node.seconds or 0 for node in timed) if timed else None,
-        flops=sum(node.flops for node in timed),
+        flops=sum(node.flops for node in timed), value=last.value,
     )  # fmt: skip
 
 
