@@ -207,6 +207,17 @@ class Naive:
         return out * (1 if weight is None else weight) + (0 if bias is None else bias)
 
     @staticmethod
+    def group_norm(
+        x: Any, weight: Any = None, bias: Any = None, *, groups: int, eps: float = 1e-5
+    ) -> Any:
+        rows = x.reshape(len(x), groups, int(np.prod(x.shape[1:])) // groups)
+        mean, var = rows.mean(-1, keepdims=True), rows.var(-1, keepdims=True)
+        out = ((rows - mean) / np.sqrt(var + eps)).reshape(x.shape)
+        column = (-1, *(1,) * (x.ndim - 2))
+        out = out * (1 if weight is None else weight.reshape(column))
+        return out + (0 if bias is None else bias.reshape(column))
+
+    @staticmethod
     def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
         out = x / np.sqrt((x * x).mean(tuple(range(-ndim, 0)), keepdims=True) + eps)
         return out * (1 if weight is None else weight)

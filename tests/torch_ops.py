@@ -467,6 +467,12 @@ class Torch:
         x = x if torch.is_tensor(x) else array(x).to(weight.dtype)
         return F.layer_norm(x, x.shape[-ndim:], weight, bias, eps)
 
+    def group_norm(
+        self, x: Any, weight: Any = None, bias: Any = None, *, groups: int, eps: float = 1e-5
+    ) -> Any:
+        x = x if torch.is_tensor(x) else array(x).to(weight.dtype)
+        return F.group_norm(x, groups, weight, bias, eps)
+
     def rms_norm(self, x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
         x = x if torch.is_tensor(x) else array(x).to(weight.dtype)
         return F.rms_norm(x, x.shape[-ndim:], weight, eps)

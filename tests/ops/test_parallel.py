@@ -64,6 +64,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
         lambda x, w, b: ops.layer_norm(x, w, b, ndim=2),
         (normal(700, 3, 50), normal(3, 50), normal(3, 50)),
     ),
+    "group_norm": (
+        lambda x, w, b: ops.group_norm(x, w, b, groups=3),
+        (normal(7, 6, 8000), normal(6), normal(6)),
+    ),
     "rms_norm": (ops.rms_norm, (normal(700, 150), normal(150))),
     "dropout": (lambda x: ops.dropout(x, 0.3, 5), (normal(70, 33),)),
     "gelu": (lambda x: ops.gelu(x), (normal(70, 33),)),
